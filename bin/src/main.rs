@@ -1,0 +1,3 @@
+//! The static executable: start-up code around the library.
+#![no_std]
+#![no_main]

@@ -1,0 +1,18 @@
+//! The half of latency-bench that needs no system call.
+//!
+//! Chains and their generator, the chase kernels, the arithmetic of clocks, the
+//! statistics, and the parsers of what a system says of itself. Everything here
+//! is tested with plain `cargo test`, on any host.
+//!
+//! `#![no_std]` always: the standard library is linked for the tests alone, so
+//! that it cannot creep in through an editor's import.
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod cpulist;
+pub mod json;
+pub mod topology;
+pub mod units;

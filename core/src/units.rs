@@ -1,0 +1,159 @@
+//! Newtypes for the quantities and identifiers that the whole project speaks of.
+//!
+//! A bare `u64` says neither what it counts nor in which unit; these do. They
+//! know nothing of any machine.
+
+use core::fmt;
+
+/// An amount of memory in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// One binary kilobyte (1024 bytes).
+    pub const KIB: Bytes = Bytes(1 << 10);
+    /// One binary megabyte.
+    pub const MIB: Bytes = Bytes(1 << 20);
+    /// One binary gigabyte.
+    pub const GIB: Bytes = Bytes(1 << 30);
+
+    /// `count` times this amount, saturating at the largest amount.
+    #[must_use]
+    pub const fn times(self, count: u64) -> Bytes {
+        Bytes(self.0.saturating_mul(count))
+    }
+}
+
+/// Writes the shortest exact form: `64 B`, `48 KiB`, `1.25 MiB`, `1.2 GiB`
+/// (rounded to three significant places where no exact form is that short).
+impl fmt::Display for Bytes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 4] =
+            [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        for (unit, name) in UNITS {
+            if self.0 < unit {
+                continue;
+            }
+            let (whole, rest) = (self.0 / unit, self.0 % unit);
+            if rest == 0 {
+                return write!(out, "{whole} {name}");
+            }
+            let hundredths = whole * 100 + ((rest as u128 * 100 + unit as u128 / 2) / unit as u128) as u64;
+            return match hundredths {
+                h if h % 100 == 0 => write!(out, "{} {name}", h / 100),
+                h if h >= 10_000 => write!(out, "{} {name}", (h + 50) / 100),
+                h if h >= 1_000 || h % 10 == 0 => {
+                    write!(out, "{}.{} {name}", (h + 5) / 10 / 10, (h + 5) / 10 % 10)
+                }
+                h => write!(out, "{}.{:02} {name}", h / 100, h % 100),
+            };
+        }
+        write!(out, "{} B", self.0)
+    }
+}
+
+/// Ticks of the time-stamp counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Ticks(pub u64);
+
+/// A duration in picoseconds: a nanosecond is too coarse for one L1 hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Picoseconds(pub u64);
+
+/// A frequency in hertz.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Hertz(pub u64);
+
+impl Hertz {
+    /// The frequency in gigahertz.
+    #[must_use]
+    pub fn gigahertz(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The frequency in megahertz.
+    #[must_use]
+    pub fn megahertz(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+/// The number by which the kernel knows a NUMA node; ids may have gaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct NodeId(pub u32);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+/// The number by which the kernel knows a logical CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct CpuId(pub u32);
+
+impl fmt::Display for CpuId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+/// A size of page that x86-64 Linux maps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PageSize {
+    /// 4 KiB, the base page.
+    #[default]
+    Small,
+    /// 2 MiB: one page-directory entry.
+    Huge2M,
+    /// 1 GiB: one page-directory-pointer entry.
+    Huge1G,
+}
+
+impl PageSize {
+    /// The size of one page.
+    #[must_use]
+    pub const fn bytes(self) -> Bytes {
+        match self {
+            PageSize::Small => Bytes(4 << 10),
+            PageSize::Huge2M => Bytes(2 << 20),
+            PageSize::Huge1G => Bytes(1 << 30),
+        }
+    }
+}
+
+impl fmt::Display for PageSize {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes().fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn bytes_read_as_people_write_them() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (64, "64 B"),
+            (48 << 10, "48 KiB"),
+            (5 << 18, "1.25 MiB"),
+            (256 << 20, "256 MiB"),
+            ((1 << 30) + (1 << 28), "1.25 GiB"),
+            ((12 << 30) / 10, "1.2 GiB"),
+            (300 * 1000 * 1000, "286 MiB"),
+            ((20 << 20) + (1 << 19), "20.5 MiB"),
+            (u64::MAX, "16777216 TiB"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+}
