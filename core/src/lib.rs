@@ -12,7 +12,12 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod arch;
+pub mod buffer;
+pub mod chain;
 pub mod cpulist;
 pub mod json;
+pub mod kernel;
+pub mod rng;
 pub mod topology;
 pub mod units;

@@ -1,0 +1,52 @@
+# The chase loops: one dependent load per hop, unrolled eight times.
+#
+# Contract of every routine here (System V AMD64, but see "destroys"):
+#   rdi  base      address of the first byte of the buffer
+#   rsi  cursor    where the chase stands: an address or an index, see each routine
+#   rdx  hops      how many loads are to be made, exactly; zero is allowed
+#   rax  returned  where the chase stands after that many hops
+#   destroys rdx, rcx and the flags; no stack, no other memory, no calls
+#
+# The remainder runs before the unrolled part, so that the loop which the
+# branch predictor learns is the last thing inside the timed window. The loop
+# counter is independent of the loads: it hides behind them.
+#
+# One section for all routines whose names begin with lb_chase: profilers and
+# the emulator's latency model find the timed loads by that range.
+
+.macro lb_chase_routine name, hop:vararg
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        mov     rax, rsi
+        mov     ecx, edx
+        and     ecx, 7                  # hops that do not fill a block of eight
+        jz      2f
+1:      \hop
+        dec     ecx
+        jnz     1b
+2:      shr     rdx, 3                  # blocks of eight
+        jz      4f
+        .p2align 6
+3:      .rept   8
+        \hop
+        .endr
+        dec     rdx
+        jnz     3b
+4:      ret
+        .size   \name, . - \name
+.endm
+
+.pushsection .text.lb_chase, "ax", @progbits
+
+# lb_chase_pointer: each node holds the address of the next.
+#   cursor = *(u64 *)cursor
+lb_chase_routine lb_chase_pointer, mov rax, [rax]
+
+# lb_chase_index: each node holds the next node's index in units of eight bytes.
+#   cursor = ((u64 *)base)[cursor]
+lb_chase_routine lb_chase_index, mov rax, [rdi + rax * 8]
+
+.popsection
+.purgem lb_chase_routine

@@ -1,0 +1,40 @@
+# Dependent arithmetic of known latency: the ruler for the core clock.
+#
+# Contract of both routines:
+#   rdi  blocks    how many blocks of 64 dependent operations to run, at least 1
+#   rax  returned  a value that depends on every operation
+#   destroys rdi, rdx and the flags; no memory
+#
+# lb_clock_adds uses register operands. Golden Cove renames additions of small
+# constants away (0.18 cycles each), which would make the clock read 5.5 times
+# too fast; a register add takes one cycle on every x86-64 core.
+# (Anton Ertl, "Zero-cycle constant adds", complang.tuwien.ac.at/anton/additions)
+
+.macro lb_clock_routine name, operation:vararg
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        mov     eax, 1
+        mov     edx, 3
+        .p2align 6
+1:      .rept   64
+        \operation
+        .endr
+        dec     rdi
+        jnz     1b
+        ret
+        .size   \name, . - \name
+.endm
+
+.pushsection .text.lb_clock, "ax", @progbits
+
+# lb_clock_adds: 64 x blocks dependent additions, one cycle each.
+lb_clock_routine lb_clock_adds, add rax, rdx
+
+# lb_clock_multiplies: 64 x blocks dependent multiplications, three cycles each
+# on Intel since Nehalem and on AMD since Zen, four on some older cores.
+lb_clock_routine lb_clock_multiplies, imul rax, rdx
+
+.popsection
+.purgem lb_clock_routine

@@ -1,0 +1,76 @@
+//! Every assembly kernel against the plain Rust walk and against the generator.
+
+use latency_core::arch::{portable, Line};
+use latency_core::buffer::{Buffer, TooSmall, WrongEncoding};
+use latency_core::chain::{Chain, Order, PAGE_LOCAL};
+use latency_core::kernel::{Encoding, Kernel, KERNELS};
+use latency_core::units::Bytes;
+use proptest::prelude::*;
+
+fn lines(size: Bytes) -> Vec<Line> {
+    vec![Line([0xdead_beef; 8]); size.0.div_ceil(64) as usize]
+}
+
+fn orders() -> impl Strategy<Value = Order> {
+    prop_oneof![Just(Order::Random), Just(PAGE_LOCAL), Just(Order::Sequential), Just(Order::Backward)]
+}
+
+fn strides() -> impl Strategy<Value = Bytes> {
+    prop::sample::select(vec![8u64, 16, 32, 64, 128, 256]).prop_map(Bytes)
+}
+
+fn kernels() -> impl Strategy<Value = &'static Kernel> {
+    prop::sample::select(&KERNELS[..])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn makes_exactly_the_hops_it_was_asked_for(
+        kernel in kernels(), order in orders(), stride in strides(),
+        nodes in 2u64..10_000, from: u64, hops in 0usize..300, seed: u64,
+    ) {
+        let Ok(chain) = Chain::new(order, Bytes(nodes * stride.0), stride, seed) else { return Ok(()) };
+        let mut memory = lines(chain.layout().size());
+        let buffer = Buffer::build(&mut memory, &chain, kernel.encoding).unwrap();
+        prop_assert_eq!(buffer.verify(), Ok(()));
+        let from = from % chain.nodes();
+        let ended = buffer.walk(kernel, from, hops).unwrap();
+        prop_assert_eq!(buffer.prove(from, hops as u64, ended), Ok(chain.advance(from, hops as u64)));
+        prop_assert!(buffer.prove(from, hops as u64 + 1, ended).is_err());
+    }
+
+    #[test]
+    fn agrees_with_the_plain_walk(kernel in kernels(), nodes in 2u64..6_000, hops in 0usize..500, seed: u64) {
+        let chain = Chain::new(Order::Random, Bytes(nodes * 64), Bytes(64), seed).unwrap();
+        let mut memory = lines(chain.layout().size());
+        let base = memory.as_ptr().expose_provenance();
+        let buffer = Buffer::build(&mut memory, &chain, kernel.encoding).unwrap();
+        let node = buffer.prove(0, hops as u64, buffer.walk(kernel, 0, hops).unwrap()).unwrap();
+        // SAFETY: the buffer holds a chain of the oracle's encoding, and node 0 lies at its start.
+        let expected = unsafe {
+            let base = std::ptr::with_exposed_provenance::<u8>(base);
+            match kernel.encoding {
+                Encoding::Pointer => portable::pointer_chase(base, base.addr(), hops) - base.addr(),
+                Encoding::Index => portable::index_chase(base, 0, hops) * 8,
+            }
+        };
+        prop_assert_eq!(chain.layout().offset(node) as usize, expected);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let chain = Chain::new(Order::Random, Bytes(6400), Bytes(64), 1).unwrap();
+    assert_eq!(Buffer::build(&mut lines(Bytes(6336)), &chain, Encoding::Index).err(), Some(TooSmall));
+    for kernel in KERNELS {
+        let other = match kernel.encoding {
+            Encoding::Pointer => Encoding::Index,
+            Encoding::Index => Encoding::Pointer,
+        };
+        let mut memory = lines(Bytes(6400));
+        let buffer = Buffer::build(&mut memory, &chain, other).unwrap();
+        assert_eq!(buffer.walk(kernel, 0, 1).err(), Some(WrongEncoding));
+    }
+}
