@@ -1,0 +1,143 @@
+//! The arithmetic of clocks: from counter readings to a frequency, from ticks to time.
+//!
+//! Nothing here reads a clock. A reading of the kernel's clock is caught between
+//! two of the counter; how far apart those are bounds its error.
+
+use crate::units::{Hertz, Picoseconds, Ticks};
+
+/// A reading of the kernel's clock, caught between two of the counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sandwich {
+    /// The counter before.
+    pub before: u64,
+    /// The kernel's clock in nanoseconds.
+    pub nanoseconds: u64,
+    /// The counter after.
+    pub after: u64,
+}
+
+impl Sandwich {
+    /// How far the counter moved while the clock was read.
+    #[must_use]
+    pub const fn width(&self) -> u64 {
+        self.after.saturating_sub(self.before)
+    }
+
+    /// The narrowest of several: the one that was disturbed least.
+    #[must_use]
+    pub fn narrowest(readings: impl IntoIterator<Item = Sandwich>) -> Option<Sandwich> {
+        readings.into_iter().min_by_key(Sandwich::width)
+    }
+
+    fn middle(&self) -> u64 {
+        self.before.saturating_add(self.width() / 2)
+    }
+}
+
+/// The counter's frequency between two readings, from their middles.
+///
+/// `None` where a clock stood still or ran backwards.
+#[must_use]
+pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
+    let ticks = last.middle().checked_sub(first.middle())?;
+    let nanoseconds = last.nanoseconds.checked_sub(first.nanoseconds)?;
+    if ticks == 0 || nanoseconds == 0 {
+        return None;
+    }
+    let hertz = (u128::from(ticks) * 1_000_000_000 + u128::from(nanoseconds) / 2) / u128::from(nanoseconds);
+    u64::try_from(hertz).ok().map(Hertz)
+}
+
+/// How far `other` is from `reference`, in parts per million.
+#[must_use]
+pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
+    if reference.0 == 0 {
+        return f64::INFINITY;
+    }
+    (other.0 as f64 - reference.0 as f64) / reference.0 as f64 * 1e6
+}
+
+/// The time that ticks of a counter of this frequency take; saturates after 213 days.
+#[must_use]
+pub fn duration(ticks: Ticks, frequency: Hertz) -> Picoseconds {
+    if frequency.0 == 0 {
+        return Picoseconds(u64::MAX);
+    }
+    let picoseconds = u128::from(ticks.0) * 1_000_000_000_000 / u128::from(frequency.0);
+    Picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX))
+}
+
+/// Nanoseconds of a number of ticks that need not be whole.
+#[must_use]
+pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
+    if frequency.0 == 0 {
+        return f64::NAN;
+    }
+    ticks * 1e9 / frequency.0 as f64
+}
+
+/// Core cycles per tick of the counter, from dependent one-cycle additions.
+///
+/// `short` and `long` are the ticks that a small and a large number of additions
+/// took; in their difference the cost of the stamps and of entering and leaving the loop cancels.
+/// `None` where the longer run was not longer.
+#[must_use]
+pub fn cycles_per_tick(short: (u64, Ticks), long: (u64, Ticks)) -> Option<f64> {
+    let additions = long.0.checked_sub(short.0)?;
+    let ticks = long.1 .0.checked_sub(short.1 .0)?;
+    if ticks == 0 {
+        return None;
+    }
+    Some(additions as f64 / ticks as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn recovers_the_frequency_that_readings_were_made_with(
+            megahertz in 400u64..6_000, start in 0u64..1 << 40, span in 1_000_000u64..1_000_000_000, width in 0u64..400,
+        ) {
+            let reading = |nanoseconds: u64| {
+                let middle = start + nanoseconds * megahertz / 1000;
+                Sandwich { before: middle, nanoseconds, after: middle + width }
+            };
+            let found = frequency(&reading(5), &reading(5 + span)).unwrap();
+            // One tick either way over the span.
+            let limit = 2e9 / (span as f64 * megahertz as f64 / 1000.0) * 1e-3 + 1e-3;
+            let error = parts_per_million(Hertz(megahertz * 1_000_000), found).abs();
+            prop_assert!(error <= limit * 1e3 + 3e6 / span as f64, "{} ppm", error);
+        }
+
+        #[test]
+        fn durations_never_overflow(ticks: u64, frequency: u64) {
+            let _ = duration(Ticks(ticks), Hertz(frequency));
+        }
+
+        #[test]
+        fn odd_readings_never_panic(a: [u64; 3], b: [u64; 3]) {
+            let [a, b] = [a, b].map(|[before, nanoseconds, after]| Sandwich { before, nanoseconds, after });
+            let _ = frequency(&a, &b);
+        }
+    }
+
+    #[test]
+    fn clocks_that_stand_still_have_no_frequency() {
+        let reading = Sandwich { before: 10, nanoseconds: 7, after: 12 };
+        assert_eq!(frequency(&reading, &reading), None);
+        let later = Sandwich { before: 20, nanoseconds: 7, after: 22 };
+        assert_eq!(frequency(&reading, &later), None);
+        assert_eq!(frequency(&later, &reading), None);
+    }
+
+    #[test]
+    fn ticks_become_time() {
+        assert_eq!(duration(Ticks(2_100), Hertz(2_100_000_000)), Picoseconds(1_000_000));
+        assert_eq!(nanoseconds(395.0, Hertz(3_000_000_000)), 395.0 / 3.0);
+        assert_eq!(cycles_per_tick((320, Ticks(200)), (2880, Ticks(1480))), Some(2.0));
+        assert_eq!(cycles_per_tick((320, Ticks(200)), (2880, Ticks(200))), None);
+    }
+}
