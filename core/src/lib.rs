@@ -13,6 +13,7 @@
 extern crate std;
 
 pub mod cpulist;
+pub mod host;
 pub mod json;
 pub mod text;
 pub mod topology;
