@@ -1,1 +1,334 @@
-//! (module cpulist)
+//! Sets of CPU and node numbers, and the list notation that Linux writes them in.
+//!
+//! A set is a bitmap of fixed size, laid out as the kernel lays out an affinity
+//! mask or a node mask, so that its words can be handed to a system call. The
+//! notation (`0,2-3`) is that of `/sys/devices/system/node/online` and of
+//! `--cpunode`. Nothing here knows which numbers exist on a machine.
+
+use core::fmt;
+
+/// A set of the numbers `0 .. WORDS * 64`: bit `n % 64` of word `n / 64` is number `n`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct IdSet<const WORDS: usize> {
+    words: [u64; WORDS],
+}
+
+/// Logical CPUs. 8192 is the largest `NR_CPUS` that x86-64 Linux can be built with.
+pub type CpuSet = IdSet<128>;
+
+/// NUMA nodes. 1024 is the largest `MAX_NUMNODES` that x86-64 Linux can be built with.
+pub type NodeSet = IdSet<16>;
+
+impl<const WORDS: usize> IdSet<WORDS> {
+    /// The set without members.
+    pub const EMPTY: Self = Self { words: [0; WORDS] };
+
+    /// One more than the largest number that the set can hold.
+    pub const CAPACITY: u32 = (WORDS * 64) as u32;
+
+    /// The set without members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::EMPTY
+    }
+
+    /// Adds `id`. False where it was a member already, or is not below [`Self::CAPACITY`].
+    pub fn insert(&mut self, id: u32) -> bool {
+        let (word, bit) = split(id);
+        let Some(word) = self.words.get_mut(word) else { return false };
+        let added = *word & bit == 0;
+        *word |= bit;
+        added
+    }
+
+    /// Takes `id` out. False where it was no member.
+    pub fn remove(&mut self, id: u32) -> bool {
+        let (word, bit) = split(id);
+        let Some(word) = self.words.get_mut(word) else { return false };
+        let removed = *word & bit != 0;
+        *word &= !bit;
+        removed
+    }
+
+    /// Whether `id` is a member.
+    #[must_use]
+    pub fn contains(&self, id: u32) -> bool {
+        let (word, bit) = split(id);
+        self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether there is no member.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    /// The smallest member.
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.iter().next()
+    }
+
+    /// The largest member.
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        let (index, word) = self.words.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
+        Some(index as u32 * 64 + word.ilog2())
+    }
+
+    /// The members in rising order.
+    #[must_use]
+    pub fn iter(&self) -> Ids<'_> {
+        let mut words = self.words.iter();
+        Ids { current: words.next().copied().unwrap_or(0), words, base: 0 }
+    }
+
+    /// What both sets have.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        self.combine(other, |mine, theirs| mine & theirs)
+    }
+
+    /// What either set has.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        self.combine(other, |mine, theirs| mine | theirs)
+    }
+
+    /// What this set has and the other has not.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        self.combine(other, |mine, theirs| mine & !theirs)
+    }
+
+    /// Whether every member is one of `other` too.
+    #[must_use]
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.difference(other).is_empty()
+    }
+
+    /// The bitmap, in the layout of the kernel's masks on a 64-bit machine.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The bitmap, for a system call to fill.
+    #[must_use]
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Reads what a kernel file holds: the notation, an empty file for the empty
+    /// set, white space around it; numbers may repeat.
+    ///
+    /// # Errors
+    /// [`ListError`] for what the kernel does not write.
+    pub fn parse_kernel(text: &[u8]) -> Result<Self, ListError<'_>> {
+        match text.trim_ascii() {
+            [] => Ok(Self::EMPTY),
+            text => Self::parse(text, Repeats::Allowed),
+        }
+    }
+
+    /// Reads what a person typed, strictly: a slip of the finger is an error,
+    /// because the list that it makes would be measured for minutes.
+    ///
+    /// # Errors
+    /// [`ListError`] with the piece that offends.
+    pub fn parse_list(text: &[u8]) -> Result<Self, ListError<'_>> {
+        match text {
+            [] => Err(ListError::Empty),
+            text => Self::parse(text, Repeats::Refused),
+        }
+    }
+
+    fn parse(list: &[u8], repeats: Repeats) -> Result<Self, ListError<'_>> {
+        let mut set = Self::EMPTY;
+        for piece in list.split(|byte| *byte == b',') {
+            if piece.is_empty() {
+                return Err(ListError::EmptyItem { list });
+            }
+            let mut ends = piece.splitn(2, |byte| *byte == b'-');
+            let first = Self::parse_id(piece, ends.next().unwrap_or_default())?;
+            let last = ends.next().map_or(Ok(first), |end| Self::parse_id(piece, end))?;
+            if last < first {
+                return Err(ListError::Backwards { piece });
+            }
+            for id in first..=last {
+                if !set.insert(id) && repeats == Repeats::Refused {
+                    return Err(ListError::Repeated { piece, id });
+                }
+            }
+        }
+        Ok(set)
+    }
+
+    fn parse_id<'a>(piece: &'a [u8], digits: &'a [u8]) -> Result<u32, ListError<'a>> {
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return Err(ListError::NotANumber { piece });
+        }
+        let value = digits.iter().fold(0_u32, |value, digit| {
+            value.saturating_mul(10).saturating_add(u32::from(digit.saturating_sub(b'0')))
+        });
+        if value < Self::CAPACITY {
+            Ok(value)
+        } else {
+            Err(ListError::TooLarge { piece, largest: Self::CAPACITY.saturating_sub(1) })
+        }
+    }
+
+    fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
+        let mut result = *self;
+        for (mine, theirs) in result.words.iter_mut().zip(&other.words) {
+            *mine = operation(*mine, *theirs);
+        }
+        result
+    }
+}
+
+const fn split(id: u32) -> (usize, u64) {
+    (id as usize / 64, 1 << (id % 64))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    Allowed,
+    Refused,
+}
+
+impl<const WORDS: usize> Default for IdSet<WORDS> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl<const WORDS: usize> FromIterator<u32> for IdSet<WORDS> {
+    /// Collects; numbers beyond the capacity are left out.
+    fn from_iter<I: IntoIterator<Item = u32>>(ids: I) -> Self {
+        let mut set = Self::EMPTY;
+        for id in ids {
+            set.insert(id);
+        }
+        set
+    }
+}
+
+impl<'a, const WORDS: usize> IntoIterator for &'a IdSet<WORDS> {
+    type Item = u32;
+    type IntoIter = Ids<'a>;
+
+    fn into_iter(self) -> Ids<'a> {
+        self.iter()
+    }
+}
+
+/// Writes the kernel's notation, `0,2-3`; the empty set as nothing.
+impl<const WORDS: usize> fmt::Display for IdSet<WORDS> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut ids = self.iter().peekable();
+        let mut separator = "";
+        while let Some(first) = ids.next() {
+            let mut last = first;
+            while let Some(next) = ids.next_if_eq(&(last + 1)) {
+                last = next;
+            }
+            write!(out, "{separator}{first}")?;
+            if last > first {
+                write!(out, "-{last}")?;
+            }
+            separator = ",";
+        }
+        Ok(())
+    }
+}
+
+impl<const WORDS: usize> fmt::Debug for IdSet<WORDS> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "IdSet({self})")
+    }
+}
+
+/// The members of a set in rising order.
+#[derive(Clone, Debug)]
+pub struct Ids<'a> {
+    words: core::slice::Iter<'a, u64>,
+    current: u64,
+    base: u32,
+}
+
+impl Iterator for Ids<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        while self.current == 0 {
+            self.current = *self.words.next()?;
+            self.base += 64;
+        }
+        let bit = self.current.trailing_zeros();
+        self.current &= self.current - 1;
+        Some(self.base + bit)
+    }
+}
+
+/// Why a list could not be read, with the part of the text to blame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListError<'a> {
+    /// There is no text at all.
+    Empty,
+    /// Nothing before, between or after commas.
+    EmptyItem {
+        /// The whole list, since there is no piece to point at.
+        list: &'a [u8],
+    },
+    /// Neither a number nor a range of two.
+    NotANumber {
+        /// The text between two commas.
+        piece: &'a [u8],
+    },
+    /// A range whose end lies before its start.
+    Backwards {
+        /// The text between two commas.
+        piece: &'a [u8],
+    },
+    /// A number that an earlier piece has named.
+    Repeated {
+        /// The text between two commas.
+        piece: &'a [u8],
+        /// The number in question.
+        id: u32,
+    },
+    /// A number that no Linux of this architecture knows.
+    TooLarge {
+        /// The text between two commas.
+        piece: &'a [u8],
+        /// The largest number that is possible.
+        largest: u32,
+    },
+}
+
+impl fmt::Display for ListError<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Empty => out.write_str("the list is empty"),
+            Self::EmptyItem { list } => write!(out, "empty item in '{}'", list.escape_ascii()),
+            Self::NotANumber { piece } => {
+                write!(out, "'{}' is neither a number nor a range such as 2-3", piece.escape_ascii())
+            }
+            Self::Backwards { piece } => write!(out, "the range '{}' runs backwards", piece.escape_ascii()),
+            Self::Repeated { piece, id } => {
+                write!(out, "'{}' names {id} a second time", piece.escape_ascii())
+            }
+            Self::TooLarge { piece, largest } => {
+                write!(out, "'{}' is too large (at most {largest})", piece.escape_ascii())
+            }
+        }
+    }
+}

@@ -1,1 +1,20 @@
-//! (module json)
+//! JSON (RFC 8259) without an allocator: a streaming writer and a pull reader.
+//!
+//! The writer is what results are saved with; the reader is for saved results,
+//! which may have been edited, cut short or made by another tool. Neither knows
+//! what a result looks like.
+
+mod error;
+mod read;
+mod string;
+mod write;
+
+pub use error::{Error, Reason};
+pub use read::{Event, Reader};
+pub use string::{Chars, Str};
+pub use write::{Layout, Writer};
+
+/// The deepest nesting of objects and arrays, in both directions.
+///
+/// The kinds of the open containers are the bits of one word.
+pub const MAX_DEPTH: usize = 64;

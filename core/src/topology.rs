@@ -1,1 +1,220 @@
-//! (module topology)
+//! Which NUMA nodes a machine has, and what each is made of.
+//!
+//! Everything comes from files through [`Files`], so whole machines can be kept
+//! as test fixtures. A topology says what the machine is, not what this process
+//! may use of it: affinity and cpusets are the caller's to intersect. Nothing here measures; the
+//! distances (SLIT) and latencies (HMAT) are what the firmware claims.
+//!
+//! Gaps between node ids, nodes without CPUs, nodes without memory and CPUs that
+//! are offline are ordinary.
+//!
+//! # References
+//! Linux `Documentation/ABI/stable/sysfs-devices-node` and
+//! `Documentation/admin-guide/mm/numaperf.rst`.
+
+pub(crate) mod files;
+mod read;
+
+pub use files::Files;
+
+use crate::cpulist::{CpuSet, NodeSet};
+use crate::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
+
+/// The most nodes that are kept. The largest x86-64 machines have 64 sockets;
+/// what lies beyond is counted in [`Topology::omitted`].
+pub const MAX_NODES: usize = 128;
+
+/// Every online node of a machine, in rising order of id.
+///
+/// About 173 KiB: it belongs in mapped memory, and is filled in place by
+/// [`Topology::read`].
+#[derive(Clone, Copy, Debug)]
+pub struct Topology {
+    source: Source,
+    online_cpus: CpuSet,
+    omitted: usize,
+    length: usize,
+    nodes: [Node; MAX_NODES],
+}
+
+/// Where the facts come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// `/sys/devices/system/node`.
+    Sysfs,
+    /// There was no such directory (a kernel without NUMA, a container without
+    /// `/sys`): one node 0 is taken for granted, with all memory of the machine.
+    #[default]
+    Assumed,
+}
+
+/// One node.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// The kernel's number of it.
+    pub id: NodeId,
+    /// Its online CPUs.
+    pub cpus: CpuSet,
+    /// Whether it has memory that processes can get.
+    pub has_memory: bool,
+    /// Its memory; zero where that is not known.
+    pub memory_total: Bytes,
+    /// The part of it that holds nothing, not even cached files.
+    pub memory_free: Bytes,
+    /// The physical package (socket) of its first CPU. Unknown without CPUs.
+    pub package: Option<u32>,
+    /// What the firmware's HMAT claims of the fastest way to its memory.
+    pub claimed_latency: Option<ClaimedLatency>,
+    huge_2m: Option<PagePool>,
+    huge_1g: Option<PagePool>,
+    distances: [u8; MAX_NODES],
+}
+
+/// What a node is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// CPUs and memory: initiator and target.
+    Full,
+    /// No CPU, such as CXL or high-bandwidth memory: a target only.
+    MemoryOnly,
+    /// No memory, such as a socket without modules: an initiator only.
+    CpuOnly,
+    /// Neither, such as the node of an accelerator.
+    Empty,
+}
+
+/// The huge pages of one size that a node sets aside (`nr_hugepages`, `free_hugepages`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PagePool {
+    /// Pages in the pool.
+    pub total: u64,
+    /// Pages of it that nobody has.
+    pub free: u64,
+}
+
+/// The read latency of a node's memory by the ACPI table HMAT, as in
+/// `nodeN/access0/initiators`: a claim of the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClaimedLatency {
+    /// The read latency, which sysfs gives in nanoseconds.
+    pub read: Picoseconds,
+    /// The nodes from which it holds: those nearest to the memory.
+    pub initiators: NodeSet,
+}
+
+impl Topology {
+    /// The topology without nodes, to be filled by [`Topology::read`].
+    pub const EMPTY: Self = Self {
+        source: Source::Assumed,
+        online_cpus: CpuSet::EMPTY,
+        omitted: 0,
+        length: 0,
+        nodes: [Node::EMPTY; MAX_NODES],
+    };
+
+    /// The nodes in rising order of id.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        self.nodes.get(..self.length).unwrap_or_default()
+    }
+
+    /// The node with this id.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes().get(self.index(id)?)
+    }
+
+    /// The ids of all nodes.
+    #[must_use]
+    pub fn ids(&self) -> NodeSet {
+        self.nodes().iter().map(|node| node.id.0).collect()
+    }
+
+    /// The largest id; node 0 before anything was read.
+    #[must_use]
+    pub fn max_node(&self) -> NodeId {
+        self.nodes().last().map_or(NodeId(0), |node| node.id)
+    }
+
+    /// The node that an online CPU belongs to.
+    #[must_use]
+    pub fn node_of_cpu(&self, cpu: CpuId) -> Option<NodeId> {
+        self.nodes().iter().find(|node| node.cpus.contains(cpu.0)).map(|node| node.id)
+    }
+
+    /// The CPUs that are online, on whichever node.
+    #[must_use]
+    pub const fn online_cpus(&self) -> &CpuSet {
+        &self.online_cpus
+    }
+
+    /// The distance (SLIT) from one node to another: a relative number of the
+    /// firmware's choice, 10 for a node to itself. Unknown without the table.
+    #[must_use]
+    pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u8> {
+        let distance = *self.node(from)?.distances.get(self.index(to)?)?;
+        (distance != 0).then_some(distance)
+    }
+
+    /// Whether both nodes are known to be parts of one physical package
+    /// (sub-NUMA clusters, NPS2 and NPS4). A node shares its own.
+    #[must_use]
+    pub fn same_package(&self, one: NodeId, other: NodeId) -> bool {
+        let package = |id| self.node(id).and_then(|node| node.package);
+        package(one).is_some() && package(one) == package(other)
+    }
+
+    /// Where the facts come from.
+    #[must_use]
+    pub const fn source(&self) -> Source {
+        self.source
+    }
+
+    /// How many nodes beyond [`MAX_NODES`] were left out.
+    #[must_use]
+    pub const fn omitted(&self) -> usize {
+        self.omitted
+    }
+
+    fn index(&self, id: NodeId) -> Option<usize> {
+        self.nodes().binary_search_by_key(&id, |node| node.id).ok()
+    }
+}
+
+impl Node {
+    /// A node of which nothing is known.
+    pub const EMPTY: Self = Self {
+        id: NodeId(0),
+        cpus: CpuSet::EMPTY,
+        has_memory: false,
+        memory_total: Bytes(0),
+        memory_free: Bytes(0),
+        package: None,
+        claimed_latency: None,
+        huge_2m: None,
+        huge_1g: None,
+        distances: [0; MAX_NODES],
+    };
+
+    /// What the node is made of.
+    #[must_use]
+    pub fn kind(&self) -> NodeKind {
+        match (self.cpus.is_empty(), self.has_memory) {
+            (false, true) => NodeKind::Full,
+            (true, true) => NodeKind::MemoryOnly,
+            (false, false) => NodeKind::CpuOnly,
+            (true, false) => NodeKind::Empty,
+        }
+    }
+
+    /// The pool of huge pages of this size. `None` where the kernel has none of
+    /// that size, and for base pages, which have no pool.
+    #[must_use]
+    pub const fn page_pool(&self, size: PageSize) -> Option<PagePool> {
+        match size {
+            PageSize::Small => None,
+            PageSize::Huge2M => self.huge_2m,
+            PageSize::Huge1G => self.huge_1g,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What a system says of itself beside its nodes: caches, clocks, settings and
+//! the limits that this process is under.
+//!
+//! All of it is reported beside the results, or decides what may be tried;
+//! nothing of it is ever written. Facts come through [`Files`]; one that is
+//! absent is empty or `None`, and never an error.
+
+mod caches;
+mod cgroup;
+mod process;
+
+pub use caches::{Cache, CacheKind, Caches, MAX_CACHES};
+pub use cgroup::MemoryLimit;
+pub use process::{Capability, Process, Seccomp};
+
+pub use crate::text::Text;
+
+use crate::topology::files::{self, field, kilobytes_after, path};
+use crate::topology::Files;
+use crate::units::{Bytes, CpuId};
+
+/// A name that the kernel gives to a setting.
+pub type Word = Text<32>;
+
+/// The facts. About 10 KiB: to be filled in place by [`Host::read`].
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    /// The kernel's release, such as `6.1.0-25-amd64`.
+    pub kernel: Text<64>,
+    /// The CPU's name by `/proc/cpuinfo`.
+    pub cpu_model: Text<64>,
+    /// Caches of the CPU that was asked about.
+    pub caches: Caches,
+    /// How its clock is governed.
+    pub frequency: Frequency,
+    /// The clock that the kernel keeps time by, such as `tsc`, `kvm-clock`, `hpet`.
+    pub clock_source: Word,
+    /// Transparent huge pages.
+    pub huge_pages: TransparentHugePages,
+    /// What may move or hide memory behind the program's back.
+    pub memory_policy: MemoryPolicy,
+    /// `kernel.perf_event_paranoid`: above 2 there are no counters without privilege.
+    pub perf_event_paranoid: Option<i32>,
+    /// What this process may do.
+    pub process: Process,
+    /// All memory of the machine.
+    pub memory_total: Option<Bytes>,
+    /// The part of it that can be had without swapping, by the kernel's estimate.
+    pub memory_available: Option<Bytes>,
+    /// The tightest memory limit of the control groups that this process is in.
+    pub memory_limit: Option<MemoryLimit>,
+    /// Tasks that run or wait for a CPU, this one among them.
+    pub runnable: Option<u32>,
+}
+
+/// How a core clock is governed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frequency {
+    /// The cpufreq driver, such as `intel_pstate`; empty without cpufreq.
+    pub driver: Word,
+    /// The governor, such as `performance`; empty without cpufreq.
+    pub governor: Word,
+    /// Whether the clock may rise above its nominal rate.
+    pub boost: Option<bool>,
+}
+
+/// Settings of transparent huge pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TransparentHugePages {
+    /// Who gets them: `always`, `madvise` or `never`; empty in a kernel without.
+    pub enabled: Word,
+    /// How hard a page fault tries to get one.
+    pub defragment: Word,
+    /// Whether khugepaged may make room for one; such a page may appear during a run.
+    pub khugepaged_defragment: Option<bool>,
+}
+
+/// Settings by which the kernel chooses or changes the node of a page.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MemoryPolicy {
+    /// `kernel.numa_balancing`: other than 0, pages follow the CPUs that use them.
+    pub numa_balancing: Option<u32>,
+    /// Whether cold pages are demoted to slower nodes.
+    pub demotion: Option<bool>,
+    /// `vm.zone_reclaim_mode`: other than 0, a full node is reclaimed before
+    /// another one is used.
+    pub zone_reclaim_mode: Option<u32>,
+}
+
+impl Host {
+    /// A host of which nothing is known.
+    pub const EMPTY: Self = Self {
+        kernel: Text::EMPTY,
+        cpu_model: Text::EMPTY,
+        caches: Caches::EMPTY,
+        frequency: Frequency { driver: Text::EMPTY, governor: Text::EMPTY, boost: None },
+        clock_source: Text::EMPTY,
+        huge_pages: TransparentHugePages {
+            enabled: Text::EMPTY,
+            defragment: Text::EMPTY,
+            khugepaged_defragment: None,
+        },
+        memory_policy: MemoryPolicy { numa_balancing: None, demotion: None, zone_reclaim_mode: None },
+        perf_event_paranoid: None,
+        process: Process::EMPTY,
+        memory_total: None,
+        memory_available: None,
+        memory_limit: None,
+        runnable: None,
+    };
+
+    /// Reads every fact anew. Caches and clock are those of `cpu`.
+    pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
+        self.kernel = files::text(files, "/proc/sys/kernel/osrelease");
+        self.cpu_model = cpu_model(files);
+        self.caches.read(files, cpu);
+        self.frequency = Frequency::read(files, cpu);
+        self.clock_source =
+            files::text(files, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+        self.huge_pages = TransparentHugePages::read(files);
+        self.memory_policy = MemoryPolicy::read(files);
+        self.perf_event_paranoid = files::number(files, "/proc/sys/kernel/perf_event_paranoid");
+        self.process.read(files);
+        let mut buffer = [0; 4 << 10];
+        let meminfo = files.read("/proc/meminfo", &mut buffer).unwrap_or_default();
+        self.memory_total = kilobytes_after(meminfo, "MemTotal:");
+        self.memory_available = kilobytes_after(meminfo, "MemAvailable:");
+        self.memory_limit = MemoryLimit::read(files);
+        self.runnable = runnable(files);
+    }
+}
+
+impl Frequency {
+    fn read(files: &impl Files, cpu: CpuId) -> Self {
+        const CPUS: &str = "/sys/devices/system/cpu";
+        let setting =
+            |name| files::text(files, path(format_args!("{CPUS}/cpu{cpu}/cpufreq/{name}")).as_str());
+        // intel_pstate has a switch of its own, which says the opposite.
+        let no_turbo = files::switch(files, path(format_args!("{CPUS}/intel_pstate/no_turbo")).as_str());
+        let boost = || files::switch(files, path(format_args!("{CPUS}/cpufreq/boost")).as_str());
+        Self {
+            driver: setting("scaling_driver"),
+            governor: setting("scaling_governor"),
+            boost: no_turbo.map(|off| !off).or_else(boost),
+        }
+    }
+}
+
+impl TransparentHugePages {
+    fn read(files: &impl Files) -> Self {
+        const DIRECTORY: &str = "/sys/kernel/mm/transparent_hugepage";
+        let choice = |name| chosen(files, path(format_args!("{DIRECTORY}/{name}")).as_str());
+        let khugepaged = path(format_args!("{DIRECTORY}/khugepaged/defrag"));
+        Self {
+            enabled: choice("enabled"),
+            defragment: choice("defrag"),
+            khugepaged_defragment: files::switch(files, khugepaged.as_str()),
+        }
+    }
+}
+
+impl MemoryPolicy {
+    fn read(files: &impl Files) -> Self {
+        Self {
+            numa_balancing: files::number(files, "/proc/sys/kernel/numa_balancing"),
+            demotion: files::switch(files, "/sys/kernel/mm/numa/demotion_enabled"),
+            zone_reclaim_mode: files::number(files, "/proc/sys/vm/zone_reclaim_mode"),
+        }
+    }
+}
+
+/// The word in brackets, with which the kernel marks the one in force:
+/// `always [madvise] never`.
+fn chosen(files: &impl Files, path: &str) -> Word {
+    let mut buffer = [0; 128];
+    let content = files.read(path, &mut buffer).unwrap_or_default();
+    let word = |content: &'_ [u8]| {
+        let start = content.iter().position(|byte| *byte == b'[')? + 1;
+        let length = content.get(start..)?.iter().position(|byte| *byte == b']')?;
+        Some(Text::from_bytes(content.get(start..start + length)?))
+    };
+    word(content).unwrap_or_default()
+}
+
+fn cpu_model(files: &impl Files) -> Text<64> {
+    // The name stands in the first lines of the first CPU.
+    let mut buffer = [0; 1 << 10];
+    let content = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();
+    field(content, "model name").map_or(Text::EMPTY, Text::from_bytes)
+}
+
+/// The first half of the fourth word of `0.06 0.09 0.04 1/91 7580`.
+fn runnable(files: &impl Files) -> Option<u32> {
+    let mut buffer = [0; 128];
+    let content = files.read("/proc/loadavg", &mut buffer)?;
+    let tasks = content.split(u8::is_ascii_whitespace).nth(3)?;
+    files::parse(tasks.split(|byte| *byte == b'/').next()?)
+}

@@ -1,0 +1,164 @@
+//! The caches of one CPU as sysfs describes them.
+//!
+//! The geometry that is claimed: in a virtual machine or with a partitioned
+//! cache, what a program gets may be much less.
+
+use crate::cpulist::CpuSet;
+use crate::topology::files::{self, path};
+use crate::topology::Files;
+use crate::units::{Bytes, CpuId};
+
+/// The most caches that are kept of one CPU: two of the first level, one of
+/// each further level, and room to spare.
+pub const MAX_CACHES: usize = 8;
+
+/// The caches of one CPU in the kernel's order: nearest first.
+#[derive(Clone, Copy, Debug)]
+pub struct Caches {
+    length: usize,
+    caches: [Cache; MAX_CACHES],
+}
+
+/// One cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// 1 for the nearest.
+    pub level: u32,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Its capacity.
+    pub size: Bytes,
+    /// Lines of one set; 0 where unknown.
+    pub ways: u32,
+    /// The size of a line; 0 where unknown.
+    pub line: Bytes,
+    /// The CPUs that share it.
+    pub shared_by: CpuSet,
+}
+
+/// What a cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheKind {
+    /// Data alone.
+    Data,
+    /// Instructions alone.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+impl Caches {
+    /// No cache is known.
+    pub const EMPTY: Self = Self { length: 0, caches: [Cache::EMPTY; MAX_CACHES] };
+
+    /// Reads the caches of `cpu`, in place of what was read before.
+    pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
+        self.length = 0;
+        // A cache that cannot be understood does not hide those behind it.
+        for index in 0..MAX_CACHES {
+            let Some(cache) = Cache::read(files, cpu, index) else { continue };
+            if let Some(place) = self.caches.get_mut(self.length) {
+                *place = cache;
+                self.length += 1;
+            }
+        }
+    }
+
+    /// The caches, nearest first.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Cache] {
+        self.caches.get(..self.length).unwrap_or_default()
+    }
+
+    /// The cache of this level that holds data.
+    #[must_use]
+    pub fn data(&self, level: u32) -> Option<&Cache> {
+        self.as_slice().iter().find(|cache| cache.level == level && cache.kind.holds_data())
+    }
+
+    /// The cache of the highest level that holds data.
+    #[must_use]
+    pub fn last_level(&self) -> Option<&Cache> {
+        self.as_slice().iter().filter(|cache| cache.kind.holds_data()).max_by_key(|cache| cache.level)
+    }
+}
+
+impl CacheKind {
+    /// Whether loads of data go through it.
+    #[must_use]
+    pub const fn holds_data(self) -> bool {
+        !matches!(self, Self::Instruction)
+    }
+
+    /// The kernel's word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "Data",
+            Self::Instruction => "Instruction",
+            Self::Unified => "Unified",
+        }
+    }
+}
+
+impl Cache {
+    const EMPTY: Self = Self {
+        level: 0,
+        kind: CacheKind::Unified,
+        size: Bytes(0),
+        ways: 0,
+        line: Bytes(0),
+        shared_by: CpuSet::EMPTY,
+    };
+
+    /// A cache without level, kind or size is of no use to anybody.
+    fn read(files: &impl Files, cpu: CpuId, index: usize) -> Option<Self> {
+        let directory = path(format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"));
+        let file = |name| path(format_args!("{directory}/{name}"));
+        Some(Self {
+            level: files::number(files, file("level").as_str())?,
+            kind: kind(files.read(file("type").as_str(), &mut [0; 32])?)?,
+            size: size(files.read(file("size").as_str(), &mut [0; 32])?)?,
+            ways: files::number(files, file("ways_of_associativity").as_str()).unwrap_or_default(),
+            line: Bytes(files::number(files, file("coherency_line_size").as_str()).unwrap_or_default()),
+            shared_by: files::set(files, file("shared_cpu_list").as_str()).unwrap_or_default(),
+        })
+    }
+}
+
+fn kind(name: &[u8]) -> Option<CacheKind> {
+    [CacheKind::Data, CacheKind::Instruction, CacheKind::Unified]
+        .into_iter()
+        .find(|kind| kind.name().as_bytes() == name.trim_ascii())
+}
+
+/// The kernel writes `32K`, whatever the size.
+fn size(text: &[u8]) -> Option<Bytes> {
+    let text = text.trim_ascii();
+    let (digits, unit) = match text.split_last()? {
+        (b'K', digits) => (digits, Bytes::KIB),
+        (b'M', digits) => (digits, Bytes::MIB),
+        _ => (text, Bytes(1)),
+    };
+    files::parse(digits).map(|count| unit.times(count)).filter(|size| *size > Bytes(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_the_kernel_s_units() {
+        for (text, expected) in [
+            (&b"32K\n"[..], Some(Bytes(32 << 10))),
+            (b"32768K\n", Some(Bytes(32 << 20))),
+            (b"2M", Some(Bytes(2 << 20))),
+            (b"512", Some(Bytes(512))),
+            (b"0K", None),
+            (b"K", None),
+            (b"", None),
+        ] {
+            assert_eq!(size(text), expected);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Why a document was rejected, and where.
+
+use core::fmt;
+
+/// A defect of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The byte, counted from 0, at which reading stopped.
+    pub offset: usize,
+    /// What is wrong there.
+    pub reason: Reason,
+}
+
+/// What is wrong with a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The document ends too early.
+    Truncated,
+    /// Something follows the document.
+    Trailing,
+    /// Not the byte that the grammar wants, which this describes.
+    Expected(&'static str),
+    /// A number with a leading zero, a bare point or no digits.
+    Number,
+    /// A number that is not finite in double precision.
+    NumberRange,
+    /// A backslash before something that it cannot stand before, or half of a surrogate pair.
+    Escape,
+    /// A control character that is not escaped.
+    Control,
+    /// Bytes that are not UTF-8.
+    Encoding,
+    /// More than [`super::MAX_DEPTH`] containers in one another.
+    Depth,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "byte {}: {}", self.offset, self.reason)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated => out.write_str("the document ends too early"),
+            Self::Trailing => out.write_str("something follows the document"),
+            Self::Expected(what) => write!(out, "expected {what}"),
+            Self::Number => out.write_str("malformed number"),
+            Self::NumberRange => out.write_str("number out of range"),
+            Self::Escape => out.write_str("invalid escape in a string"),
+            Self::Control => out.write_str("control character in a string"),
+            Self::Encoding => out.write_str("invalid UTF-8 in a string"),
+            Self::Depth => write!(out, "nested deeper than {} levels", super::MAX_DEPTH),
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Writes one JSON document as a stream.
+//!
+//! Commas, colons and escapes are the writer's; a caller cannot make an invalid
+//! document without being told. Knows nothing of files.
+
+use core::fmt::{self, Write};
+
+use super::MAX_DEPTH;
+use crate::text::Text;
+
+/// Where line breaks go. There are no other spaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Everything on one line, without an end of line.
+    OneLine,
+    /// Each member of the outermost object on a line of its own, and each element
+    /// of an array that is such a member; a line feed at the end.
+    #[default]
+    Lines,
+}
+
+/// Writes one document. Every method fails where `W` does, and where the call
+/// would make an invalid document: a value without a key in an object, a key
+/// outside of one, an end without a beginning, a second document, more than
+/// [`MAX_DEPTH`] levels.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    layout: Layout,
+    depth: usize,
+    /// Bit `depth - 1`: whether the container of that depth is an object.
+    objects: u64,
+    /// Bit `depth - 1`: whether it has members, so that a comma comes next.
+    occupied: u64,
+    /// Whether a key waits for its value.
+    key_waits: bool,
+    /// Whether the outermost value was begun.
+    begun: bool,
+}
+
+impl<W: Write> Writer<W> {
+    /// A writer of one document into `out`.
+    pub const fn new(out: W, layout: Layout) -> Self {
+        Self { out, layout, depth: 0, objects: 0, occupied: 0, key_waits: false, begun: false }
+    }
+
+    /// Opens an object.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn begin_object(&mut self) -> fmt::Result {
+        self.begin(true, '{')
+    }
+
+    /// Closes the innermost container, an object.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn end_object(&mut self) -> fmt::Result {
+        self.end(true, '}')
+    }
+
+    /// Opens an array.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn begin_array(&mut self) -> fmt::Result {
+        self.begin(false, '[')
+    }
+
+    /// Closes the innermost container, an array.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn end_array(&mut self) -> fmt::Result {
+        self.end(false, ']')
+    }
+
+    /// The name of the next member. Returns the writer, so that its value can be
+    /// written in the same breath: `writer.key("seed")?.u64(42)?`.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn key(&mut self, name: &str) -> Result<&mut Self, fmt::Error> {
+        if self.key_waits || !self.in_object() {
+            return Err(fmt::Error);
+        }
+        self.separate()?;
+        self.quote(|out| out.write_str(name))?;
+        self.out.write_char(':')?;
+        self.key_waits = true;
+        Ok(self)
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn string(&mut self, value: &str) -> fmt::Result {
+        self.value()?;
+        self.quote(|out| out.write_str(value))
+    }
+
+    /// A string of whatever `value` prints.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn display(&mut self, value: impl fmt::Display) -> fmt::Result {
+        self.value()?;
+        self.quote(|out| write!(out, "{value}"))
+    }
+
+    /// A string of bytes that should be UTF-8; what is not becomes U+FFFD.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn bytes(&mut self, value: &[u8]) -> fmt::Result {
+        self.value()?;
+        self.quote(|out| {
+            for chunk in value.utf8_chunks() {
+                out.write_str(chunk.valid())?;
+                if !chunk.invalid().is_empty() {
+                    out.write_char(char::REPLACEMENT_CHARACTER)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// A whole number. JSON readers that use double precision are exact up to 2^53.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn u64(&mut self, value: u64) -> fmt::Result {
+        self.value()?;
+        write!(self.out, "{value}")
+    }
+
+    /// A whole number with a sign.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn i64(&mut self, value: i64) -> fmt::Result {
+        self.value()?;
+        write!(self.out, "{value}")
+    }
+
+    /// A number rounded to at most `digits` decimals (17 at most), zeros at the
+    /// end left out: 240.000 is written as `240`. What is not finite has no form
+    /// in JSON and is written as `null`.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn decimal(&mut self, value: f64, digits: usize) -> fmt::Result {
+        if !value.is_finite() {
+            return self.null();
+        }
+        self.value()?;
+        // A sign, the 309 digits of the largest double, a point, the decimals.
+        let mut number = Text::<336>::EMPTY;
+        write!(number, "{value:.*}", digits.min(17))?;
+        let mut number = number.as_str();
+        if number.contains('.') {
+            number = number.trim_end_matches('0').trim_end_matches('.');
+        }
+        self.out.write_str(if number == "-0" { "0" } else { number })
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn bool(&mut self, value: bool) -> fmt::Result {
+        self.value()?;
+        self.out.write_str(if value { "true" } else { "false" })
+    }
+
+    /// `null`, for what is not known.
+    ///
+    /// # Errors
+    /// As for every method of [`Writer`].
+    pub fn null(&mut self) -> fmt::Result {
+        self.value()?;
+        self.out.write_str("null")
+    }
+
+    /// Ends the document and hands back what it was written into.
+    ///
+    /// # Errors
+    /// Where the document is not complete, and where `W` fails.
+    pub fn finish(mut self) -> Result<W, fmt::Error> {
+        if self.depth != 0 || !self.begun {
+            return Err(fmt::Error);
+        }
+        if self.layout == Layout::Lines {
+            self.out.write_char('\n')?;
+        }
+        Ok(self.out)
+    }
+
+    fn begin(&mut self, object: bool, bracket: char) -> fmt::Result {
+        if self.depth == MAX_DEPTH {
+            return Err(fmt::Error);
+        }
+        self.value()?;
+        let bit = 1 << self.depth;
+        self.objects = if object { self.objects | bit } else { self.objects & !bit };
+        self.occupied &= !bit;
+        self.depth += 1;
+        self.out.write_char(bracket)
+    }
+
+    fn end(&mut self, object: bool, bracket: char) -> fmt::Result {
+        if self.depth == 0 || self.key_waits || self.in_object() != object {
+            return Err(fmt::Error);
+        }
+        self.depth -= 1;
+        self.out.write_char(bracket)
+    }
+
+    /// What has to be written before any value.
+    fn value(&mut self) -> fmt::Result {
+        if self.key_waits {
+            self.key_waits = false;
+            Ok(())
+        } else if self.depth == 0 && !self.begun {
+            self.begun = true;
+            Ok(())
+        } else if self.depth == 0 || self.in_object() {
+            Err(fmt::Error)
+        } else {
+            self.separate()
+        }
+    }
+
+    fn separate(&mut self) -> fmt::Result {
+        let bit = self.innermost();
+        if self.occupied & bit == 0 {
+            self.occupied |= bit;
+            return Ok(());
+        }
+        let line_ends = self.depth == 1 || (self.depth == 2 && !self.in_object());
+        self.out.write_str(if self.layout == Layout::Lines && line_ends { ",\n" } else { "," })
+    }
+
+    fn quote(&mut self, write: impl FnOnce(&mut Escaped<'_, W>) -> fmt::Result) -> fmt::Result {
+        self.out.write_char('"')?;
+        write(&mut Escaped(&mut self.out))?;
+        self.out.write_char('"')
+    }
+
+    const fn in_object(&self) -> bool {
+        self.objects & self.innermost() != 0
+    }
+
+    /// The bit of the innermost container; none outside of all.
+    const fn innermost(&self) -> u64 {
+        (1_u64 << self.depth.saturating_sub(1)) * (self.depth > 0) as u64
+    }
+}
+
+/// Passes text on as the inside of a JSON string.
+struct Escaped<'w, W>(&'w mut W);
+
+impl<W: Write> Write for Escaped<'_, W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let special = |character: char| matches!(character, '"' | '\\' | '\0'..='\x1f');
+        for piece in text.split_inclusive(special) {
+            let mut characters = piece.chars();
+            match characters.next_back() {
+                Some(last) if special(last) => {
+                    self.0.write_str(characters.as_str())?;
+                    self.escape(last)?;
+                }
+                _ => self.0.write_str(piece)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Escaped<'_, W> {
+    fn escape(&mut self, character: char) -> fmt::Result {
+        match character {
+            '"' => self.0.write_str("\\\""),
+            '\\' => self.0.write_str("\\\\"),
+            '\n' => self.0.write_str("\\n"),
+            '\r' => self.0.write_str("\\r"),
+            '\t' => self.0.write_str("\\t"),
+            control => write!(self.0, "\\u{:04x}", u32::from(control)),
+        }
+    }
+}

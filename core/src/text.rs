@@ -1,0 +1,150 @@
+//! A short string that lives where it is declared.
+//!
+//! Names of governors, clock sources and kernels are kept by value, and paths
+//! are put together, without an allocator.
+
+use core::fmt;
+
+/// At most `N` bytes of UTF-8, kept inline.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Text<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Text<N> {
+    /// The string without characters.
+    pub const EMPTY: Self = Self { bytes: [0; N], length: 0 };
+
+    /// As much of `bytes` as fits, white space around it left out, and whatever
+    /// is not UTF-8 replaced by `?`.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let mut text = Self::EMPTY;
+        for chunk in bytes.trim_ascii().utf8_chunks() {
+            let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
+            for character in chunk.valid().chars().chain(replaced.chars()) {
+                if !text.push(character) {
+                    return text;
+                }
+            }
+        }
+        text
+    }
+
+    /// The characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        let bytes = self.bytes.get(..self.length).unwrap_or_default();
+        core::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Whether there is no character.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Appends one character; false, and nothing is changed, where it does not fit.
+    pub fn push(&mut self, character: char) -> bool {
+        self.append(character.encode_utf8(&mut [0; 4]))
+    }
+
+    /// Shortens the string to its first `length` bytes. Does nothing where it is
+    /// that short already, or where that would cut a character in two.
+    pub fn truncate(&mut self, length: usize) {
+        if self.as_str().is_char_boundary(length) {
+            // The rest is cleared for the sake of derived equality.
+            if let Some(rest) = self.bytes.get_mut(length..) {
+                rest.fill(0);
+            }
+            self.length = self.length.min(length);
+        }
+    }
+
+    fn append(&mut self, part: &str) -> bool {
+        let end = self.length.saturating_add(part.len());
+        let Some(room) = self.bytes.get_mut(self.length..end) else { return false };
+        room.copy_from_slice(part.as_bytes());
+        self.length = end;
+        true
+    }
+}
+
+/// Appends a part as a whole; an error where it does not fit.
+impl<const N: usize> fmt::Write for Text<N> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if self.append(part) {
+            Ok(())
+        } else {
+            Err(fmt::Error)
+        }
+    }
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl<const N: usize> PartialEq<str> for Text<N> {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl<const N: usize> PartialEq<&str> for Text<N> {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl<const N: usize> fmt::Display for Text<N> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), out)
+    }
+}
+
+impl<const N: usize> fmt::Debug for Text<N> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::fmt::Write;
+    use std::string::ToString;
+
+    #[test]
+    fn keeps_what_fits_and_never_half_a_character() {
+        assert_eq!(Text::<8>::from_bytes(b" powersave\n").as_str(), "powersav");
+        assert_eq!(Text::<4>::from_bytes("añbc".as_bytes()).as_str(), "añb");
+        assert_eq!(Text::<2>::from_bytes("añ".as_bytes()).as_str(), "a");
+        assert_eq!(Text::<8>::from_bytes(b"a\xff\xfeb").as_str(), "a??b");
+        assert!(Text::<0>::from_bytes(b"x").is_empty());
+    }
+
+    #[test]
+    fn writing_is_all_or_nothing() {
+        let mut text = Text::<6>::EMPTY;
+        assert!(write!(text, "node{}", 12).is_ok());
+        assert!(text.write_str("x").is_err());
+        assert_eq!(text.to_string(), "node12");
+        text.truncate(4);
+        assert_eq!(text, Text::<6>::from_bytes(b"node"));
+        text.truncate(5);
+        assert_eq!(text, "node");
+    }
+
+    #[test]
+    fn truncation_respects_characters_and_the_end() {
+        let mut text = Text::<8>::from_bytes("ñx".as_bytes());
+        text.truncate(1);
+        assert_eq!(text, "ñx");
+        text.truncate(9);
+        assert_eq!(text, "ñx");
+    }
+}

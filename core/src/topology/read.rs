@@ -1,0 +1,137 @@
+//! Fills a topology from the files of a system.
+//!
+//! Knows the paths and formats of Linux, and nothing of who answers for them.
+
+use super::files::{self, kilobytes_after, path, Files};
+use super::{ClaimedLatency, Node, PagePool, Source, Topology, MAX_NODES};
+use crate::cpulist::{CpuSet, NodeSet};
+use crate::units::{Bytes, NodeId, Picoseconds};
+
+const NODES: &str = "/sys/devices/system/node";
+const CPUS: &str = "/sys/devices/system/cpu";
+
+impl Topology {
+    /// Reads the topology of a system, in place of what was read before.
+    ///
+    /// Where the kernel shows no nodes, one node 0 is assumed, with the online
+    /// CPUs among `allowed` (all of them where the kernel does not say which are
+    /// online) and the memory of `/proc/meminfo`.
+    pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
+        self.length = 0;
+        self.omitted = 0;
+        let online_cpus = files::set(files, path(format_args!("{CPUS}/online")).as_str());
+        match files::set(files, path(format_args!("{NODES}/online")).as_str()) {
+            Some(online) if !NodeSet::is_empty(&online) => self.read_nodes(files, &online, online_cpus),
+            _ => self.assume_one_node(files, allowed, online_cpus),
+        }
+    }
+
+    fn read_nodes(&mut self, files: &impl Files, online: &NodeSet, online_cpus: Option<CpuSet>) {
+        self.source = Source::Sysfs;
+        let with_memory = files::set(files, path(format_args!("{NODES}/has_memory")).as_str());
+        let mut all_cpus = CpuSet::EMPTY;
+        for (node, id) in self.nodes.iter_mut().zip(online) {
+            node.read(files, NodeId(id), with_memory.as_ref());
+            if let Some(online_cpus) = online_cpus {
+                node.cpus = node.cpus.intersection(&online_cpus);
+            }
+            node.package = package_of(files, &node.cpus);
+            all_cpus = all_cpus.union(&node.cpus);
+        }
+        self.length = online.len().min(MAX_NODES);
+        self.omitted = online.len().saturating_sub(MAX_NODES);
+        self.online_cpus = online_cpus.unwrap_or(all_cpus);
+        self.read_claimed_latencies(files);
+    }
+
+    fn assume_one_node(&mut self, files: &impl Files, allowed: &CpuSet, online_cpus: Option<CpuSet>) {
+        self.source = Source::Assumed;
+        self.online_cpus = online_cpus.unwrap_or(*allowed);
+        let Some(node) = self.nodes.first_mut() else { return };
+        self.length = 1;
+        *node = Node::EMPTY;
+        node.cpus = allowed.intersection(&self.online_cpus);
+        node.package = package_of(files, &node.cpus);
+        // Whatever the machine is, this program runs in its memory.
+        node.has_memory = true;
+        let mut buffer = [0; 4 << 10];
+        let meminfo = files.read("/proc/meminfo", &mut buffer).unwrap_or_default();
+        node.memory_total = kilobytes_after(meminfo, "MemTotal:").unwrap_or_default();
+        node.memory_free = kilobytes_after(meminfo, "MemFree:").unwrap_or_default();
+        let pool_of = |size| {
+            page_pool(files, format_args!("/sys/kernel/mm/hugepages"), size)
+                .or_else(|| default_page_pool(meminfo, size))
+        };
+        node.huge_2m = pool_of(Bytes::MIB.times(2));
+        node.huge_1g = pool_of(Bytes::GIB);
+    }
+
+    /// The initiators are links to nodes, so one is found by whether a file of
+    /// the node it leads to can be read.
+    fn read_claimed_latencies(&mut self, files: &impl Files) {
+        let ids = self.ids();
+        for node in self.nodes.iter_mut().take(self.length) {
+            let access = path(format_args!("{NODES}/node{}/access0/initiators", node.id));
+            let latency: Option<u64> =
+                files::number(files, path(format_args!("{access}/read_latency")).as_str());
+            // Zero stands for a figure that the firmware does not give.
+            let Some(nanoseconds @ 1..) = latency else { continue };
+            let leads_to = |id: &u32| {
+                files.read(path(format_args!("{access}/node{id}/cpulist")).as_str(), &mut [0; 16]).is_some()
+            };
+            node.claimed_latency = Some(ClaimedLatency {
+                read: Picoseconds(nanoseconds.saturating_mul(1000)),
+                initiators: ids.iter().filter(leads_to).collect(),
+            });
+        }
+    }
+}
+
+impl Node {
+    fn read(&mut self, files: &impl Files, id: NodeId, with_memory: Option<&NodeSet>) {
+        *self = Self::EMPTY;
+        self.id = id;
+        self.cpus =
+            files::set(files, path(format_args!("{NODES}/node{id}/cpulist")).as_str()).unwrap_or_default();
+        let mut buffer = [0; 4 << 10];
+        let meminfo = path(format_args!("{NODES}/node{id}/meminfo"));
+        let meminfo = files.read(meminfo.as_str(), &mut buffer).unwrap_or_default();
+        self.memory_total = kilobytes_after(meminfo, "MemTotal:").unwrap_or_default();
+        self.memory_free = kilobytes_after(meminfo, "MemFree:").unwrap_or_default();
+        self.has_memory = with_memory.map_or(self.memory_total > Bytes(0), |nodes| nodes.contains(id.0));
+        self.huge_2m = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::MIB.times(2));
+        self.huge_1g = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::GIB);
+        self.read_distances(files);
+    }
+
+    /// A row of the SLIT. The kernel writes one column for each online node, in
+    /// rising order of id, so columns and [`Topology::nodes`] have the same indices.
+    fn read_distances(&mut self, files: &impl Files) {
+        let mut buffer = [0; 1 << 10];
+        let row = path(format_args!("{NODES}/node{}/distance", self.id));
+        let row = files.read(row.as_str(), &mut buffer).unwrap_or_default();
+        let columns = row.split(u8::is_ascii_whitespace).filter(|column| !column.is_empty());
+        for (distance, column) in self.distances.iter_mut().zip(columns) {
+            *distance = files::parse(column).unwrap_or_default();
+        }
+    }
+}
+
+/// The package of the first CPU. The kernel writes -1 where it does not know.
+fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
+    let cpu = cpus.first()?;
+    files::number(files, path(format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id")).as_str())
+}
+
+fn page_pool(files: &impl Files, directory: core::fmt::Arguments<'_>, size: Bytes) -> Option<PagePool> {
+    let pool = path(format_args!("{directory}/hugepages-{}kB", size.0 / Bytes::KIB.0));
+    let count = |name| files::number(files, path(format_args!("{pool}/{name}")).as_str());
+    Some(PagePool { total: count("nr_hugepages")?, free: count("free_hugepages")? })
+}
+
+/// `/proc/meminfo` speaks of the default size alone.
+fn default_page_pool(meminfo: &[u8], size: Bytes) -> Option<PagePool> {
+    let count = |name| files::number_after(meminfo, name);
+    (kilobytes_after(meminfo, "Hugepagesize:")? == size)
+        .then_some(PagePool { total: count("HugePages_Total:")?, free: count("HugePages_Free:")? })
+}

@@ -1,0 +1,170 @@
+//! What whole machines say of themselves, read from fixtures.
+
+mod machine;
+
+use latency_core::cpulist::CpuSet;
+use latency_core::host::{CacheKind, Capability, Host, MemoryLimit, Seccomp};
+use latency_core::units::{Bytes, CpuId};
+use machine::Machine;
+use proptest::prelude::*;
+
+fn read(machine: &Machine) -> Box<Host> {
+    let mut host = Box::new(Host::EMPTY);
+    host.read(machine, CpuId(0));
+    host
+}
+
+fn host(name: &str) -> Box<Host> {
+    read(&Machine::load(name))
+}
+
+#[test]
+fn virtual_machine() {
+    let host = host("one-node");
+    assert_eq!(host.kernel, "6.1.0-25-cloud-amd64");
+    assert_eq!(host.cpu_model, "AMD EPYC 9R14");
+    assert_eq!(host.clock_source, "kvm-clock");
+    assert!(host.frequency.driver.is_empty() && host.frequency.governor.is_empty());
+    assert_eq!(host.frequency.boost, None);
+    assert_eq!(host.huge_pages.enabled, "always");
+    assert_eq!(host.huge_pages.defragment, "madvise");
+    assert_eq!(host.huge_pages.khugepaged_defragment, Some(true));
+    assert_eq!(host.memory_policy.numa_balancing, Some(0));
+    assert_eq!(host.memory_policy.demotion, Some(false));
+    assert_eq!(host.memory_policy.zone_reclaim_mode, Some(0));
+    assert_eq!(host.perf_event_paranoid, Some(-1));
+    assert_eq!(host.runnable, Some(1));
+    assert_eq!(host.memory_total, Some(Bytes(16_384_000 << 10)));
+    assert_eq!(host.memory_available, Some(Bytes(15_700_000 << 10)));
+    assert_eq!(host.memory_limit, None);
+    assert_eq!(host.process.seccomp, Some(Seccomp::Off));
+    assert!(host.process.has(Capability::SysNice) && host.process.has(Capability::PerfMon));
+}
+
+#[test]
+fn caches() {
+    let host = host("one-node");
+    let found: Vec<_> =
+        host.caches.as_slice().iter().map(|cache| (cache.level, cache.kind, cache.size.0 >> 10)).collect();
+    assert_eq!(
+        found,
+        [
+            (1, CacheKind::Data, 32),
+            (1, CacheKind::Instruction, 32),
+            (2, CacheKind::Unified, 1024),
+            (3, CacheKind::Unified, 32768),
+        ]
+    );
+    let last = host.caches.last_level().unwrap();
+    assert_eq!((last.level, last.ways, last.line), (3, 16, Bytes(64)));
+    assert_eq!(last.shared_by.to_string(), "0-1");
+    assert_eq!(host.caches.data(1).unwrap().kind, CacheKind::Data);
+    assert!(host.caches.data(4).is_none());
+}
+
+#[test]
+fn server() {
+    let host = host("two-sockets");
+    assert_eq!(
+        (host.frequency.driver.as_str(), host.frequency.governor.as_str()),
+        ("intel_pstate", "powersave")
+    );
+    assert_eq!(host.frequency.boost, Some(true));
+    assert_eq!(host.huge_pages.enabled, "madvise");
+    assert_eq!(host.memory_policy.numa_balancing, Some(1));
+    assert_eq!(host.runnable, Some(3));
+    assert_eq!(host.caches.data(1).unwrap().ways, 12);
+    assert_eq!(host.caches.last_level().unwrap().shared_by.len(), 64);
+    assert_eq!(host.process.cpus_allowed.len(), 128);
+    assert!(!host.process.has(Capability::SysNice));
+}
+
+#[test]
+fn boost_is_read_from_either_switch() {
+    let mut machine = Machine::load("two-sockets");
+    machine.set("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+    machine.set("/sys/devices/system/cpu/cpufreq/boost", "1\n");
+    assert_eq!(read(&machine).frequency.boost, Some(false));
+    machine.0.remove("/sys/devices/system/cpu/intel_pstate/no_turbo");
+    assert_eq!(read(&machine).frequency.boost, Some(true));
+}
+
+#[test]
+fn filtered_container_without_sysfs() {
+    let host = host("no-sysfs");
+    assert_eq!(host.process.cpus_allowed, CpuSet::parse_list(b"2-5").unwrap());
+    assert_eq!(host.process.mems_allowed.to_string(), "0");
+    assert_eq!(host.process.seccomp, Some(Seccomp::Filter));
+    assert_eq!(host.process.capabilities, Some(0xa804_25fb));
+    assert!(!host.process.has(Capability::SysNice) && !host.process.has(Capability::SysAdmin));
+    assert_eq!(host.cpu_model, "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz");
+    assert!(host.caches.as_slice().is_empty() && host.caches.last_level().is_none());
+    assert!(host.clock_source.is_empty() && host.huge_pages.enabled.is_empty());
+    assert_eq!(host.memory_limit, None);
+}
+
+#[test]
+fn limit_of_version_1_at_the_mount_point() {
+    let limit = host("kernel-without-numa").memory_limit.unwrap();
+    let expected =
+        MemoryLimit { limit: Bytes::GIB, usage: Bytes::MIB.times(700), headroom: Bytes::MIB.times(724) };
+    assert_eq!(limit, expected);
+}
+
+#[test]
+fn limit_of_a_group_above() {
+    let host = host("cpuset-part");
+    // The group above allows 8 GiB and needs 1 of its 2; the inner one allows 16 and needs 12.
+    let expected =
+        MemoryLimit { limit: Bytes::GIB.times(8), usage: Bytes::GIB.times(2), headroom: Bytes::GIB.times(4) };
+    assert_eq!(host.memory_limit, Some(expected));
+    assert_eq!(host.process.cpus_allowed.to_string(), "32-35");
+    assert_eq!(host.process.mems_allowed.to_string(), "1");
+}
+
+#[test]
+fn a_group_outside_of_the_mount_leaves_the_mount_point() {
+    let mut machine = Machine::default();
+    machine.set("/proc/self/cgroup", "0::/../../other\n");
+    machine.set("/sys/fs/cgroup/memory.max", "536870912\n");
+    machine.set("/sys/fs/cgroup/../../other/memory.max", "1024\n");
+    assert_eq!(read(&machine).memory_limit.unwrap().limit, Bytes::MIB.times(512));
+    machine.set("/proc/self/cgroup", &format!("0::/{}\n", "long/".repeat(300)));
+    assert_eq!(read(&machine).memory_limit.unwrap().limit, Bytes::MIB.times(512));
+}
+
+#[test]
+fn a_status_cut_off_in_a_list_yields_no_wrong_list() {
+    let mut machine = Machine::default();
+    // The buffer of 16 KiB ends after "0-3", which is a list too.
+    let groups = "1".repeat((16 << 10) - "Groups:\t\nCpus_allowed_list:\t0-3".len());
+    let status = format!("Groups:\t{groups}\nCpus_allowed_list:\t0-31\n");
+    machine.set("/proc/self/status", &status);
+    assert!(read(&machine).process.cpus_allowed.is_empty());
+}
+
+#[test]
+fn nothing_at_all_is_nothing_known() {
+    let mut host = host("two-sockets");
+    host.read(&Machine::default(), CpuId(0));
+    assert!(host.kernel.is_empty() && host.cpu_model.is_empty() && host.caches.as_slice().is_empty());
+    assert_eq!((host.memory_total, host.runnable, host.process.seccomp), (None, None, None));
+    assert!(host.process.cpus_allowed.is_empty() && !host.process.has(Capability::IpcLock));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn damaged_files_never_cause_a_panic(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 0..80)), 1..8),
+    ) {
+        let mut machine = Machine::load("cpuset-part");
+        let paths: Vec<_> = machine.0.keys().cloned().collect();
+        for (index, content) in damage {
+            machine.0.insert(index.get(&paths).clone(), content);
+        }
+        let host = read(&machine);
+        prop_assert!(host.memory_limit.is_none_or(|limit| limit.headroom <= limit.limit));
+    }
+}
