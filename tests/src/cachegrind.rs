@@ -8,7 +8,7 @@
 //!
 //! Valgrind manual, "Cachegrind", section "Cachegrind output file format".
 
-use crate::program::{binary, workspace};
+use crate::program::{binary, scratch};
 use std::fs;
 use std::ops::Sub;
 use std::process::{Command, Stdio};
@@ -65,10 +65,7 @@ pub fn available() -> Result<(), String> {
 ///
 /// When valgrind or the executable fails, with what they printed.
 pub fn run(name: &str, arguments: &[&str]) -> Result<Events, String> {
-    let directory = workspace().join("target/emulator");
-    fs::create_dir_all(&directory)
-        .map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
-    let file = directory.join(format!("cachegrind-{}-{name}", std::process::id()));
+    let file = scratch()?.join(format!("cachegrind-{}-{name}", std::process::id()));
     let cache = |(size, ways, line): (u64, u32, u32)| format!("{size},{ways},{line}");
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=yes"])
@@ -128,7 +125,10 @@ pub fn chase_events(text: &str) -> Result<Events, String> {
     if seen {
         Ok(Events { reads, first_level_misses, last_level_misses })
     } else {
-        Err(format!("no function {CHASE_PREFIX}* in the output: was it run, has it a symbol?"))
+        Err(format!(
+            "no function {CHASE_PREFIX}* in the output: was it run, has it a symbol? \
+             (valgrind 3.19 reads no symbols of a file without a writable segment that has content)"
+        ))
     }
 }
 

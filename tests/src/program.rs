@@ -13,6 +13,17 @@ pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
+/// A directory for what the tests download and write, kept between runs.
+///
+/// # Errors
+///
+/// When it is not there and cannot be created.
+pub fn scratch() -> Result<PathBuf, String> {
+    let path = workspace().join("target/emulator");
+    std::fs::create_dir_all(&path).map_err(|error| format!("cannot create {}: {error}", path.display()))?;
+    Ok(path)
+}
+
 /// The executable under test: `$LATENCY_BENCH` (relative paths start at the root
 /// of the workspace), else `target/latency-bench`.
 ///

@@ -5,7 +5,7 @@
 //! package client into `target/emulator` and unpacked there; nothing is installed,
 //! so this works without being root.
 
-use crate::program::workspace;
+use crate::program::{scratch, workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,11 +14,6 @@ use std::process::Command;
 pub const KERNEL_VARIABLE: &str = "LATENCY_BENCH_KERNEL";
 
 const META_PACKAGE: &str = "linux-image-cloud-amd64";
-
-/// Directory of everything that the emulator needs; kept between runs.
-pub fn cache() -> PathBuf {
-    workspace().join("target/emulator")
-}
 
 /// The kernel image: `$LATENCY_BENCH_KERNEL`, else the cached one, else a fresh download.
 ///
@@ -34,14 +29,13 @@ pub fn obtain() -> Result<PathBuf, String> {
             Err(format!("{KERNEL_VARIABLE} names {}, which is not a file", path.display()))
         };
     }
-    let cache = cache();
+    let cache = scratch()?;
     if let Some(image) = image_in(&cache) {
         return Ok(image);
     }
-    fs::create_dir_all(&cache).map_err(|error| format!("cannot create {}: {error}", cache.display()))?;
-    let scratch = Scratch::new(&cache)?;
-    let package = download(&scratch.0)?;
-    let unpacked = scratch.0.join("unpacked");
+    let temporary = TemporaryDirectory::new(&cache)?;
+    let package = download(&temporary.0)?;
+    let unpacked = temporary.0.join("unpacked");
     output(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&unpacked))?;
     let image = image_in(&unpacked.join("boot"))
         .ok_or_else(|| format!("{} has no boot/vmlinuz-*", package.display()))?;
@@ -64,21 +58,21 @@ fn image_in(directory: &Path) -> Option<PathBuf> {
     images.pop()
 }
 
-/// Downloads the kernel package into `scratch`: with the package lists of the
+/// Downloads the kernel package into `directory`: with the package lists of the
 /// system, and when they are absent or outdated with lists of our own.
-fn download(scratch: &Path) -> Result<PathBuf, String> {
-    download_with(scratch, &[]).or_else(|first| {
-        let own = own_lists(scratch)?;
-        download_with(scratch, &own).map_err(|second| format!("{first}; with fresh lists: {second}"))
+fn download(directory: &Path) -> Result<PathBuf, String> {
+    download_with(directory, &[]).or_else(|first| {
+        let own = own_lists(directory)?;
+        download_with(directory, &own).map_err(|second| format!("{first}; with fresh lists: {second}"))
     })
 }
 
-fn download_with(scratch: &Path, options: &[String]) -> Result<PathBuf, String> {
+fn download_with(directory: &Path, options: &[String]) -> Result<PathBuf, String> {
     let depends = output(apt("apt-cache").args(options).args(["depends", META_PACKAGE]))?;
     let package = kernel_package(&depends)
         .ok_or_else(|| format!("{META_PACKAGE} is unknown to apt (no package lists, or not Debian)"))?;
-    output(apt("apt-get").args(options).arg("download").arg(package).current_dir(scratch))?;
-    fs::read_dir(scratch)
+    output(apt("apt-get").args(options).arg("download").arg(package).current_dir(directory))?;
+    fs::read_dir(directory)
         .map_err(|error| error.to_string())?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|extension| extension == "deb"))
@@ -86,11 +80,11 @@ fn download_with(scratch: &Path, options: &[String]) -> Result<PathBuf, String> 
 }
 
 /// Fetches the package lists into a private directory, which needs no privilege.
-fn own_lists(scratch: &Path) -> Result<Vec<String>, String> {
-    let (state, archives) = (scratch.join("state"), scratch.join("cache"));
-    for directory in [state.join("lists/partial"), archives.join("archives/partial")] {
-        fs::create_dir_all(&directory)
-            .map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
+fn own_lists(directory: &Path) -> Result<Vec<String>, String> {
+    let (state, archives) = (directory.join("state"), directory.join("cache"));
+    for needed in [state.join("lists/partial"), archives.join("archives/partial")] {
+        fs::create_dir_all(&needed)
+            .map_err(|error| format!("cannot create {}: {error}", needed.display()))?;
     }
     let options =
         vec![format!("-oDir::State={}", state.display()), format!("-oDir::Cache={}", archives.display())];
@@ -124,17 +118,17 @@ fn output(command: &mut Command) -> Result<String, String> {
 }
 
 /// A directory that disappears with its owner.
-struct Scratch(PathBuf);
+struct TemporaryDirectory(PathBuf);
 
-impl Scratch {
+impl TemporaryDirectory {
     fn new(parent: &Path) -> Result<Self, String> {
         let path = parent.join(format!("fetch-{}", std::process::id()));
         fs::create_dir_all(&path).map_err(|error| format!("cannot create {}: {error}", path.display()))?;
-        Ok(Scratch(path))
+        Ok(TemporaryDirectory(path))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         // Left-overs in `target` cost space and nothing else.
         let _ = fs::remove_dir_all(&self.0);

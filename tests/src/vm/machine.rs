@@ -260,3 +260,51 @@ impl List {
         self.0.extend([option.to_string(), value]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(machine: &Machine, option: &str) -> Vec<String> {
+        let arguments = machine.arguments();
+        let pairs = arguments.windows(2).filter(|pair| pair[0] == option);
+        pairs.map(|pair| pair[1].clone()).collect()
+    }
+
+    #[test]
+    fn nodes_own_their_cpus_and_memory() {
+        let nodes = [NodeSpec::new(2, 256), NodeSpec::cpus_only(1), NodeSpec::memory_only(128)];
+        let machine = Machine::new(&nodes);
+        assert_eq!(
+            values(&machine, "-numa"),
+            [
+                "node,nodeid=0,cpus=0-1,memdev=memory0",
+                "node,nodeid=1,cpus=2-2",
+                "node,nodeid=2,memdev=memory2"
+            ]
+        );
+        assert_eq!(values(&machine, "-smp"), ["3"]);
+        assert_eq!(values(&machine, "-m"), ["384M"]);
+        assert!(values(&Machine::new(&nodes[..1]), "-numa").is_empty());
+    }
+
+    #[test]
+    fn declared_latencies_name_the_nearest_initiator() {
+        let nodes = [NodeSpec::new(1, 64), NodeSpec::new(1, 64), NodeSpec::memory_only(64)];
+        let machine = Machine::new(&nodes).read_latencies(&[&[80, 120, 300], &[120, 80, 200], &[]]);
+        let numa = values(&machine, "-numa");
+        assert!(numa.contains(&"node,nodeid=2,memdev=memory2,initiator=1".to_string()), "{numa:?}");
+        assert_eq!(numa.iter().filter(|option| option.contains("data-type=access-latency")).count(), 6);
+        assert_eq!(values(&machine, "-machine"), ["q35,hmat=on"]);
+    }
+
+    #[test]
+    fn the_tools_arguments_follow_the_double_dash() {
+        let machine = Machine::new(&[]).huge_pages(&[(0, 4), (1, 8)]).kernel_parameter("maxcpus=1");
+        let line = machine.command_line(&["matrix", "--output=a b"]);
+        assert!(
+            line.ends_with(" default_hugepagesz=2M hugepages=0:4,1:8 maxcpus=1 -- matrix \"--output=a b\""),
+            "{line}"
+        );
+    }
+}

@@ -14,7 +14,7 @@ pub use initramfs::Initramfs;
 pub use kernel::KERNEL_VARIABLE;
 pub use machine::{Machine, NodeSpec};
 
-use crate::program::try_binary;
+use crate::program::{scratch, try_binary};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -173,12 +173,9 @@ struct TemporaryFile(PathBuf);
 impl TemporaryFile {
     fn new(content: &[u8]) -> Result<Self, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let directory = kernel::cache();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let file = TemporaryFile(directory.join(format!("guest-{}-{number}.cpio", std::process::id())));
-        fs::create_dir_all(&directory)
-            .and_then(|()| fs::write(&file.0, content))
-            .map_err(|error| format!("cannot write {}: {error}", file.0.display()))?;
+        let file = TemporaryFile(scratch()?.join(format!("guest-{}-{number}.cpio", std::process::id())));
+        fs::write(&file.0, content).map_err(|error| format!("cannot write {}: {error}", file.0.display()))?;
         Ok(file)
     }
 }
