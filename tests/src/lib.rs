@@ -1,1 +1,11 @@
-//! Support for the whole-program tests.
+//! Support for the whole-program tests: the built executable, the source tree
+//! as text, the emulator.
+//!
+//! Nothing here may reach into the tool's own modules: these tests know what a
+//! user knows — a command line, an output, an executable file.
+
+pub mod cachegrind;
+pub mod program;
+pub mod skip;
+pub mod source;
+pub mod vm;

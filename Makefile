@@ -1,0 +1,49 @@
+# latency-bench: `make run` builds and runs it, `make test` tests it.
+#
+# Everything that is built, downloaded or unpacked goes to target/.
+
+CARGO ?= cargo
+BINARY := target/latency-bench
+
+# rustup installs here and leaves it to the login shell to find it.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export CARGO_TARGET_DIR := $(CURDIR)/target
+
+# Either would replace the link arguments in .cargo/config.toml.
+unexport RUSTFLAGS
+unexport CARGO_ENCODED_RUSTFLAGS
+
+# What .cargo/config.toml says for the musl target. Said here for the gnu target, whose
+# other programs (build scripts, tests) are ordinary ones.
+STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
+	-Clink-arg=-static -Clink-arg=-no-pie
+
+.PHONY: all run test lab check clean
+
+all:
+	@triple=$$(tests/setup triple) || exit 1; \
+	case $$triple in *-gnu) flags='-- $(STATIC)';; *) flags=;; esac; \
+	$(CARGO) rustc --locked --release -p latency-bench --bin latency-bench \
+		--target "$$triple" $$flags && \
+	install -m 755 "target/$$triple/release/latency-bench" $(BINARY)
+
+# Arguments: make run ARGS='curve --max-size=1G'
+run: all
+	@$(BINARY) $(ARGS)
+
+test: all
+	@tests/setup packages
+	$(CARGO) test --locked --no-fail-fast --workspace --tests
+	$(CARGO) test --locked --doc -p latency-core
+
+# The latency lab: known latencies, emulated, against what the tool reports.
+lab: all
+	@tests/setup packages
+	$(CARGO) test --locked --release -p latency-tests --test lab -- --nocapture
+
+check:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+clean:
+	rm -rf target

@@ -1,0 +1,67 @@
+//! The built executable and how a test runs it.
+//!
+//! Knows where the file is, not what it prints.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Environment variable with the path of the executable under test.
+pub const BINARY_VARIABLE: &str = "LATENCY_BENCH";
+
+/// The root of the workspace.
+pub fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// A directory for what the tests download and write, kept between runs.
+///
+/// # Errors
+///
+/// When it is not there and cannot be created.
+pub fn scratch() -> Result<PathBuf, String> {
+    let path = workspace().join("target/emulator");
+    std::fs::create_dir_all(&path).map_err(|error| format!("cannot create {}: {error}", path.display()))?;
+    Ok(path)
+}
+
+/// The executable under test: `$LATENCY_BENCH` (relative paths start at the root
+/// of the workspace), else `target/latency-bench`.
+///
+/// # Errors
+///
+/// A sentence that says which file is missing and how it is built.
+pub fn try_binary() -> Result<PathBuf, String> {
+    let chosen = std::env::var_os(BINARY_VARIABLE).map(PathBuf::from);
+    let path = workspace().join(chosen.unwrap_or_else(|| PathBuf::from("target/latency-bench")));
+    match path.canonicalize() {
+        Ok(path) if path.is_file() => Ok(path),
+        _ => Err(format!(
+            "the executable {} is not there: build it with `make`, or set {BINARY_VARIABLE}",
+            path.display()
+        )),
+    }
+}
+
+/// The executable under test.
+///
+/// # Panics
+///
+/// When it has not been built: a test of the program without the program has
+/// failed, it has not been skipped.
+pub fn binary() -> PathBuf {
+    try_binary().unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+/// Runs the executable with `arguments`, no input, and both outputs captured.
+///
+/// # Panics
+///
+/// When it is not built or cannot be started.
+pub fn run<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Output {
+    let path = binary();
+    Command::new(&path)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("cannot start {}: {error}", path.display()))
+}

@@ -1,0 +1,212 @@
+//! Guests under QEMU: the executable under test is process 1 of a small machine.
+//!
+//! Describe a [`Machine`], [`Machine::boot`] it with the tool's arguments, look at
+//! the [`Console`]. The emulator is not a model of any hardware's latency; it shows
+//! that nodes, policies and page pools are handled rightly.
+
+mod console;
+mod initramfs;
+mod kernel;
+mod machine;
+
+pub use console::Console;
+pub use initramfs::Initramfs;
+pub use kernel::KERNEL_VARIABLE;
+pub use machine::{Machine, NodeSpec};
+
+use crate::program::{scratch, try_binary};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+const EMULATOR: &str = "qemu-system-x86_64";
+
+/// More guests at a time slow each other down until time limits are hit.
+const GUESTS_AT_A_TIME: u32 = 2;
+
+/// Whether guests can be booted here; the path of the kernel if so.
+///
+/// The first call may download the kernel.
+///
+/// # Errors
+///
+/// What is missing.
+pub fn available() -> Result<&'static Path, String> {
+    static KERNEL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = KERNEL.get_or_init(|| {
+        let version = Command::new(EMULATOR).arg("--version").stdin(Stdio::null()).output();
+        match version {
+            Ok(output) if output.status.success() => kernel::obtain(),
+            Ok(output) => Err(format!("{EMULATOR} --version failed ({})", output.status)),
+            Err(error) => Err(format!("{EMULATOR} (Debian package qemu-system-x86): {error}")),
+        }
+    });
+    found.as_deref().map_err(Clone::clone)
+}
+
+/// Whether `test` can boot guests; when it cannot, the reason has been reported.
+///
+/// # Panics
+///
+/// When it cannot and [`crate::skip::REQUIRE_VARIABLE`] is set.
+pub fn ready(test: &str) -> bool {
+    match available() {
+        Ok(_) => true,
+        Err(reason) => {
+            crate::skip::skip(test, &reason);
+            false
+        }
+    }
+}
+
+impl Machine {
+    /// Boots the machine with `arguments` for the tool and waits until it powers itself off.
+    ///
+    /// # Panics
+    ///
+    /// As [`Machine::try_boot`] fails, with the console.
+    pub fn boot(&self, arguments: &[&str]) -> Console {
+        self.try_boot(arguments).unwrap_or_else(|reason| panic!("{reason}"))
+    }
+
+    /// Boots the machine with `arguments` for the tool and waits until it powers itself off.
+    ///
+    /// # Errors
+    ///
+    /// When the emulator is missing or refuses to start, or the guest is still running at
+    /// the time limit; the text ends with the console so far.
+    pub fn try_boot(&self, arguments: &[&str]) -> Result<Console, String> {
+        let kernel = available()?;
+        let program = self.init.clone().map_or_else(try_binary, Ok)?;
+        let init =
+            fs::read(&program).map_err(|error| format!("cannot read {}: {error}", program.display()))?;
+        let mut archive = Initramfs::new(&init);
+        for (path, content) in &self.files {
+            archive.file(path, content);
+        }
+        let archive = TemporaryFile::new(&archive.finish())?;
+        let _permit = Permit::wait();
+        let begin = Instant::now();
+        let mut command = Command::new(EMULATOR);
+        command.args(self.arguments()).arg("-kernel").arg(kernel).arg("-initrd").arg(&archive.0);
+        command.args(["-append", &self.command_line(arguments)]);
+        let mut guest = Guest::start(&mut command)?;
+        let status = guest.wait(begin + self.timeout);
+        let (printed, complaints) = guest.outputs();
+        let console = Console::new(&printed, begin.elapsed());
+        let trouble = match status {
+            Some(status) if status.success() => return Ok(console),
+            Some(status) => format!("{EMULATOR} failed ({status})"),
+            None => format!("the guest did not power off within {:?}", self.timeout),
+        };
+        Err(format!(
+            "{trouble}\n{}\n{command:?}\n{}",
+            String::from_utf8_lossy(&complaints).trim_end(),
+            console.framed()
+        ))
+    }
+}
+
+/// A running emulator with its outputs being read; killed when dropped.
+struct Guest {
+    child: Child,
+    outputs: [Option<JoinHandle<Vec<u8>>>; 2],
+}
+
+impl Guest {
+    fn start(command: &mut Command) -> Result<Self, String> {
+        let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = spawned.map_err(|error| format!("cannot start {EMULATOR}: {error}"))?;
+        let outputs = [child.stdout.take().map(collect), child.stderr.take().map(collect)];
+        Ok(Guest { child, outputs })
+    }
+
+    /// The emulator's status, or `None` when it had to be killed at `deadline`.
+    fn wait(&mut self, deadline: Instant) -> Option<ExitStatus> {
+        while Instant::now() < deadline {
+            match self.child.try_wait() {
+                Ok(None) => thread::sleep(Duration::from_millis(20)),
+                Ok(status) => return status,
+                Err(_) => break,
+            }
+        }
+        self.kill();
+        None
+    }
+
+    fn outputs(&mut self) -> (Vec<u8>, Vec<u8>) {
+        let [printed, complaints] =
+            self.outputs.each_mut().map(|thread| thread.take().and_then(|thread| thread.join().ok()));
+        (printed.unwrap_or_default(), complaints.unwrap_or_default())
+    }
+
+    fn kill(&mut self) {
+        // Both fail only when the process has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // A read error ends the text; what came before it is still worth showing.
+        let _ = stream.read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+/// A file that disappears with its owner.
+struct TemporaryFile(PathBuf);
+
+impl TemporaryFile {
+    fn new(content: &[u8]) -> Result<Self, String> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let file = TemporaryFile(scratch()?.join(format!("guest-{}-{number}.cpio", std::process::id())));
+        fs::write(&file.0, content).map_err(|error| format!("cannot write {}: {error}", file.0.display()))?;
+        Ok(file)
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        // Left-overs in `target` cost space and nothing else.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+static RUNNING: Mutex<u32> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+
+/// The right to run one guest.
+struct Permit;
+
+impl Permit {
+    fn wait() -> Self {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = ENDED
+            .wait_while(running, |running| *running >= GUESTS_AT_A_TIME)
+            .unwrap_or_else(PoisonError::into_inner);
+        *running += 1;
+        Permit
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        ENDED.notify_one();
+    }
+}

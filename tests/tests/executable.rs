@@ -1,0 +1,108 @@
+//! The executable file itself: static, without libc, small, with the symbols that
+//! profilers, debuggers and the emulators' latency models look for.
+
+use latency_tests::cachegrind::CHASE_PREFIX;
+use latency_tests::program::binary;
+use object::elf;
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use std::fs;
+
+const SIZE_LIMIT: usize = 150 * 1024;
+
+/// Symbols that no program without a C library has.
+const LIBC_SYMBOLS: [&str; 9] = [
+    "__libc_start_main",
+    "__errno_location",
+    "_IO_printf",
+    "calloc",
+    "free",
+    "malloc",
+    "printf",
+    "pthread_create",
+    "realloc",
+];
+
+fn with_file(check: impl FnOnce(&ElfFile64<'_, Endianness>)) {
+    let bytes = fs::read(binary()).expect("the executable");
+    check(&ElfFile64::parse(&*bytes).expect("a 64-bit ELF file"));
+}
+
+#[test]
+fn it_is_static() {
+    with_file(|file| {
+        let endian = file.endian();
+        assert_eq!(file.elf_header().e_type(endian), elf::ET_EXEC, "not at a fixed address");
+        assert_eq!(file.elf_header().e_machine(endian), elf::EM_X86_64);
+        for segment in file.elf_program_headers() {
+            let kind = segment.p_type(endian);
+            assert_ne!(kind, elf::PT_INTERP, "it asks for a dynamic linker");
+            assert_ne!(kind, elf::PT_DYNAMIC, "it has a dynamic section");
+            let flags = segment.p_flags(endian);
+            let writable_code = elf::PF_W | elf::PF_X;
+            if kind == elf::PT_LOAD {
+                assert_ne!(flags & writable_code, writable_code, "a segment is writable and executable");
+            }
+            if kind == elf::PT_GNU_STACK {
+                assert_eq!(flags & elf::PF_X, 0, "the stack is executable");
+            }
+        }
+        let undefined: Vec<&str> =
+            file.symbols().filter(|s| s.is_undefined()).filter_map(|s| s.name().ok()).collect();
+        assert!(undefined.iter().all(|name| name.is_empty()), "undefined symbols: {undefined:?}");
+    });
+}
+
+#[test]
+fn it_has_no_libc() {
+    with_file(|file| {
+        let names: Vec<&str> = file.symbols().filter_map(|symbol| symbol.name().ok()).collect();
+        for name in LIBC_SYMBOLS {
+            assert!(!names.contains(&name), "it has the symbol {name}");
+        }
+    });
+}
+
+#[test]
+fn it_is_small() {
+    let size = fs::metadata(binary()).expect("the executable").len();
+    assert!(size < SIZE_LIMIT as u64, "{size} bytes, the limit is {SIZE_LIMIT}");
+}
+
+#[test]
+fn it_has_symbols_and_no_debug_information() {
+    with_file(|file| {
+        assert!(file.symbols().any(|symbol| symbol.name() == Ok("_start")), "no symbol _start");
+        let debug: Vec<&str> = file
+            .sections()
+            .filter_map(|section| section.name().ok())
+            .filter(|name| name.starts_with(".debug") || name.starts_with(".zdebug"))
+            .collect();
+        assert!(debug.is_empty(), "debug information: {debug:?}");
+    });
+}
+
+#[test]
+fn the_chase_loops_are_contiguous() {
+    with_file(|file| {
+        // Symbols of the kernels, and whatever else lies in their section.
+        let mut code: Vec<(u64, u64, &str, object::SectionIndex)> = file
+            .symbols()
+            .filter(|symbol| symbol.kind() == SymbolKind::Text)
+            .filter_map(|symbol| {
+                Some((symbol.address(), symbol.size(), symbol.name().ok()?, symbol.section_index()?))
+            })
+            .collect();
+        code.sort_by_key(|&(address, ..)| address);
+        let is_chase = |name: &str| name.starts_with(CHASE_PREFIX);
+        let first = code.iter().position(|&(_, _, name, _)| is_chase(name));
+        let first = first.expect("no function symbol begins with lb_chase");
+        let last = code.iter().rposition(|&(_, _, name, _)| is_chase(name)).unwrap_or(first);
+        let (_, _, _, section) = code[first];
+        for &(address, size, name, own) in &code[first..=last] {
+            assert!(is_chase(name), "{name} at {address:#x} lies among the chase loops");
+            assert_eq!(own, section, "{name} is in another section than the first chase loop");
+            assert_ne!(size, 0, "{name} has no size: profilers cannot attribute samples to it");
+        }
+    });
+}

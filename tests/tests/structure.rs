@@ -1,0 +1,220 @@
+//! The rules of the architecture, held against the source text: who may import whom,
+//! where assembly and `unsafe` may stand, what the tree and the dependencies are.
+
+use latency_tests::program::workspace;
+use latency_tests::source::{sources, Source};
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+/// Modules of `bin` that must not name another one.
+const FORBIDDEN_IMPORTS: [(&str, &str); 3] = [("report", "measure"), ("experiment", "sys"), ("plan", "sys")];
+
+/// Crates that speak to the kernel.
+const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];
+
+/// The only places of `bin` and `core` with inline or included assembly.
+const ASSEMBLY: [&str; 3] = ["core/src/arch/", "bin/src/sys/raw.rs", "bin/src/rt.rs"];
+
+/// The only places of `bin` and `core` with `unsafe`.
+const UNSAFE: [&str; 4] = ["core/src/arch/", "core/src/buffer.rs", "bin/src/sys/", "bin/src/rt.rs"];
+
+/// Everything at the top of the tree, besides dotfiles and what is built.
+const TOP_LEVEL: [&str; 10] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "Makefile",
+    "README.md",
+    "asm",
+    "bin",
+    "core",
+    "tests",
+];
+
+/// Everything that is linked into the executable.
+const DEPENDENCIES: [&str; 6] =
+    ["bitflags", "latency-bench", "latency-core", "linux-raw-sys", "raw-cpuid", "rustix"];
+
+fn shipped() -> Vec<Source> {
+    let mut all = sources("bin/src");
+    all.extend(sources("core/src"));
+    all
+}
+
+fn within(path: &str, places: &[&str]) -> bool {
+    places.iter().any(|place| if place.ends_with('/') { path.starts_with(place) } else { path == *place })
+}
+
+fn assert_none(rule: &str, violations: Vec<String>) {
+    assert!(violations.is_empty(), "{rule}:\n  {}", violations.join("\n  "));
+}
+
+/// `file:line: what` for each line.
+fn at(source: &Source, lines: impl Iterator<Item = usize>, what: &str) -> Vec<String> {
+    lines.map(|line| format!("{}:{line}: {what}", source.path)).collect()
+}
+
+#[test]
+fn data_runs_one_way() {
+    let mut violations = Vec::new();
+    for source in sources("bin/src") {
+        for (importer, imported) in FORBIDDEN_IMPORTS {
+            if !source.is_in("bin/src", importer) {
+                continue;
+            }
+            for path in source.paths() {
+                let names: Vec<&str> = path.names.iter().map(String::as_str).collect();
+                let forbidden = match names[..] {
+                    ["crate" | "latency_bench", first, ..] => first == imported || first == "*",
+                    [first, ..] => first == imported,
+                    [] => false,
+                };
+                if forbidden {
+                    violations.push(format!("{}:{}: {}", source.path, path.line, path.names.join("::")));
+                }
+            }
+        }
+    }
+    assert_none("report may not import measure, experiment and plan may not import sys", violations);
+}
+
+#[test]
+fn core_knows_nothing_of_the_binary_or_the_system() {
+    let mut violations = Vec::new();
+    for source in sources("core/src") {
+        for name in SYSTEM_CRATES.into_iter().chain(["latency_bench"]) {
+            violations.extend(at(&source, source.lines_with(name), name));
+        }
+    }
+    assert_none("core may not name the binary's package or a system crate", violations);
+}
+
+#[test]
+fn system_crates_stay_in_sys() {
+    let mut violations = Vec::new();
+    for source in sources("bin/src").iter().filter(|source| !source.is_in("bin/src", "sys")) {
+        for name in SYSTEM_CRATES {
+            violations.extend(at(source, source.lines_with(name), name));
+        }
+    }
+    assert_none("rustix and linux-raw-sys may only be named in bin/src/sys", violations);
+}
+
+#[test]
+fn assembly_stays_in_its_places() {
+    let mut violations = Vec::new();
+    for source in shipped().iter().filter(|source| !within(&source.path, &ASSEMBLY)) {
+        for name in ["asm", "global_asm", "naked_asm"] {
+            violations.extend(at(source, source.lines_with(name), name));
+        }
+    }
+    assert_none("assembly may only stand in core/src/arch, bin/src/sys/raw.rs and bin/src/rt.rs", violations);
+}
+
+#[test]
+fn unsafe_code_is_fenced_and_explained() {
+    let mut violations = Vec::new();
+    for source in shipped() {
+        let mut lines = source.lines_with("unsafe").peekable();
+        if lines.peek().is_none() {
+            continue;
+        }
+        if !within(&source.path, &UNSAFE) {
+            violations.extend(at(&source, lines, "unsafe outside the fence"));
+            continue;
+        }
+        let top = source.text.lines().take_while(|line| line.starts_with("//!"));
+        if !top.map(str::trim_end).any(|line| line == "//! # Safety") {
+            violations.push(format!("{}:1: unsafe without a section `# Safety` on top", source.path));
+        }
+    }
+    assert_none("unsafe code stands in few files, each of which says on top why it is sound", violations);
+}
+
+#[test]
+fn both_packages_are_without_the_standard_library() {
+    for path in ["core/src/lib.rs", "bin/src/lib.rs", "bin/src/main.rs"] {
+        let text = fs::read_to_string(workspace().join(path)).expect("a source file");
+        assert!(text.lines().any(|line| line == "#![no_std]"), "{path} has no line `#![no_std]`");
+    }
+    let mut violations = Vec::new();
+    for source in shipped() {
+        violations.extend(at(&source, source.lines_with("alloc"), "the crate alloc"));
+    }
+    assert_none("there is no allocator", violations);
+}
+
+#[test]
+fn the_top_level_holds_what_it_should() {
+    // A working tree has other files beside the repository's; an unpacked archive has no git.
+    let git = Command::new("git").arg("ls-files").current_dir(workspace()).output();
+    let listed = git.ok().filter(|output| output.status.success()).map(|output| output.stdout);
+    let entries: BTreeSet<String> = match listed.as_deref() {
+        Some(files) if !files.is_empty() => String::from_utf8_lossy(files)
+            .lines()
+            .map(|path| path.split('/').next().unwrap_or(path).to_string())
+            .collect(),
+        _ => fs::read_dir(workspace())
+            .expect("the workspace")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .filter(|name| name != "target")
+            .collect(),
+    };
+    let found: Vec<&str> = entries.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(found, TOP_LEVEL);
+}
+
+#[test]
+fn only_the_agreed_crates_are_linked() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--locked", "--offline", "-p", "latency-bench", "-e", "normal"])
+        .args(["--target", "x86_64-unknown-linux-musl", "--prefix", "none", "--format", "{p}"])
+        .current_dir(workspace())
+        .output()
+        .expect("cargo");
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), DEPENDENCIES);
+}
+
+#[test]
+fn the_readme_starts_with_make() {
+    let read = |name: &str| {
+        fs::read_to_string(workspace().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    let (readme, makefile) = (read("README.md"), read("Makefile"));
+    let mut targets = BTreeSet::new();
+    for line in commands(&readme) {
+        let mut words = line.split_whitespace().peekable();
+        match words.next() {
+            Some("make") => targets.extend(words.find(|word| !word.contains('=')).map(String::from)),
+            Some(word @ ("cargo" | "rustup" | "apt" | "apt-get" | "sudo")) => {
+                panic!("README.md tells the reader to run {word}; `make` does that: {line}")
+            }
+            _ => {}
+        }
+    }
+    assert!(targets.contains("run") && targets.contains("test"), "README.md names make {targets:?}");
+    for target in targets {
+        let rule = format!("{target}:");
+        assert!(makefile.lines().any(|line| line.starts_with(&rule)), "the Makefile has no target {target}");
+    }
+}
+
+/// The lines of the fenced blocks of a Markdown text, without prompts.
+fn commands(markdown: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in markdown.lines().map(str::trim) {
+        if line.starts_with("```") {
+            inside = !inside;
+        } else if inside {
+            found.push(line.strip_prefix("$ ").unwrap_or(line));
+        }
+    }
+    found
+}
