@@ -4,7 +4,7 @@
 //! The functions are looked up when the plugin is loaded instead of being linked,
 //! so that one object serves all releases, a missing one is named, and the tests
 //! need no QEMU. Their signatures are the same in the versions 1 to 6 of the
-//! interface.
+//! interface, but for one, [`Bytes`].
 //!
 //! # Safety
 //!
@@ -111,6 +111,8 @@ functions! {
     instruction: unsafe extern "C" fn(*const Handle, usize) -> *mut Handle = c"qemu_plugin_tb_get_insn";
     /// Virtual address of an instruction.
     instruction_address: unsafe extern "C" fn(*const Handle) -> u64 = c"qemu_plugin_insn_vaddr";
+    /// Bytes of an instruction.
+    instruction_size: unsafe extern "C" fn(*const Handle) -> usize = c"qemu_plugin_insn_size";
     /// Whether an access was a store.
     is_store: unsafe extern "C" fn(u32) -> bool = c"qemu_plugin_mem_is_store";
     /// Where an access went; null if QEMU cannot tell.
@@ -119,6 +121,68 @@ functions! {
     is_device: unsafe extern "C" fn(*const Handle) -> bool = c"qemu_plugin_hwaddr_is_io";
     /// Its address.
     physical_address: unsafe extern "C" fn(*const Handle) -> u64 = c"qemu_plugin_hwaddr_phys_addr";
+}
+
+/// How the bytes of an instruction are read, which version 3 changed.
+#[derive(Clone, Copy)]
+pub enum Bytes {
+    /// Up to version 2: a pointer to them, good within the callback.
+    Pointer(unsafe extern "C" fn(*const Handle) -> *const u8),
+    /// From version 3 on: a copy of as many as there are and fit; their number.
+    Copy(unsafe extern "C" fn(*const Handle, *mut u8, usize) -> usize),
+}
+
+impl Bytes {
+    /// Looks the function up in a QEMU that offers version `current`.
+    ///
+    /// # Errors
+    ///
+    /// Its name, if QEMU does not have it.
+    pub fn find(current: c_int) -> Result<Self, &'static CStr> {
+        let name = c"qemu_plugin_insn_data";
+        let address = address_of(name).ok_or(name)?;
+        // SAFETY: the headers of these versions declare it so.
+        Ok(unsafe {
+            if current >= 3 {
+                Bytes::Copy(std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(*const Handle, *mut u8, usize) -> usize,
+                >(address))
+            } else {
+                Bytes::Pointer(std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(*const Handle) -> *const u8,
+                >(address))
+            }
+        })
+    }
+
+    /// Copies the first bytes of an instruction of `size` bytes into `buffer`, and
+    /// returns them.
+    ///
+    /// # Safety
+    ///
+    /// `instruction` is one of the block that is being translated, and `size` is
+    /// what QEMU said.
+    pub unsafe fn read(self, instruction: *const Handle, size: usize, buffer: &mut [u8]) -> &[u8] {
+        let length = size.min(buffer.len());
+        let copied = match self {
+            Bytes::Pointer(data) => {
+                // SAFETY: the header promises a stream of `size` bytes.
+                let bytes = unsafe { data(instruction) };
+                if bytes.is_null() {
+                    0
+                } else {
+                    // SAFETY: as above, and the buffer is our own.
+                    unsafe { bytes.copy_to_nonoverlapping(buffer.as_mut_ptr(), length) };
+                    length
+                }
+            }
+            // SAFETY: it writes no more than `length` bytes, which fit.
+            Bytes::Copy(data) => unsafe { data(instruction, buffer.as_mut_ptr(), length) },
+        };
+        buffer.get(..copied).unwrap_or_default()
+    }
 }
 
 /// The version of the interface to declare to the QEMU that is loading us. It is

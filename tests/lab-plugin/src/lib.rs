@@ -66,6 +66,7 @@
 pub mod api;
 pub mod arguments;
 pub mod cache;
+pub mod instruction;
 pub mod memory;
 pub mod model;
 pub mod pacing;

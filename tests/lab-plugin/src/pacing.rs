@@ -1,16 +1,17 @@
 //! From the ticks that a load is to take to the moment at which it is over.
 //!
-//! The emulator itself needs time for every hop: a fixed cost around the
-//! callback, which the guest sees on top of what was modelled. There are two ways
-//! to take it back. A hop that begins within [`Pacing::absorb`] ticks of the end
-//! of the last one is counted from that end, so that the cost between the two
-//! disappears, whatever it was; any other is shortened by [`Pacing::overhead`].
-//! Nothing here reads a clock.
+//! The emulator itself needs time for every hop: a cost around the callback, which
+//! the guest sees on top of what was modelled. There are two ways to take it back.
+//! A hop that begins within [`Pacing::absorb`] ticks of the modelled end of the
+//! last one, in the same call of the loop, is counted from that end: whatever lay
+//! between the two disappears, and a longer interruption is made good by the hops
+//! that follow. Any other hop is shortened by [`Pacing::overhead`]. Nothing here
+//! reads a clock.
 
 /// How the emulator's own cost is taken back, in ticks. Both 0 leave it in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pacing {
-    /// The longest time between two hops that counts as cost of the emulator.
+    /// The longest time between two hops that does not count.
     pub absorb: u64,
     /// What is taken off a hop that follows no other so closely.
     pub overhead: u64,
@@ -67,15 +68,19 @@ impl Gaps {
 /// The clock of one CPU's hops.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// When the last callback was left.
+    /// When the last callback was left, within the same call of the loop.
     end: Option<u64>,
     /// When the last hop was to be over.
     deadline: u64,
+    /// Whether it was over before it began, to make an interruption good.
+    behind: bool,
     /// Times between the end of a callback and the beginning of the next.
     pub gaps: Gaps,
     /// Hops over before the model had answered: their latency is too short to be
     /// kept.
     pub late: u64,
+    /// Hops that took no time, to make an interruption good.
+    pub hurried: u64,
     /// Hops that ended more than 1000 ticks after they were to.
     pub disturbed: u64,
     /// Ticks by which those were late.
@@ -83,29 +88,31 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A callback was entered at `entry` for a hop of `ticks`: when it is to end.
-    pub fn deadline(&mut self, pacing: Pacing, entry: u64, ticks: u64) -> u64 {
-        let gap = self.end.map(|end| entry.saturating_sub(end));
-        if let Some(gap) = gap {
-            self.gaps.note(gap);
+    /// A callback was entered at `entry` for a hop of `ticks`, and a `pause` after
+    /// it: when both are to be over.
+    pub fn enter(&mut self, pacing: Pacing, entry: u64, ticks: u64, pause: u64) -> u64 {
+        if let Some(end) = self.end {
+            self.gaps.note(entry.saturating_sub(end));
         }
-        // Measured from where the last hop was to end: what it took longer is
-        // made good by the next as well, if it was not more than `absorb`.
-        let behind = entry.saturating_sub(self.deadline);
-        self.deadline = if gap.is_some() && behind <= pacing.absorb {
+        let continues = self.end.is_some() && entry.saturating_sub(self.deadline) <= pacing.absorb;
+        let over = if continues {
             self.deadline.saturating_add(ticks)
         } else {
             entry.saturating_add(ticks.saturating_sub(pacing.overhead))
         };
+        self.deadline = over.saturating_add(pause);
+        self.behind = self.deadline <= entry && continues;
         self.deadline
     }
 
-    /// The callback is left at `end`; `waited` says whether it had to wait at all,
-    /// `pause` how much longer than the hop it was to last.
-    pub fn leave(&mut self, end: u64, waited: bool, pause: u64) {
+    /// The model had answered at `answer`, and the callback is left at `end`.
+    pub fn leave(&mut self, answer: u64, end: u64) {
         self.end = Some(end);
-        self.deadline = self.deadline.saturating_add(pause);
-        self.late += u64::from(!waited);
+        if self.behind {
+            self.hurried += 1;
+            return;
+        }
+        self.late += u64::from(answer > self.deadline);
         let excess = end.saturating_sub(self.deadline);
         if excess > DISTURBED {
             self.disturbed += 1;
@@ -113,10 +120,16 @@ impl Pace {
         }
     }
 
+    /// The loop is left: the next hop follows no other.
+    pub fn interrupt(&mut self) {
+        self.end = None;
+    }
+
     /// Adds what `other` has counted.
     pub fn add(&mut self, other: &Pace) {
         self.gaps.add(&other.gaps);
         self.late += other.late;
+        self.hurried += other.hurried;
         self.disturbed += other.disturbed;
         self.disturbed_ticks = self.disturbed_ticks.saturating_add(other.disturbed_ticks);
     }
@@ -126,15 +139,17 @@ impl Pace {
 mod tests {
     use super::*;
 
+    /// A hop, `cost` ticks after the last one, of `ticks`, and when it ends.
+    fn hop(pace: &mut Pace, pacing: Pacing, entry: u64, ticks: u64) -> u64 {
+        let end = pace.enter(pacing, entry, ticks, 0).max(entry);
+        pace.leave(entry, end);
+        end
+    }
+
     /// Hops that take `cost` ticks around each callback: when the last one ends.
     fn run(pacing: Pacing, hops: u64, ticks: u64, cost: u64) -> u64 {
-        let (mut pace, mut now) = (Pace::default(), 10_000);
-        for _ in 0..hops {
-            now += cost;
-            now = pace.deadline(pacing, now, ticks);
-            pace.leave(now, true, 0);
-        }
-        now - 10_000
+        let mut pace = Pace::default();
+        (0..hops).fold(10_000, |now, _| hop(&mut pace, pacing, now + cost, ticks)) - 10_000
     }
 
     #[test]
@@ -147,23 +162,34 @@ mod tests {
     }
 
     #[test]
-    fn a_hop_after_a_break_starts_when_it_starts() {
+    fn a_hop_in_another_call_starts_when_it_starts() {
         let pacing = Pacing { absorb: 200, overhead: 80 };
         let mut pace = Pace::default();
-        assert_eq!(pace.deadline(pacing, 100, 1000), 1020, "the first is shortened");
-        pace.leave(1020, true, 0);
-        assert_eq!(pace.deadline(pacing, 1100, 1000), 2020, "the second is absorbed");
-        pace.leave(2020, true, 0);
-        assert_eq!(pace.deadline(pacing, 9000, 1000), 9920, "the third comes late");
+        assert_eq!(hop(&mut pace, pacing, 100, 1000), 1020, "the first is shortened");
+        assert_eq!(hop(&mut pace, pacing, 1100, 1000), 2020, "the second is absorbed");
+        assert_eq!(hop(&mut pace, pacing, 9000, 1000), 9920, "the third comes late");
+        pace.interrupt();
+        assert_eq!(hop(&mut pace, pacing, 10_000, 1000), 10_920, "the fourth is in another call");
+        assert_eq!(pace.gaps.percentile(100), None, "the third came more than 4092 later");
+    }
+
+    #[test]
+    fn an_interruption_is_made_good() {
+        let pacing = Pacing { absorb: 10_000, overhead: 0 };
+        let mut pace = Pace::default();
+        assert_eq!(hop(&mut pace, pacing, 0, 1000), 1000);
+        let ends = [4500, 4580, 4660, 4740].map(|entry| hop(&mut pace, pacing, entry, 1000));
+        assert_eq!(ends, [4500, 4580, 4660, 5000]);
+        assert_eq!((pace.hurried, pace.late, pace.disturbed), (3, 0, 0));
     }
 
     #[test]
     fn hops_that_could_not_be_kept_are_counted() {
         let mut pace = Pace::default();
-        pace.deadline(Pacing::default(), 100, 10);
-        pace.leave(300, false, 0);
-        pace.deadline(Pacing::default(), 400, 10);
-        pace.leave(5410, true, 0);
+        pace.enter(Pacing::default(), 100, 10, 0);
+        pace.leave(300, 300);
+        pace.enter(Pacing::default(), 400, 10, 0);
+        pace.leave(405, 5410);
         assert_eq!((pace.late, pace.disturbed, pace.disturbed_ticks), (1, 1, 5000));
     }
 
@@ -171,9 +197,10 @@ mod tests {
     fn a_pause_lies_between_two_hops_and_disturbs_none() {
         let pacing = Pacing { absorb: 200, overhead: 0 };
         let mut pace = Pace::default();
-        let end = pace.deadline(pacing, 100, 1000) + 50_000;
-        pace.leave(end, true, 50_000);
-        assert_eq!(pace.deadline(pacing, end + 80, 1000), end + 1000);
+        let end = pace.enter(pacing, 100, 1000, 50_000);
+        assert_eq!(end, 51_100);
+        pace.leave(150, end);
+        assert_eq!(hop(&mut pace, pacing, end + 80, 1000), end + 1000);
         assert_eq!(pace.disturbed, 0);
     }
 

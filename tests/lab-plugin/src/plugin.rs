@@ -15,16 +15,21 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::api::{self, Api, Handle, Information};
+use crate::api::{self, Api, Bytes, Handle, Information, OnAccess};
 use crate::arguments::Arguments;
+use crate::instruction::{purpose, Purpose};
 use crate::model::Machine;
 use crate::pacing::{Pace, Pacing};
 use crate::report::{Report, PREFIX};
 use crate::touched::Touched;
 
+/// Bytes of the longest instruction of x86.
+const LONGEST: usize = 15;
+
 /// What the callbacks need.
 struct Plugin {
     api: Api,
+    bytes: Bytes,
     code: Range<u64>,
     machine: Machine,
     pacing: Pacing,
@@ -100,14 +105,16 @@ unsafe fn install(
             api::KNOWN.end(),
         );
     }
-    let api = Api::find().map_err(|name| {
+    let absent = |name: &CStr| {
         format!(
             "this QEMU (plugin interface {} to {}) has no function {}",
             information.minimum,
             information.current,
             name.to_string_lossy()
         )
-    })?;
+    };
+    let api = Api::find().map_err(absent)?;
+    let bytes = Bytes::find(information.current).map_err(absent)?;
     let mut texts = Vec::new();
     for place in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: QEMU passes `count` pointers to strings that end with a nul and
@@ -124,6 +131,7 @@ unsafe fn install(
     }
     let plugin = Plugin {
         api,
+        bytes,
         code: arguments.code,
         machine,
         pacing: arguments.pacing,
@@ -153,10 +161,17 @@ unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
     unsafe {
         for number in 0..(api.instructions)(block) {
             let instruction = (api.instruction)(block, number);
-            if !instruction.is_null() && plugin.code.contains(&(api.instruction_address)(instruction)) {
-                let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
-                (api.register_access)(instruction, on_access, flags, kinds, std::ptr::null_mut());
+            if instruction.is_null() || !plugin.code.contains(&(api.instruction_address)(instruction)) {
+                continue;
             }
+            let (size, mut buffer) = ((api.instruction_size)(instruction), [0; LONGEST]);
+            let callback: OnAccess = match purpose(plugin.bytes.read(instruction, size, &mut buffer)) {
+                Purpose::Data => on_access,
+                Purpose::Return => on_return,
+                Purpose::Stack => continue,
+            };
+            let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
+            (api.register_access)(instruction, callback, flags, kinds, std::ptr::null_mut());
         }
     }
 }
@@ -192,13 +207,20 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     let Some(outcome) = plugin.machine.load(cpu, address, physical_address) else { return };
     let Some(pace) = plugin.paces.get(cpu) else { return };
     let mut pace = locked(pace);
-    let deadline = pace.deadline(plugin.pacing, entry, outcome.ticks).saturating_add(outcome.pause);
-    let mut now = ticks();
-    let waited = now < deadline;
+    let deadline = pace.enter(plugin.pacing, entry, outcome.ticks, outcome.pause);
+    let answer = ticks();
+    let mut now = answer;
     while now < deadline {
         now = ticks();
     }
-    pace.leave(now, waited, outcome.pause);
+    pace.leave(answer, now);
+}
+
+/// The loop is left: the next hop follows no other.
+unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, _address: u64, _data: *mut c_void) {
+    if let Some(pace) = PLUGIN.get().and_then(|plugin| plugin.paces.get(cpu as usize)) {
+        locked(pace).interrupt();
+    }
 }
 
 /// Writes the report.

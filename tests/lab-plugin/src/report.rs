@@ -50,6 +50,7 @@ impl fmt::Display for Report<'_> {
         writeln!(out, "{PREFIX} stores {}", self.stores)?;
         writeln!(out, "{PREFIX} devices {}", self.devices)?;
         writeln!(out, "{PREFIX} late hops {}", self.pace.late)?;
+        writeln!(out, "{PREFIX} hurried hops {}", self.pace.hurried)?;
         writeln!(out, "{PREFIX} disturbed hops {}", self.pace.disturbed)?;
         writeln!(out, "{PREFIX} disturbed ticks {}", self.pace.disturbed_ticks)?;
         for percent in [10, 50, 90, 99] {
