@@ -35,12 +35,27 @@ struct Plugin {
     pacing: Pacing,
     paces: Vec<Mutex<Pace>>,
     touched: Option<Touched>,
+    foreign: AtomicU64,
     stores: AtomicU64,
     devices: AtomicU64,
     report: Option<PathBuf>,
 }
 
 static PLUGIN: OnceLock<Plugin> = OnceLock::new();
+
+impl Plugin {
+    /// Whether an access to `address` was made by other code than that which its
+    /// callback was asked for. QEMU 7.2 leaves the callback of an instruction that
+    /// ends a block in place, and calls it for what the next interrupt stores on
+    /// the kernel's stack, in the other half of the address space.
+    fn is_foreign(&self, address: u64) -> bool {
+        let foreign = address >> 63 != self.code.start >> 63;
+        if foreign {
+            self.foreign.fetch_add(1, Ordering::Relaxed);
+        }
+        foreign
+    }
+}
 
 /// The version of the interface that this plugin declares: an `int` that QEMU
 /// reads once the object is loaded, before it calls anything.
@@ -137,6 +152,7 @@ unsafe fn install(
         pacing: arguments.pacing,
         paces: (0..cpus).map(|_| Mutex::default()).collect(),
         touched: arguments.probe.then(Touched::default),
+        foreign: AtomicU64::new(0),
         stores: AtomicU64::new(0),
         devices: AtomicU64::new(0),
         report: arguments.report,
@@ -186,6 +202,9 @@ fn ticks() -> u64 {
 unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
     let entry = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
+    if plugin.is_foreign(address) {
+        return;
+    }
     let (api, cpu) = (&plugin.api, cpu as usize);
     // SAFETY: the access is the one that QEMU passed to this callback, and the
     // handle is not kept beyond it.
@@ -217,8 +236,12 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
 }
 
 /// The loop is left: the next hop follows no other.
-unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, _address: u64, _data: *mut c_void) {
-    if let Some(pace) = PLUGIN.get().and_then(|plugin| plugin.paces.get(cpu as usize)) {
+unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    if plugin.is_foreign(address) {
+        return;
+    }
+    if let Some(pace) = plugin.paces.get(cpu as usize) {
         locked(pace).interrupt();
     }
 }
@@ -235,6 +258,7 @@ unsafe extern "C" fn on_exit(_id: u64, _data: *mut c_void) {
         counts: &plugin.machine.counts(),
         pairs: plugin.machine.pairs(),
         pace: &all,
+        foreign: plugin.foreign.load(Ordering::Relaxed),
         stores: plugin.stores.load(Ordering::Relaxed),
         devices: plugin.devices.load(Ordering::Relaxed),
         touched: ranges.as_deref(),

@@ -21,6 +21,8 @@ pub struct Report<'a> {
     pub pairs: &'a [Pair],
     /// By the clock, over all CPUs.
     pub pace: &'a Pace,
+    /// Accesses by other code that QEMU took for the loops'.
+    pub foreign: u64,
     /// Stores, which are not modelled.
     pub stores: u64,
     /// Accesses without an address in memory, which are not modelled.
@@ -47,6 +49,7 @@ impl fmt::Display for Report<'_> {
         writeln!(out, "{PREFIX} tails {}", counts.tails)?;
         writeln!(out, "{PREFIX} pauses {}", counts.pauses)?;
         writeln!(out, "{PREFIX} modelled ticks {}", counts.ticks)?;
+        writeln!(out, "{PREFIX} foreign accesses {}", self.foreign)?;
         writeln!(out, "{PREFIX} stores {}", self.stores)?;
         writeln!(out, "{PREFIX} devices {}", self.devices)?;
         writeln!(out, "{PREFIX} late hops {}", self.pace.late)?;
@@ -79,6 +82,7 @@ mod tests {
             counts: &counts,
             pairs: &[Pair { from: 0, to: 1, ticks: 5 }],
             pace: &Pace::default(),
+            foreign: 0,
             stores: 1,
             devices: 0,
             touched: Some(&[0..=0xfffff]),
