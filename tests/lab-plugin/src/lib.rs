@@ -9,7 +9,7 @@
 //! ```text
 //! qemu-system-x86_64 … -plugin liblatency_lab_plugin.so,start=0x401000,end=0x402000,\
 //!     level=32K:8:3000,level=1M:16:5000:random,backend=0:512M,backend=1:512M,cpu=1:1,\
-//!     latency=*:*:20000,latency=0:0:10000,latency=1:1:10000,absorb=200
+//!     latency=*:*:20000,latency=0:0:10000,latency=1:1:10000,absorb=1M,overhead=100
 //! ```
 //!
 //! # Arguments
@@ -31,7 +31,7 @@
 //! | `prefetch=LINES` | a prefetcher that runs so many lines ahead of a walk in order, up or down, within each 4 KiB; 0 |
 //! | `tail=EVERY:TICKS` + | every n-th load of a CPU is slower |
 //! | `pause=EVERY:TICKS` + | after every n-th load of a CPU nothing happens for so long |
-//! | `absorb=TICKS` | a hop that begins within so many ticks of the modelled end of the last one is counted from that end; 0 |
+//! | `absorb=TICKS` | a hop that begins within so many ticks of the modelled end of the last one, in the same call of the loop, is counted from that end; 0 |
 //! | `overhead=TICKS` | any other hop is shortened by so much; 0 |
 //! | `seed=N` | of random replacement; 0 |
 //! | `probe=on\|off` | report which memory was touched; off |
@@ -40,12 +40,21 @@
 //! # The emulator's own cost
 //!
 //! A hop costs the guest what is modelled and what the emulator needs around the
-//! callback. The report says how much that was (`gap p50`): run once with any
-//! flat model and take `absorb` as about twice and `overhead` as once this figure.
-//! Time that the model itself needs is part of the hop, and `late hops` counts
-//! those that were over before it had answered: latencies from 1000 ticks up are
-//! kept on an idle host. `disturbed hops` counts callbacks that ended more than
-//! 1000 ticks late, since something else ran on the host.
+//! callback: 30 to 80 ticks, several hundred where its own TLB does not reach.
+//! Timer interrupts of the guest take some 2 % more. `absorb=1M` takes all of this
+//! out of every call of a loop but its first hop, which `overhead=100` sees to.
+//! Calls are told apart by their return, so that nothing is made good across two
+//! timed batches. To find the figures of another emulator, run a flat model
+//! (`latency=*:*:10000`) without either, and read `gap p50`; that, doubled, is the
+//! overhead, since a call and its time stamps cost about as much again.
+//!
+//! With both, the median of calls of 64 hops stood within 0.2 % of the model from
+//! 1000 to 50 000 ticks, and within 1 % down to 300 in small working sets (QEMU 7.2
+//! and 10.0 on one host). Below, the model needs longer than the hop: `late hops`
+//! counts those over before it had answered, `hurried hops` those that took no
+//! time in order to make good what was lost, `disturbed hops` callbacks that ended
+//! more than 1000 ticks late, since something else ran on the host. Where these
+//! are more than a few in a thousand, means are not to be relied on, medians are.
 //!
 //! # Addresses of nodes
 //!
@@ -59,9 +68,10 @@
 //!
 //! # What is not modelled
 //!
-//! Overlap of independent loads (the emulator runs one at a time), stores, code
-//! fetches, bandwidth, coherence, and evictions by anything but the modelled
-//! loads.
+//! Overlap of independent loads (the emulator runs one at a time), stores, loads
+//! by `pop`, `leave` and `ret`, code fetches, bandwidth, coherence, and evictions
+//! by anything but the modelled loads. A load of a cursor that a loop keeps in
+//! memory is a hop like any other.
 
 pub mod api;
 pub mod arguments;
