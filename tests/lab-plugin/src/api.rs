@@ -1,0 +1,249 @@
+//! The part of QEMU's plugin interface that is used, declared by hand after its
+//! public header `qemu-plugin.h`.
+//!
+//! The functions are looked up when the plugin is loaded instead of being linked,
+//! so that one object serves all releases, a missing one is named, and the tests
+//! need no QEMU. Their signatures are the same in the versions 1 to 6 of the
+//! interface, but for one, [`Bytes`].
+//!
+//! # Safety
+//!
+//! Everything rests on the promise of the header: a function of this name has
+//! this signature. Handles are passed back during the callback that gave them,
+//! as the header demands.
+
+use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
+use std::marker::PhantomData;
+
+use crate::memory::Placing;
+
+/// Versions of the interface whose header was read.
+pub const KNOWN: std::ops::RangeInclusive<c_int> = 1..=6;
+
+/// What QEMU tells about itself (`qemu_info_t`). The last two are a union that
+/// holds nothing else.
+#[repr(C)]
+pub struct Information {
+    /// Name of the guest's architecture.
+    pub target_name: *const c_char,
+    /// Oldest version of the interface that is served.
+    pub minimum: c_int,
+    /// Version of the interface that is offered.
+    pub current: c_int,
+    /// Whether a whole machine is emulated.
+    pub system_emulation: bool,
+    /// Virtual CPUs at the start.
+    pub cpus: c_int,
+    /// Virtual CPUs that there can ever be.
+    pub most_cpus: c_int,
+}
+
+/// A handle that lives for one callback and means something to QEMU alone.
+#[repr(C)]
+pub struct Handle {
+    opaque: [u8; 0],
+    /// Neither sent nor kept: the pointer is good within its callback.
+    only_here: PhantomData<*mut u8>,
+}
+
+/// Called when a block of guest code is translated.
+pub type OnTranslation = unsafe extern "C" fn(id: u64, block: *mut Handle);
+/// Called after a memory access of an instruction.
+pub type OnAccess = unsafe extern "C" fn(cpu: c_uint, access: u32, address: u64, data: *mut c_void);
+/// Called when the emulator ends.
+pub type OnExit = unsafe extern "C" fn(id: u64, data: *mut c_void);
+
+/// `QEMU_PLUGIN_CB_NO_REGS`: the callback does not look at registers.
+pub const NO_REGISTERS: c_int = 0;
+/// `QEMU_PLUGIN_MEM_RW`. Callbacks for reads alone are not made by QEMU 7.2.
+pub const READS_AND_WRITES: c_int = 3;
+
+extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+fn address_of(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: the name ends with a nul, and a null handle (RTLD_DEFAULT) asks for
+    // the first match in the process; nothing is changed.
+    let address = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}
+
+/// Declares [`Api`] with one field for each function, and their lookup.
+macro_rules! functions {
+    ($($(#[$documentation:meta])* $name:ident: $type:ty = $symbol:literal;)*) => {
+        /// QEMU's functions.
+        pub struct Api {
+            $($(#[$documentation])* pub $name: $type,)*
+        }
+
+        impl Api {
+            /// Looks all functions up in the running QEMU.
+            ///
+            /// # Errors
+            ///
+            /// The name of the first function that it does not have.
+            pub fn find() -> Result<Self, &'static CStr> {
+                Ok(Self {
+                    $($name: {
+                        let address = address_of($symbol).ok_or($symbol)?;
+                        // SAFETY: the header declares the function of this name
+                        // with this signature in all KNOWN versions.
+                        unsafe { std::mem::transmute::<*mut c_void, $type>(address) }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    /// Asks to be called on every translation.
+    register_translation: unsafe extern "C" fn(u64, OnTranslation) = c"qemu_plugin_register_vcpu_tb_trans_cb";
+    /// Asks to be called at the end.
+    register_exit: unsafe extern "C" fn(u64, OnExit, *mut c_void) = c"qemu_plugin_register_atexit_cb";
+    /// Asks to be called after each memory access of an instruction.
+    register_access: unsafe extern "C" fn(*mut Handle, OnAccess, c_int, c_int, *mut c_void)
+        = c"qemu_plugin_register_vcpu_mem_cb";
+    /// Instructions of a block.
+    instructions: unsafe extern "C" fn(*const Handle) -> usize = c"qemu_plugin_tb_n_insns";
+    /// An instruction of a block.
+    instruction: unsafe extern "C" fn(*const Handle, usize) -> *mut Handle = c"qemu_plugin_tb_get_insn";
+    /// Virtual address of an instruction.
+    instruction_address: unsafe extern "C" fn(*const Handle) -> u64 = c"qemu_plugin_insn_vaddr";
+    /// Bytes of an instruction.
+    instruction_size: unsafe extern "C" fn(*const Handle) -> usize = c"qemu_plugin_insn_size";
+    /// Whether an access was a store.
+    is_store: unsafe extern "C" fn(u32) -> bool = c"qemu_plugin_mem_is_store";
+    /// Where an access went; null if QEMU cannot tell.
+    hardware_address: unsafe extern "C" fn(u32, u64) -> *mut Handle = c"qemu_plugin_get_hwaddr";
+    /// Whether that is a device.
+    is_device: unsafe extern "C" fn(*const Handle) -> bool = c"qemu_plugin_hwaddr_is_io";
+    /// Its address.
+    physical_address: unsafe extern "C" fn(*const Handle) -> u64 = c"qemu_plugin_hwaddr_phys_addr";
+}
+
+/// How the bytes of an instruction are read, which version 3 changed.
+#[derive(Clone, Copy)]
+pub enum Bytes {
+    /// Up to version 2: a pointer to them, good within the callback.
+    Pointer(unsafe extern "C" fn(*const Handle) -> *const u8),
+    /// From version 3 on: a copy of as many as there are and fit; their number.
+    Copy(unsafe extern "C" fn(*const Handle, *mut u8, usize) -> usize),
+}
+
+impl Bytes {
+    /// Looks the function up in a QEMU that offers version `current`.
+    ///
+    /// # Errors
+    ///
+    /// Its name, if QEMU does not have it.
+    pub fn find(current: c_int) -> Result<Self, &'static CStr> {
+        let name = c"qemu_plugin_insn_data";
+        let address = address_of(name).ok_or(name)?;
+        // SAFETY: the headers of these versions declare it so.
+        Ok(unsafe {
+            if current >= 3 {
+                Bytes::Copy(std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(*const Handle, *mut u8, usize) -> usize,
+                >(address))
+            } else {
+                Bytes::Pointer(std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(*const Handle) -> *const u8,
+                >(address))
+            }
+        })
+    }
+
+    /// Copies the first bytes of an instruction of `size` bytes into `buffer`, and
+    /// returns them.
+    ///
+    /// # Safety
+    ///
+    /// `instruction` is one of the block that is being translated, and `size` is
+    /// what QEMU said.
+    pub unsafe fn read(self, instruction: *const Handle, size: usize, buffer: &mut [u8]) -> &[u8] {
+        let length = size.min(buffer.len());
+        let copied = match self {
+            Bytes::Pointer(data) => {
+                // SAFETY: the header promises a stream of `size` bytes.
+                let bytes = unsafe { data(instruction) };
+                if bytes.is_null() {
+                    0
+                } else {
+                    // SAFETY: as above, and the buffer is our own.
+                    unsafe { bytes.copy_to_nonoverlapping(buffer.as_mut_ptr(), length) };
+                    length
+                }
+            }
+            // SAFETY: it writes no more than `length` bytes, which fit.
+            Bytes::Copy(data) => unsafe { data(instruction, buffer.as_mut_ptr(), length) },
+        };
+        buffer.get(..copied).unwrap_or_default()
+    }
+}
+
+/// The version of the interface to declare to the QEMU that is loading us. It is
+/// read before anything of ours is called, so what that QEMU has must tell:
+/// `qemu_plugin_n_vcpus` was removed with version 2 (9.0), which accepts nothing
+/// older, version 4 added `qemu_plugin_read_memory_vaddr` and version 5
+/// `qemu_plugin_translate_vaddr`. A later QEMU that still serves 5 is served.
+#[must_use]
+pub fn version_to_declare() -> c_int {
+    let has = |name| address_of(name).is_some();
+    if has(c"qemu_plugin_translate_vaddr") {
+        5
+    } else if has(c"qemu_plugin_read_memory_vaddr") {
+        4
+    } else if has(c"qemu_plugin_num_vcpus") {
+        2
+    } else {
+        1
+    }
+}
+
+/// How a QEMU that offers version `current` numbers memory. Version 1 was offered
+/// up to 8.2, whose addresses are physical already: there nodes have to be given
+/// by their ranges.
+#[must_use]
+pub fn placing(current: c_int) -> Placing {
+    if current >= 2 {
+        Placing::Physical
+    } else {
+        Placing::Doubled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_qemu_the_first_function_is_missing_and_the_oldest_version_is_declared() {
+        assert_eq!(Api::find().err(), Some(c"qemu_plugin_register_vcpu_tb_trans_cb"));
+        assert_eq!(version_to_declare(), 1);
+    }
+
+    #[test]
+    fn memory_is_numbered_by_version() {
+        assert_eq!(
+            (placing(1), placing(2), placing(5)),
+            (Placing::Doubled, Placing::Physical, Placing::Physical)
+        );
+    }
+
+    #[test]
+    fn the_information_is_laid_out_as_in_the_header() {
+        use std::mem::{offset_of, size_of};
+        let offsets = [
+            offset_of!(Information, minimum),
+            offset_of!(Information, current),
+            offset_of!(Information, system_emulation),
+            offset_of!(Information, cpus),
+            offset_of!(Information, most_cpus),
+        ];
+        assert_eq!((offsets, size_of::<Information>()), ([8, 12, 16, 20, 24], 32));
+    }
+}

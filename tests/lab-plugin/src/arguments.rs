@@ -1,0 +1,314 @@
+//! The arguments of the plugin: from `name=value` to a description of a machine.
+//!
+//! The grammar is in the documentation of the crate. Every error names the
+//! argument and says what is wrong with it. It knows the types of the model and
+//! nothing of QEMU.
+
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
+
+use crate::cache::Replacement;
+use crate::memory::{self, Backend, Latency, Memory, Placing, Region};
+use crate::model::{Description, Level, Machine, Periodic};
+use crate::pacing::Pacing;
+use crate::tlb::{Page, PageRule, TlbLevel};
+
+/// An argument that cannot be used, as it was written, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentError {
+    argument: String,
+    reason: String,
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "argument '{}': {}", self.argument, self.reason)
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+/// All arguments, each by itself in order.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// Addresses of the guest's code whose loads are modelled.
+    pub code: Range<u64>,
+    /// Caches, translation and irregularities.
+    pub description: Description,
+    /// Where the nodes are, if it was said.
+    pub regions: Vec<Region>,
+    /// Or what they were made of.
+    pub backends: Vec<Backend>,
+    /// Latencies between nodes.
+    pub latencies: Vec<Latency>,
+    /// Nodes of CPUs; those that are not named are on node 0.
+    pub cpus: Vec<(RangeInclusive<usize>, u32)>,
+    /// How the emulator's own cost is taken back.
+    pub pacing: Pacing,
+    /// Whether to report which memory was touched.
+    pub probe: bool,
+    /// Where the counts go instead of to standard error.
+    pub report: Option<PathBuf>,
+}
+
+/// Arguments that may be given once.
+const SINGLE: [&str; 9] =
+    ["start", "end", "page", "prefetch", "seed", "absorb", "overhead", "probe", "report"];
+
+impl Arguments {
+    /// Reads `name=value` arguments.
+    ///
+    /// # Errors
+    ///
+    /// The first argument that is unknown, repeated, malformed, out of range or
+    /// missing.
+    pub fn parse<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<Self, ArgumentError> {
+        let mut all = Arguments::default();
+        let mut seen: Vec<&str> = Vec::new();
+        for argument in arguments {
+            let error = |reason: String| ArgumentError { argument: argument.to_owned(), reason };
+            let (name, value) =
+                argument.split_once('=').ok_or_else(|| error("not of the form name=value".to_owned()))?;
+            if SINGLE.contains(&name) && seen.contains(&name) {
+                return Err(error("given twice".to_owned()));
+            }
+            seen.push(name);
+            all.set(name, value).map_err(error)?;
+        }
+        let missing = |name: &str| ArgumentError {
+            argument: format!("{name}=ADDRESS"),
+            reason: "missing: without it firmware and kernel would be slowed down as well".to_owned(),
+        };
+        for name in ["start", "end"] {
+            if !seen.contains(&name) {
+                return Err(missing(name));
+            }
+        }
+        if all.code.is_empty() {
+            return Err(ArgumentError {
+                argument: format!("end={:#x}", all.code.end),
+                reason: format!("not above start={:#x}", all.code.start),
+            });
+        }
+        Ok(all)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let pieces: Vec<&str> = value.split(':').collect();
+        match name {
+            "start" => self.code.start = number(value)?,
+            "end" => self.code.end = number(value)?,
+            "level" => self.add_level(&pieces)?,
+            "node" => self.add_node(&pieces)?,
+            "backend" => {
+                let [node, size] = exactly(&pieces, "NODE:SIZE")?;
+                self.backends.push(Backend { node: index(node)?, size: positive(size)? });
+            }
+            "latency" => {
+                let [from, to, ticks] = exactly(&pieces, "FROM:TO:TICKS")?;
+                let (from, to) = (any_or_index(from)?, any_or_index(to)?);
+                self.latencies.push(Latency { from, to, ticks: number(ticks)? });
+            }
+            "cpu" => {
+                let [cpus, node] = exactly(&pieces, "FIRST-LAST:NODE")?;
+                let (first, last) = cpus.split_once('-').unwrap_or((cpus, cpus));
+                let (first, last): (u32, u32) = (index(first)?, index(last)?);
+                if last < first {
+                    return Err(format!("the range {cpus} is backward"));
+                }
+                self.cpus.push((first as usize..=last as usize, index(node)?));
+            }
+            "tlb" => self.add_tlb(&pieces)?,
+            "page" => {
+                self.description.page = match value {
+                    "auto" => PageRule::Agreement,
+                    _ => PageRule::Always(page(value).ok_or("neither auto, 4k nor 2m")?),
+                }
+            }
+            "prefetch" => self.description.prefetch = number(value)?,
+            "tail" => self.description.tails.push(periodic(&pieces)?),
+            "pause" => self.description.pauses.push(periodic(&pieces)?),
+            "seed" => self.description.seed = number(value)?,
+            "absorb" => self.pacing.absorb = number(value)?,
+            "overhead" => self.pacing.overhead = number(value)?,
+            "probe" => {
+                self.probe = match value {
+                    "on" => true,
+                    "off" => false,
+                    _ => return Err("neither on nor off".to_owned()),
+                }
+            }
+            "report" if value.is_empty() => return Err("no file named".to_owned()),
+            "report" => self.report = Some(PathBuf::from(value)),
+            _ => {
+                return Err("unknown; known are start, end, level, node, backend, latency, cpu, tlb, page, \
+                            prefetch, tail, pause, seed, absorb, overhead, probe, report"
+                    .to_owned())
+            }
+        }
+        Ok(())
+    }
+
+    fn add_level(&mut self, pieces: &[&str]) -> Result<(), String> {
+        let (&[size, ways, ticks], words) =
+            pieces.split_first_chunk().ok_or("expected SIZE:WAYS:TICKS[:lru|random][:shared]")?;
+        let (size, ways, ticks) = (positive(size)?, positive(ways)?, number(ticks)?);
+        let row = ways
+            .checked_mul(64)
+            .filter(|&row| divides(row, size))
+            .ok_or_else(|| format!("the size is not a multiple of its {ways} ways × 64 bytes"))?;
+        let ways = usize::try_from(ways).map_err(|_| "too many ways".to_owned())?;
+        let mut level =
+            Level { sets: size / row, ways, ticks, replacement: Replacement::default(), shared: false };
+        for &word in words {
+            match word {
+                "lru" => level.replacement = Replacement::LeastRecentlyUsed,
+                "random" => level.replacement = Replacement::Random,
+                "shared" => level.shared = true,
+                _ => return Err(format!("'{word}' is neither lru, random nor shared")),
+            }
+        }
+        if !level.shared && self.description.levels.last().is_some_and(|last| last.shared) {
+            return Err("a level that is not shared cannot lie behind one that is".to_owned());
+        }
+        if size > 1 << 32 {
+            return Err("more than 4G: the model itself would not fit".to_owned());
+        }
+        self.description.levels.push(level);
+        Ok(())
+    }
+
+    fn add_node(&mut self, pieces: &[&str]) -> Result<(), String> {
+        let [node, start, size] = exactly(pieces, "NODE:START:SIZE")?;
+        let region = Region { node: index(node)?, start: number(start)?, size: positive(size)? };
+        let end = region.start.checked_add(region.size).ok_or("the range ends beyond 64 bits")?;
+        let overlaps = |other: &&Region| region.start < other.start + other.size && other.start < end;
+        if let Some(other) = self.regions.iter().find(overlaps) {
+            return Err(format!(
+                "overlaps {:#x}-{:#x} of node {}",
+                other.start,
+                other.start + other.size - 1,
+                other.node
+            ));
+        }
+        self.regions.push(region);
+        Ok(())
+    }
+
+    fn add_tlb(&mut self, pieces: &[&str]) -> Result<(), String> {
+        let (&[entries, ticks], words) =
+            pieces.split_first_chunk().ok_or("expected ENTRIES:TICKS[:WAYSway][:4k|2m]")?;
+        let entries = positive(entries)?;
+        if entries > 1 << 20 {
+            return Err("more than 1M entries".to_owned());
+        }
+        let mut level = TlbLevel { entries, miss_ticks: number(ticks)?, ways: entries, only: None };
+        for &word in words {
+            if let Some(ways) = word.strip_suffix("way") {
+                level.ways = positive(ways)?;
+            } else {
+                let only = page(word).ok_or_else(|| format!("'{word}' is neither 4k, 2m nor as in 4way"))?;
+                level.only = Some(only);
+            }
+        }
+        if !divides(level.ways, entries) {
+            return Err(format!("{entries} entries are not a multiple of {} ways", level.ways));
+        }
+        self.description.tlb.push(level);
+        Ok(())
+    }
+
+    /// The machine described, with `cpus` virtual CPUs under an emulator that
+    /// numbers memory as `placing` says.
+    ///
+    /// # Errors
+    ///
+    /// Nodes described twice or unplaceable, a pair of nodes without a latency.
+    pub fn machine(&self, placing: Placing, cpus: usize) -> Result<Machine, String> {
+        let mut regions = self.regions.clone();
+        match (self.backends.is_empty(), regions.is_empty()) {
+            (false, false) => return Err("node= and backend= exclude each other".to_owned()),
+            (false, true) => regions = memory::place(&self.backends, placing)?,
+            (true, true) => regions.push(Region { node: 0, start: 0, size: u64::MAX }),
+            (true, false) => {}
+        }
+        let mut latencies = self.latencies.clone();
+        if self.probe && latencies.is_empty() {
+            latencies.push(Latency { from: None, to: None, ticks: 0 });
+        }
+        let node = |cpu: usize| {
+            self.cpus.iter().rev().find(|(cpus, _)| cpus.contains(&cpu)).map_or(0, |&(_, node)| node)
+        };
+        let nodes: Vec<u32> = (0..cpus).map(node).collect();
+        let memory = Memory::new(regions, &latencies, &nodes).map_err(|missing| missing.to_string())?;
+        Ok(Machine::new(self.description.clone(), memory, &nodes))
+    }
+}
+
+fn divides(divisor: u64, value: u64) -> bool {
+    value.checked_rem(divisor) == Some(0)
+}
+
+fn exactly<'a, const N: usize>(pieces: &[&'a str], form: &str) -> Result<[&'a str; N], String> {
+    pieces.try_into().map_err(|_| format!("expected {form}, found {} piece(s)", pieces.len()))
+}
+
+/// A number, decimal or hexadecimal after `0x`; K, M and G are binary.
+fn number(text: &str) -> Result<u64, String> {
+    let shift = match text.as_bytes().last() {
+        Some(b'K' | b'k') => 10,
+        Some(b'M' | b'm') => 20,
+        Some(b'G' | b'g') => 30,
+        _ => 0,
+    };
+    let digits = if shift == 0 { text } else { text.get(..text.len() - 1).unwrap_or_default() };
+    let (digits, radix) = digits.strip_prefix("0x").map_or((digits, 10), |hexadecimal| (hexadecimal, 16));
+    // The parser of the standard library takes a sign.
+    if !digits.starts_with(|first: char| first.is_digit(radix)) {
+        return Err(format!("'{text}' is not a number"));
+    }
+    u64::from_str_radix(digits, radix)
+        .map_err(|_| format!("'{text}' is not a number of 64 bits"))?
+        .checked_mul(1 << shift)
+        .ok_or_else(|| format!("'{text}' exceeds 64 bits"))
+}
+
+fn positive(text: &str) -> Result<u64, String> {
+    match number(text)? {
+        0 => Err(format!("'{text}' must not be zero")),
+        value => Ok(value),
+    }
+}
+
+fn index(text: &str) -> Result<u32, String> {
+    // More than any kernel supports, and far from filling memory with CPUs.
+    number(text)?
+        .try_into()
+        .ok()
+        .filter(|&value: &u32| value < 1 << 16)
+        .ok_or_else(|| format!("'{text}' is not a node or CPU"))
+}
+
+fn any_or_index(text: &str) -> Result<Option<u32>, String> {
+    if text == "*" {
+        return Ok(None);
+    }
+    index(text).map(Some)
+}
+
+fn page(text: &str) -> Option<Page> {
+    match text {
+        "4k" | "4K" => Some(Page::Small),
+        "2m" | "2M" => Some(Page::Large),
+        _ => None,
+    }
+}
+
+fn periodic(pieces: &[&str]) -> Result<Periodic, String> {
+    let [every, ticks] = exactly(pieces, "EVERY:TICKS")?;
+    Ok(Periodic { every: positive(every)?, ticks: number(ticks)? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! Which loads of a loop are hops: all but those of the stack.
+//!
+//! A chase loop is called as a function, so that its end loads the return
+//! address, and the saved registers before that. On a real machine these are not
+//! part of the chain; here they must not be slowed down as if they were. The
+//! return also tells that a timed stretch is over.
+
+/// What a load is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It may be a hop.
+    Data,
+    /// It takes something from the stack.
+    Stack,
+    /// It takes the return address.
+    Return,
+}
+
+/// What the x86-64 instruction with these bytes loads for, if it loads at all:
+/// `ret` in its forms (C3, C2, with any of the prefixes F2 and F3), `pop` of a
+/// register (58 to 5F, 41 before it for r8 to r15) and `leave` (C9).
+#[must_use]
+pub fn purpose(bytes: &[u8]) -> Purpose {
+    match bytes {
+        [0xc3, ..] | [0xc2, ..] | [0xf2 | 0xf3, 0xc3 | 0xc2, ..] => Purpose::Return,
+        [0x58..=0x5f, ..] | [0x41, 0x58..=0x5f, ..] | [0xc9, ..] => Purpose::Stack,
+        _ => Purpose::Data,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hops_are_told_from_the_stack() {
+        for (bytes, expected) in [
+            (&[0x48, 0x8b, 0x3f][..], Purpose::Data),         // mov rdi, [rdi]
+            (&[0x8b, 0x04, 0x87], Purpose::Data),             // mov eax, [rdi + rax*4]
+            (&[0x4d, 0x8b, 0x1b], Purpose::Data),             // mov r11, [r11]
+            (&[0x48, 0x8b, 0x44, 0x24, 0x08], Purpose::Data), // mov rax, [rsp + 8]
+            (&[0xc3], Purpose::Return),
+            (&[0xf3, 0xc3], Purpose::Return),
+            (&[0xc2, 0x08, 0x00], Purpose::Return),
+            (&[0x5b], Purpose::Stack),       // pop rbx
+            (&[0x41, 0x5f], Purpose::Stack), // pop r15
+            (&[0xc9], Purpose::Stack),       // leave
+            (&[], Purpose::Data),
+        ] {
+            assert_eq!(purpose(bytes), expected, "{bytes:x?}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Main memory: which node an address belongs to, which node a CPU belongs to,
+//! and what lies between the two.
+//!
+//! Addresses are those that QEMU tells a plugin, which are not always the
+//! guest's physical ones; [`Placing`] says how the two are related. It knows
+//! nothing of caches.
+
+use std::fmt;
+
+/// A range of addresses that belongs to a node. A node may have several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The node.
+    pub node: u32,
+    /// First address.
+    pub start: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A memory backend given to QEMU, in the order of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backend {
+    /// The node that it is the memory of.
+    pub node: u32,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// How QEMU numbers the memory that it tells a plugin of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placing {
+    /// Up to 8.1 (`plugins/api.c`: `block->offset + offset + block->mr->addr`) the
+    /// place of a backend among all RAM blocks and its place within the guest's
+    /// memory are *added*: backends created first and in the order of their nodes
+    /// begin at twice their distance from the first.
+    Doubled,
+    /// From 8.2 on it is the guest's physical address.
+    Physical,
+}
+
+/// Where the q35 and pc machines of any release still lay memory without a gap.
+const LOW_MEMORY: u64 = 2 << 30;
+
+/// Regions of `backends`.
+///
+/// # Errors
+///
+/// Says why where the places cannot be told from the sizes alone.
+pub fn place(backends: &[Backend], placing: Placing) -> Result<Vec<Region>, String> {
+    let mut before = 0_u64;
+    let mut regions = Vec::new();
+    for backend in backends {
+        let start = match placing {
+            Placing::Doubled => before.saturating_mul(2),
+            Placing::Physical => before,
+        };
+        regions.push(Region { node: backend.node, start, size: backend.size });
+        before = before.saturating_add(backend.size);
+    }
+    if placing == Placing::Physical && before > LOW_MEMORY {
+        return Err(format!(
+            "backends of {before} bytes do not fit below the gap for devices at {LOW_MEMORY}: \
+             give each range as node=NODE:START:SIZE"
+        ));
+    }
+    Ok(regions)
+}
+
+/// The latency from a node to a node; `None` stands for every node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// Initiator node.
+    pub from: Option<u32>,
+    /// Target node.
+    pub to: Option<u32>,
+    /// Ticks of one access.
+    pub ticks: u64,
+}
+
+/// A pair of nodes, and what was found for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Initiator node.
+    pub from: u32,
+    /// Target node.
+    pub to: u32,
+    /// Ticks of one access.
+    pub ticks: u64,
+}
+
+/// A node that can be reached but whose latency was not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Initiator node.
+    pub from: u32,
+    /// Target node.
+    pub to: u32,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "no latency from node {} to node {}: add latency={0}:{1}:TICKS", self.from, self.to)
+    }
+}
+
+/// Main memory as seen from all CPUs.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    regions: Vec<Region>,
+    pairs: Vec<Pair>,
+}
+
+impl Memory {
+    /// Memory of `regions`, reached from the `initiators`. Of several latencies
+    /// for a pair, one that names both nodes goes before one that names only the
+    /// initiator, that before one that names only the target, and among equals
+    /// the last one counts.
+    ///
+    /// # Errors
+    ///
+    /// The first pair that no latency is given for.
+    pub fn new(regions: Vec<Region>, latencies: &[Latency], initiators: &[u32]) -> Result<Self, Missing> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        for &from in initiators {
+            for to in regions.iter().map(|region| region.node) {
+                if pairs.iter().any(|pair| pair.from == from && pair.to == to) {
+                    continue;
+                }
+                let ticks = latencies
+                    .iter()
+                    .filter(|latency| latency.from.is_none_or(|node| node == from))
+                    .filter(|latency| latency.to.is_none_or(|node| node == to))
+                    .max_by_key(|latency| (latency.from.is_some(), latency.to.is_some()))
+                    .ok_or(Missing { from, to })?
+                    .ticks;
+                pairs.push(Pair { from, to, ticks });
+            }
+        }
+        Ok(Self { regions, pairs })
+    }
+
+    /// All pairs of initiator and target.
+    #[must_use]
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// The place in [`Memory::pairs`] of an access to `address` from node `from`;
+    /// `None` if no node claims the address.
+    #[must_use]
+    pub fn pair(&self, from: u32, address: u64) -> Option<usize> {
+        let claims = |region: &&Region| address.wrapping_sub(region.start) < region.size;
+        let to = self.regions.iter().find(claims)?.node;
+        self.pairs.iter().position(|pair| pair.from == from && pair.to == to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HALF: u64 = 512 << 20;
+
+    fn two_nodes() -> Vec<Region> {
+        let backends = [Backend { node: 0, size: HALF }, Backend { node: 1, size: HALF }];
+        place(&backends, Placing::Doubled).unwrap()
+    }
+
+    fn latency(from: Option<u32>, to: Option<u32>, ticks: u64) -> Latency {
+        Latency { from, to, ticks }
+    }
+
+    #[test]
+    fn backends_are_placed_as_each_release_numbers_them() {
+        let backends = [(0, HALF), (1, HALF), (2, HALF / 2)].map(|(node, size)| Backend { node, size });
+        let starts = |placing| {
+            place(&backends, placing).unwrap().iter().map(|region| region.start).collect::<Vec<_>>()
+        };
+        assert_eq!(starts(Placing::Doubled), [0, 1 << 30, 2 << 30]);
+        assert_eq!(starts(Placing::Physical), [0, HALF, 1 << 30]);
+        let large = [Backend { node: 0, size: 3 << 30 }];
+        assert!(place(&large, Placing::Physical).is_err());
+        assert!(place(&large, Placing::Doubled).is_ok());
+    }
+
+    #[test]
+    fn an_address_finds_its_pair_or_none() {
+        let memory = Memory::new(two_nodes(), &[latency(None, None, 5)], &[0, 1]).unwrap();
+        let pair = |from, address| memory.pair(from, address).map(|at| memory.pairs()[at]);
+        assert_eq!(pair(0, 0), Some(Pair { from: 0, to: 0, ticks: 5 }));
+        assert_eq!(pair(1, HALF - 1), Some(Pair { from: 1, to: 0, ticks: 5 }));
+        assert_eq!(pair(1, HALF), None);
+        assert_eq!(pair(0, 1 << 30), Some(Pair { from: 0, to: 1, ticks: 5 }));
+        assert_eq!(pair(0, (1 << 30) + HALF), None);
+        assert_eq!(pair(7, 0), None);
+    }
+
+    #[test]
+    fn the_narrower_latency_counts_and_then_the_later() {
+        let latencies = [
+            latency(Some(0), Some(0), 1),
+            latency(Some(0), None, 2),
+            latency(None, Some(0), 3),
+            latency(None, None, 4),
+            latency(None, None, 6),
+        ];
+        let memory = Memory::new(two_nodes(), &latencies, &[0, 1]).unwrap();
+        let ticks: Vec<_> = memory.pairs().iter().map(|pair| (pair.from, pair.to, pair.ticks)).collect();
+        assert_eq!(ticks, [(0, 0, 1), (0, 1, 2), (1, 0, 3), (1, 1, 6)]);
+    }
+
+    #[test]
+    fn a_pair_without_a_latency_is_named() {
+        let missing = Memory::new(two_nodes(), &[latency(Some(0), None, 2)], &[0, 1]).unwrap_err();
+        assert_eq!(missing, Missing { from: 1, to: 0 });
+        assert_eq!(missing.to_string(), "no latency from node 1 to node 0: add latency=1:0:TICKS");
+    }
+}

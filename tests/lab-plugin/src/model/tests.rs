@@ -1,0 +1,117 @@
+//! The machine as a whole: small ones, whose every latency is known.
+
+use super::*;
+use crate::memory::{Latency, Region};
+use crate::tlb::Page;
+
+const LINE: u64 = 64;
+
+fn level(lines: u64, ticks: u64, shared: bool) -> Level {
+    Level { sets: lines / 4, ways: 4, ticks, replacement: Replacement::LeastRecentlyUsed, shared }
+}
+
+/// Two nodes of 1 MiB, a CPU on each; local 1000, remote 2000.
+fn machine(description: Description) -> Machine {
+    let regions =
+        vec![Region { node: 0, start: 0, size: 1 << 20 }, Region { node: 1, start: 1 << 20, size: 1 << 20 }];
+    let latencies = [(0, 0, 1000), (0, 1, 2000), (1, 0, 2000), (1, 1, 1000)]
+        .map(|(from, to, ticks)| Latency { from: Some(from), to: Some(to), ticks });
+    Machine::new(description, Memory::new(regions, &latencies, &[0, 1]).unwrap(), &[0, 1])
+}
+
+/// Mean ticks of the last of three laps over `lines` lines, by CPU `cpu`.
+fn lap(machine: &Machine, cpu: usize, first: u64, lines: u64) -> u64 {
+    let mut ticks = 0;
+    for _ in 0..3 {
+        ticks = (0..lines)
+            .map(|line| first + line * LINE)
+            .map(|address| machine.load(cpu, address, address).unwrap().ticks)
+            .sum();
+    }
+    ticks / lines
+}
+
+#[test]
+fn each_working_set_costs_its_level() {
+    let levels = vec![level(16, 5, false), level(64, 50, false), level(256, 300, true)];
+    for (lines, expected) in [(16, 5), (32, 50), (64, 50), (128, 300), (256, 300), (512, 1000)] {
+        let machine = machine(Description { levels: levels.clone(), ..Description::default() });
+        assert_eq!(lap(&machine, 0, 0, lines), expected, "{lines} lines");
+    }
+}
+
+#[test]
+fn memory_costs_what_lies_between_the_nodes() {
+    let machine = machine(Description::default());
+    let load = |cpu, address| machine.load(cpu, address, address).unwrap();
+    assert_eq!(load(0, 0), Outcome { ticks: 1000, pause: 0, source: Source::Memory(0) });
+    assert_eq!((load(0, 1 << 20).ticks, load(1, 1 << 20).ticks, load(1, 0).ticks), (2000, 1000, 2000));
+    assert_eq!(load(0, 2 << 20), Outcome { ticks: 0, pause: 0, source: Source::Unclaimed });
+    assert_eq!(machine.load(2, 0, 0), None);
+    let counts = machine.counts();
+    assert_eq!((counts.loads, counts.unclaimed, counts.ticks), (5, 1, 6000));
+    assert_eq!(counts.pairs, [1, 1, 1, 1]);
+}
+
+#[test]
+fn private_levels_are_each_cpus_own_and_shared_ones_are_common() {
+    let machine = machine(Description {
+        levels: vec![level(16, 5, false), level(64, 50, true)],
+        ..Description::default()
+    });
+    let load = |cpu| machine.load(cpu, 0, 0).unwrap().source;
+    assert_eq!(load(0), Source::Memory(0));
+    assert_eq!(load(1), Source::Level(1));
+    assert_eq!((load(0), load(1)), (Source::Level(0), Source::Level(0)));
+    assert_eq!(machine.counts().hits, [2, 1]);
+}
+
+#[test]
+fn tails_and_pauses_come_exactly_when_due() {
+    let periodic = |every, ticks| Periodic { every, ticks };
+    let machine = machine(Description {
+        tails: vec![periodic(10, 500), periodic(100, 9000)],
+        pauses: vec![periodic(250, 1_000_000)],
+        ..Description::default()
+    });
+    let loads: Vec<_> = (0..1000).map(|_| machine.load(0, 0, 0).unwrap()).collect();
+    let with = |ticks| loads.iter().filter(|load| load.ticks == ticks).count();
+    assert_eq!((with(1000), with(1500), with(10_500)), (900, 90, 10));
+    assert_eq!(loads.iter().filter(|load| load.pause == 1_000_000).count(), 4);
+    let counts = machine.counts();
+    assert_eq!((counts.tails, counts.pauses), (110, 4));
+    assert_eq!(counts.ticks, 1000 * 1000 + 100 * 500 + 10 * 9000 + 4 * 1_000_000);
+}
+
+#[test]
+fn translation_is_added_to_whatever_level_is_hit() {
+    let tlb = TlbLevel { entries: 2, miss_ticks: 70, ways: 2, only: None };
+    let machine = machine(Description {
+        levels: vec![level(16, 5, false)],
+        tlb: vec![tlb],
+        page: PageRule::Always(Page::Small),
+        ..Description::default()
+    });
+    // Three pages, one line of each in a set of its own: always a hit, never a
+    // translation at hand.
+    let lap = |machine: &Machine| -> Vec<u64> {
+        (0..3).map(|page| machine.load(0, page * (4096 + LINE), page * LINE).unwrap().ticks).collect()
+    };
+    assert_eq!(lap(&machine), [1070, 1070, 1070]);
+    assert_eq!(lap(&machine), [75, 75, 75]);
+    assert_eq!(machine.counts().tlb_misses, [6]);
+}
+
+#[test]
+fn the_prefetcher_serves_walks_in_order_alone() {
+    let description =
+        || Description { levels: vec![level(16, 5, false)], prefetch: 2, ..Description::default() };
+    let ordered = machine(description());
+    // Of the 64 lines of each 4 KiB, two are needed to find the direction.
+    assert_eq!(lap(&ordered, 0, 0, 640), (2 * 1000 + 62 * 5) / 64);
+    assert_eq!(ordered.counts().pairs[0], 3 * 10 * 2);
+    let strided = machine(description());
+    for step in 0..640 {
+        assert_eq!(strided.load(0, 0, step * 128).unwrap().source, Source::Memory(0));
+    }
+}

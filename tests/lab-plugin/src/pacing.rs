@@ -1,0 +1,220 @@
+//! From the ticks that a load is to take to the moment at which it is over.
+//!
+//! The emulator itself needs time for every hop: a cost around the callback, which
+//! the guest sees on top of what was modelled. There are two ways to take it back.
+//! A hop that begins within [`Pacing::absorb`] ticks of the modelled end of the
+//! last one, in the same call of the loop, is counted from that end: whatever lay
+//! between the two disappears, and a longer interruption is made good by the hops
+//! that follow. Any other hop is shortened by [`Pacing::overhead`]. Nothing here
+//! reads a clock.
+
+/// How the emulator's own cost is taken back, in ticks. Both 0 leave it in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pacing {
+    /// The longest time between two hops that does not count.
+    pub absorb: u64,
+    /// What is taken off a hop that follows no other so closely.
+    pub overhead: u64,
+}
+
+/// A callback that ends this long after its deadline was kept from the CPU.
+const DISTURBED: u64 = 1000;
+
+/// Ticks of one bucket of [`Gaps`].
+const STEP: u64 = 4;
+/// Buckets of [`Gaps`]; the last one holds everything from there on.
+const BUCKETS: usize = 1024;
+
+/// How often each time between two hops was seen.
+#[derive(Clone, Debug)]
+pub struct Gaps(Vec<u64>);
+
+impl Default for Gaps {
+    fn default() -> Self {
+        Self(vec![0; BUCKETS])
+    }
+}
+
+impl Gaps {
+    fn note(&mut self, ticks: u64) {
+        let bucket = usize::try_from(ticks / STEP).unwrap_or(BUCKETS).min(BUCKETS - 1);
+        if let Some(count) = self.0.get_mut(bucket) {
+            *count += 1;
+        }
+    }
+
+    /// Adds what `other` has seen.
+    pub fn add(&mut self, other: &Gaps) {
+        self.0.iter_mut().zip(&other.0).for_each(|(into, from)| *into += from);
+    }
+
+    /// The gap, in ticks, that `percent` of all gaps do not exceed by more than a
+    /// bucket of 4 ticks; `None` without gaps, and where it is 4092 or more.
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> Option<u64> {
+        let total: u64 = self.0.iter().sum();
+        let rank = (u128::from(total) * u128::from(percent)).div_ceil(100).max(1);
+        let mut seen = 0_u128;
+        for (bucket, &count) in (0_u64..).zip(self.0.iter().take(BUCKETS - 1)) {
+            seen += u128::from(count);
+            if seen >= rank {
+                return Some(bucket * STEP + STEP / 2);
+            }
+        }
+        None
+    }
+}
+
+/// The clock of one CPU's hops.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    /// When the last callback was left, within the same call of the loop.
+    end: Option<u64>,
+    /// When the last hop was to be over.
+    deadline: u64,
+    /// Whether it was over before it began, to make an interruption good.
+    behind: bool,
+    /// Times between the end of a callback and the beginning of the next.
+    pub gaps: Gaps,
+    /// Hops over before the model had answered: their latency is too short to be
+    /// kept.
+    pub late: u64,
+    /// Hops that took no time, to make an interruption good.
+    pub hurried: u64,
+    /// Hops that ended more than 1000 ticks after they were to.
+    pub disturbed: u64,
+    /// Ticks by which those were late.
+    pub disturbed_ticks: u64,
+}
+
+impl Pace {
+    /// A callback was entered at `entry` for a hop of `ticks`, and a `pause` after
+    /// it: when both are to be over.
+    pub fn enter(&mut self, pacing: Pacing, entry: u64, ticks: u64, pause: u64) -> u64 {
+        if let Some(end) = self.end {
+            self.gaps.note(entry.saturating_sub(end));
+        }
+        let continues = self.end.is_some() && entry.saturating_sub(self.deadline) <= pacing.absorb;
+        let over = if continues {
+            self.deadline.saturating_add(ticks)
+        } else {
+            entry.saturating_add(ticks.saturating_sub(pacing.overhead))
+        };
+        self.deadline = over.saturating_add(pause);
+        self.behind = self.deadline <= entry && continues;
+        self.deadline
+    }
+
+    /// The model had answered at `answer`, and the callback is left at `end`.
+    pub fn leave(&mut self, answer: u64, end: u64) {
+        self.end = Some(end);
+        if self.behind {
+            self.hurried += 1;
+            return;
+        }
+        self.late += u64::from(answer > self.deadline);
+        let excess = end.saturating_sub(self.deadline);
+        if excess > DISTURBED {
+            self.disturbed += 1;
+            self.disturbed_ticks = self.disturbed_ticks.saturating_add(excess);
+        }
+    }
+
+    /// The loop is left: the next hop follows no other.
+    pub fn interrupt(&mut self) {
+        self.end = None;
+    }
+
+    /// Adds what `other` has counted.
+    pub fn add(&mut self, other: &Pace) {
+        self.gaps.add(&other.gaps);
+        self.late += other.late;
+        self.hurried += other.hurried;
+        self.disturbed += other.disturbed;
+        self.disturbed_ticks = self.disturbed_ticks.saturating_add(other.disturbed_ticks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hop, `cost` ticks after the last one, of `ticks`, and when it ends.
+    fn hop(pace: &mut Pace, pacing: Pacing, entry: u64, ticks: u64) -> u64 {
+        let end = pace.enter(pacing, entry, ticks, 0).max(entry);
+        pace.leave(entry, end);
+        end
+    }
+
+    /// Hops that take `cost` ticks around each callback: when the last one ends.
+    fn run(pacing: Pacing, hops: u64, ticks: u64, cost: u64) -> u64 {
+        let mut pace = Pace::default();
+        (0..hops).fold(10_000, |now, _| hop(&mut pace, pacing, now + cost, ticks)) - 10_000
+    }
+
+    #[test]
+    fn the_cost_stays_is_absorbed_or_is_taken_off() {
+        assert_eq!(run(Pacing::default(), 100, 3000, 80), 100 * 3080);
+        assert_eq!(run(Pacing { absorb: 0, overhead: 80 }, 100, 3000, 80), 100 * 3000);
+        assert_eq!(run(Pacing { absorb: 200, overhead: 0 }, 100, 3000, 80), 80 + 100 * 3000);
+        assert_eq!(run(Pacing { absorb: 200, overhead: 80 }, 100, 3000, 80), 100 * 3000);
+        assert_eq!(run(Pacing { absorb: 50, overhead: 0 }, 100, 3000, 80), 100 * 3080);
+    }
+
+    #[test]
+    fn a_hop_in_another_call_starts_when_it_starts() {
+        let pacing = Pacing { absorb: 200, overhead: 80 };
+        let mut pace = Pace::default();
+        assert_eq!(hop(&mut pace, pacing, 100, 1000), 1020, "the first is shortened");
+        assert_eq!(hop(&mut pace, pacing, 1100, 1000), 2020, "the second is absorbed");
+        assert_eq!(hop(&mut pace, pacing, 9000, 1000), 9920, "the third comes late");
+        pace.interrupt();
+        assert_eq!(hop(&mut pace, pacing, 10_000, 1000), 10_920, "the fourth is in another call");
+        assert_eq!(pace.gaps.percentile(100), None, "the third came more than 4092 later");
+    }
+
+    #[test]
+    fn an_interruption_is_made_good() {
+        let pacing = Pacing { absorb: 10_000, overhead: 0 };
+        let mut pace = Pace::default();
+        assert_eq!(hop(&mut pace, pacing, 0, 1000), 1000);
+        let ends = [4500, 4580, 4660, 4740].map(|entry| hop(&mut pace, pacing, entry, 1000));
+        assert_eq!(ends, [4500, 4580, 4660, 5000]);
+        assert_eq!((pace.hurried, pace.late, pace.disturbed), (3, 0, 0));
+    }
+
+    #[test]
+    fn hops_that_could_not_be_kept_are_counted() {
+        let mut pace = Pace::default();
+        pace.enter(Pacing::default(), 100, 10, 0);
+        pace.leave(300, 300);
+        pace.enter(Pacing::default(), 400, 10, 0);
+        pace.leave(405, 5410);
+        assert_eq!((pace.late, pace.disturbed, pace.disturbed_ticks), (1, 1, 5000));
+    }
+
+    #[test]
+    fn a_pause_lies_between_two_hops_and_disturbs_none() {
+        let pacing = Pacing { absorb: 200, overhead: 0 };
+        let mut pace = Pace::default();
+        let end = pace.enter(pacing, 100, 1000, 50_000);
+        assert_eq!(end, 51_100);
+        pace.leave(150, end);
+        assert_eq!(hop(&mut pace, pacing, end + 80, 1000), end + 1000);
+        assert_eq!(pace.disturbed, 0);
+    }
+
+    #[test]
+    fn gaps_give_percentiles() {
+        let mut gaps = Gaps::default();
+        assert_eq!(gaps.percentile(50), None);
+        for gap in 0..100 {
+            gaps.note(gap);
+        }
+        assert_eq!((gaps.percentile(1), gaps.percentile(50)), (Some(2), Some(50)));
+        let mut more = Gaps::default();
+        more.note(1 << 40);
+        gaps.add(&more);
+        assert_eq!((gaps.percentile(99), gaps.percentile(100)), (Some(98), None));
+    }
+}

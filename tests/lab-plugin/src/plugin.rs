@@ -1,0 +1,279 @@
+//! Between QEMU and the model: what QEMU calls, and how the time is spent.
+//!
+//! # Safety
+//!
+//! QEMU calls `qemu_plugin_install` once, before any guest code runs, and the
+//! callbacks from the threads of its virtual CPUs afterwards. All state is behind
+//! locks or set once. Pointers that come from QEMU are used as its header allows:
+//! handles within the callback, the arguments and the information during the
+//! installation.
+
+use std::arch::x86_64::_rdtsc;
+use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::api::{self, Api, Bytes, Handle, Information, OnAccess};
+use crate::arguments::Arguments;
+use crate::instruction::{purpose, Purpose};
+use crate::model::Machine;
+use crate::pacing::{Pace, Pacing};
+use crate::report::{Report, PREFIX};
+use crate::touched::Touched;
+
+/// Bytes of the longest instruction of x86.
+const LONGEST: usize = 15;
+
+/// What the callbacks need.
+struct Plugin {
+    api: Api,
+    bytes: Bytes,
+    code: Range<u64>,
+    machine: Machine,
+    pacing: Pacing,
+    paces: Vec<Mutex<Pace>>,
+    touched: Option<Touched>,
+    foreign: AtomicU64,
+    stores: AtomicU64,
+    devices: AtomicU64,
+    report: Option<PathBuf>,
+}
+
+static PLUGIN: OnceLock<Plugin> = OnceLock::new();
+
+impl Plugin {
+    /// Whether an access to `address` was made by other code than that which its
+    /// callback was asked for. QEMU 7.2 leaves the callback of an instruction that
+    /// ends a block in place, and calls it for what the next interrupt stores on
+    /// the kernel's stack, in the other half of the address space.
+    fn is_foreign(&self, address: u64) -> bool {
+        let foreign = address >> 63 != self.code.start >> 63;
+        if foreign {
+            self.foreign.fetch_add(1, Ordering::Relaxed);
+        }
+        foreign
+    }
+}
+
+/// The version of the interface that this plugin declares: an `int` that QEMU
+/// reads once the object is loaded, before it calls anything.
+#[no_mangle]
+#[allow(non_upper_case_globals)]
+pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
+
+/// Runs while the object is being loaded, which is the last moment to choose.
+#[used]
+#[link_section = ".init_array"]
+static CHOOSE_VERSION: extern "C" fn() = {
+    extern "C" fn choose_version() {
+        qemu_plugin_version.store(api::version_to_declare(), Ordering::Relaxed);
+    }
+    choose_version
+};
+
+/// Called by QEMU when it has loaded the plugin; the name is its demand. Returns
+/// 0, or 1 after a message on standard error, on which QEMU ends.
+///
+/// # Safety
+///
+/// `information` points to QEMU's `qemu_info_t` and `arguments` to `count`
+/// strings that end with a nul.
+#[no_mangle]
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: u64,
+    information: *const Information,
+    count: c_int,
+    arguments: *const *const c_char,
+) -> c_int {
+    // SAFETY: the caller's promise is the one that is asked for.
+    match unsafe { install(id, information, count, arguments) } {
+        Ok(()) => 0,
+        Err(message) => {
+            eprintln!("{PREFIX} ERROR: {message}");
+            1
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`qemu_plugin_install`].
+unsafe fn install(
+    id: u64,
+    information: *const Information,
+    count: c_int,
+    arguments: *const *const c_char,
+) -> Result<(), String> {
+    // SAFETY: the pointer is QEMU's own and lives during the installation.
+    let information = unsafe { information.as_ref() }.ok_or("QEMU passed no information")?;
+    if !information.system_emulation {
+        return Err("this is an emulator of user programs; a whole machine is needed".to_owned());
+    }
+    if !api::KNOWN.contains(&information.current) {
+        eprintln!(
+            "{PREFIX} WARNING: QEMU offers version {} of the plugin interface; known are {} to {}: \
+             check the latencies against a plain loop first",
+            information.current,
+            api::KNOWN.start(),
+            api::KNOWN.end(),
+        );
+    }
+    let absent = |name: &CStr| {
+        format!(
+            "this QEMU (plugin interface {} to {}) has no function {}",
+            information.minimum,
+            information.current,
+            name.to_string_lossy()
+        )
+    };
+    let api = Api::find().map_err(absent)?;
+    let bytes = Bytes::find(information.current).map_err(absent)?;
+    let mut texts = Vec::new();
+    for place in 0..usize::try_from(count).unwrap_or(0) {
+        // SAFETY: QEMU passes `count` pointers to strings that end with a nul and
+        // outlive the plugin.
+        let text = unsafe { CStr::from_ptr(*arguments.add(place)) };
+        texts.push(text.to_str().map_err(|_| format!("argument {text:?} is not UTF-8"))?);
+    }
+    let arguments = Arguments::parse(texts).map_err(|error| error.to_string())?;
+    let cpus = usize::try_from(information.cpus.max(information.most_cpus)).unwrap_or(0).max(1);
+    let machine = arguments.machine(api::placing(information.current), cpus)?;
+    if let Some(path) = &arguments.report {
+        // Now, not when the guest has run for minutes.
+        std::fs::write(path, "").map_err(|error| format!("report={}: {error}", path.display()))?;
+    }
+    let plugin = Plugin {
+        api,
+        bytes,
+        code: arguments.code,
+        machine,
+        pacing: arguments.pacing,
+        paces: (0..cpus).map(|_| Mutex::default()).collect(),
+        touched: arguments.probe.then(Touched::default),
+        foreign: AtomicU64::new(0),
+        stores: AtomicU64::new(0),
+        devices: AtomicU64::new(0),
+        report: arguments.report,
+    };
+    let (register_translation, register_exit) = (plugin.api.register_translation, plugin.api.register_exit);
+    PLUGIN.set(plugin).map_err(|_| "loaded twice: one plugin= is enough".to_owned())?;
+    // SAFETY: the callbacks have the signatures of the header and need nothing but
+    // what has just been set.
+    unsafe {
+        register_translation(id, on_translation);
+        register_exit(id, on_exit, std::ptr::null_mut());
+    }
+    Ok(())
+}
+
+/// Asks for the accesses of those instructions of a block that are in the range.
+unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    let api = &plugin.api;
+    // SAFETY: the block is QEMU's and good during this callback; so are its
+    // instructions, whose numbers are below their count.
+    unsafe {
+        for number in 0..(api.instructions)(block) {
+            let instruction = (api.instruction)(block, number);
+            if instruction.is_null() || !plugin.code.contains(&(api.instruction_address)(instruction)) {
+                continue;
+            }
+            let (size, mut buffer) = ((api.instruction_size)(instruction), [0; LONGEST]);
+            let callback: OnAccess = match purpose(plugin.bytes.read(instruction, size, &mut buffer)) {
+                Purpose::Data => on_access,
+                Purpose::Return => on_return,
+                Purpose::Stack => continue,
+            };
+            let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
+            (api.register_access)(instruction, callback, flags, kinds, std::ptr::null_mut());
+        }
+    }
+}
+
+fn ticks() -> u64 {
+    // SAFETY: every x86-64 has the instruction, and user programs may use it
+    // unless the system forbade it, in which case there is nothing to measure.
+    unsafe { _rdtsc() }
+}
+
+/// An access has been made: asks the model, and lets the time pass that is left.
+unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
+    let entry = ticks();
+    let Some(plugin) = PLUGIN.get() else { return };
+    if plugin.is_foreign(address) {
+        return;
+    }
+    let (api, cpu) = (&plugin.api, cpu as usize);
+    // SAFETY: the access is the one that QEMU passed to this callback, and the
+    // handle is not kept beyond it.
+    let place = unsafe {
+        if (api.is_store)(access) {
+            plugin.stores.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let handle = (api.hardware_address)(access, address);
+        (!handle.is_null() && !(api.is_device)(handle)).then(|| (api.physical_address)(handle))
+    };
+    let Some(physical_address) = place else {
+        plugin.devices.fetch_add(1, Ordering::Relaxed);
+        return;
+    };
+    if let Some(touched) = &plugin.touched {
+        touched.note(physical_address);
+    }
+    let Some(outcome) = plugin.machine.load(cpu, address, physical_address) else { return };
+    let Some(pace) = plugin.paces.get(cpu) else { return };
+    let mut pace = locked(pace);
+    let deadline = pace.enter(plugin.pacing, entry, outcome.ticks, outcome.pause);
+    let answer = ticks();
+    let mut now = answer;
+    while now < deadline {
+        now = ticks();
+    }
+    pace.leave(answer, now);
+}
+
+/// The loop is left: the next hop follows no other.
+unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    if plugin.is_foreign(address) {
+        return;
+    }
+    if let Some(pace) = plugin.paces.get(cpu as usize) {
+        locked(pace).interrupt();
+    }
+}
+
+/// Writes the report.
+unsafe extern "C" fn on_exit(_id: u64, _data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    let mut all = Pace::default();
+    for pace in &plugin.paces {
+        all.add(&locked(pace));
+    }
+    let ranges = plugin.touched.as_ref().map(Touched::ranges);
+    let text = Report {
+        counts: &plugin.machine.counts(),
+        pairs: plugin.machine.pairs(),
+        pace: &all,
+        foreign: plugin.foreign.load(Ordering::Relaxed),
+        stores: plugin.stores.load(Ordering::Relaxed),
+        devices: plugin.devices.load(Ordering::Relaxed),
+        touched: ranges.as_deref(),
+    }
+    .to_string();
+    match &plugin.report {
+        None => eprint!("{text}"),
+        Some(path) => {
+            if let Err(error) = std::fs::write(path, &text) {
+                eprintln!("{PREFIX} ERROR: report={}: {error}", path.display());
+            }
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,198 @@
+//! The translation look-aside buffer: what a translation costs above a hit.
+//!
+//! It sees pairs of virtual and physical addresses and decides on its own which
+//! page a pair belongs to, since a plugin is never told the size of a page. It
+//! knows nothing of the caches.
+
+use crate::cache::{Cache, Replacement};
+
+/// A size of page that a translation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// 4 KiB.
+    Small,
+    /// 2 MiB.
+    Large,
+}
+
+impl Page {
+    /// Base-2 logarithm of the size.
+    #[must_use]
+    pub const fn shift(self) -> u32 {
+        match self {
+            Page::Small => 12,
+            Page::Large => 21,
+        }
+    }
+}
+
+/// How the page of an access is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageRule {
+    /// A pair that agrees in its low 21 bits is on a 2 MiB page. It always does
+    /// there; on 4 KiB pages it does by chance, for one page in 512 if their
+    /// places are random and for more if the guest hands them out in order.
+    #[default]
+    Agreement,
+    /// Every access is on a page of this size.
+    Always(Page),
+}
+
+impl PageRule {
+    /// The page that an access is taken to be on.
+    #[must_use]
+    pub fn page(self, virtual_address: u64, physical_address: u64) -> Page {
+        let low = (1_u64 << Page::Large.shift()) - 1;
+        match self {
+            PageRule::Always(page) => page,
+            PageRule::Agreement if (virtual_address ^ physical_address) & low == 0 => Page::Large,
+            PageRule::Agreement => Page::Small,
+        }
+    }
+}
+
+/// One level as it is described by the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TlbLevel {
+    /// Translations that fit.
+    pub entries: u64,
+    /// Ticks that a miss adds.
+    pub miss_ticks: u64,
+    /// Ways of a set; as many as there are entries if it is fully associative.
+    pub ways: u64,
+    /// The one page size that it holds; both, in common, if absent.
+    pub only: Option<Page>,
+}
+
+/// All levels of one CPU, from the nearest.
+#[derive(Clone, Debug)]
+pub struct Tlb {
+    rule: PageRule,
+    levels: Vec<(TlbLevel, Cache)>,
+    misses: Vec<u64>,
+    large: u64,
+}
+
+impl Tlb {
+    /// An empty buffer with these levels.
+    #[must_use]
+    pub fn new(rule: PageRule, levels: &[TlbLevel]) -> Self {
+        let store = |level: &TlbLevel| {
+            let ways = level.ways.clamp(1, level.entries.max(1));
+            let ways_in_memory = usize::try_from(ways).unwrap_or(usize::MAX);
+            let sets = level.entries / ways;
+            (*level, Cache::new(sets, ways_in_memory, Replacement::LeastRecentlyUsed, 0))
+        };
+        Self { rule, levels: levels.iter().map(store).collect(), misses: vec![0; levels.len()], large: 0 }
+    }
+
+    /// Translates, and returns the ticks that this adds to the access: the sum of
+    /// the miss costs of all levels that had to be passed.
+    pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> u64 {
+        let page = self.rule.page(virtual_address, physical_address);
+        self.large += u64::from(page == Page::Large);
+        // One store may hold both sizes: the top bit, which no page number
+        // reaches, keeps them apart and leaves the choice of the set alone.
+        let block = virtual_address >> page.shift() | u64::from(page == Page::Large) << 63;
+        let mut ticks = 0_u64;
+        for ((level, store), misses) in self.levels.iter_mut().zip(&mut self.misses) {
+            if level.only.is_some_and(|only| only != page) {
+                continue;
+            }
+            if store.access(block) {
+                break;
+            }
+            *misses += 1;
+            ticks = ticks.saturating_add(level.miss_ticks);
+        }
+        ticks
+    }
+
+    /// Misses of each level so far.
+    #[must_use]
+    pub fn misses(&self) -> &[u64] {
+        &self.misses
+    }
+
+    /// Accesses that were taken to be on a 2 MiB page.
+    #[must_use]
+    pub fn large_accesses(&self) -> u64 {
+        self.large
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+
+    fn level(entries: u64, miss_ticks: u64) -> TlbLevel {
+        TlbLevel { entries, miss_ticks, ways: entries, only: None }
+    }
+
+    /// Ticks of the last of three laps over `pages` pages, `size` bytes apart,
+    /// with physical addresses `shift` bytes away.
+    fn lap(tlb: &mut Tlb, pages: u64, size: u64, shift: u64) -> u64 {
+        let mut ticks = 0;
+        for _ in 0..3 {
+            ticks = (0..pages).map(|page| tlb.access(page * size, page * size + shift)).sum();
+        }
+        ticks
+    }
+
+    #[test]
+    fn reach_is_entries_times_the_page() {
+        for (size, shift) in [(4 * KIB, 4 * KIB), (2 * MIB, 0)] {
+            let tlb = Tlb::new(PageRule::Agreement, &[level(64, 700)]);
+            assert_eq!(lap(&mut tlb.clone(), 64, size, shift), 0);
+            assert_eq!(lap(&mut tlb.clone(), 65, size, shift), 65 * 700);
+        }
+    }
+
+    #[test]
+    fn levels_add_what_was_passed() {
+        let tlb = Tlb::new(PageRule::default(), &[level(8, 7), level(32, 100)]);
+        assert_eq!(lap(&mut tlb.clone(), 8, 4 * KIB, 4 * KIB), 0);
+        assert_eq!(lap(&mut tlb.clone(), 32, 4 * KIB, 4 * KIB), 32 * 7);
+        let mut tlb = tlb;
+        assert_eq!(lap(&mut tlb, 33, 4 * KIB, 4 * KIB), 33 * 107);
+        assert_eq!(tlb.misses(), [99, 99]);
+    }
+
+    #[test]
+    fn the_page_follows_from_the_agreement_of_the_addresses() {
+        let rule = PageRule::Agreement;
+        assert_eq!(rule.page(0x7f00_0020_1234, 0x0000_0a00_1234), Page::Large);
+        assert_eq!(rule.page(0x7f00_0020_1234, 0x0000_0a00_3234), Page::Small);
+        assert_eq!(PageRule::Always(Page::Large).page(0x1000, 0x2000), Page::Large);
+    }
+
+    #[test]
+    fn a_small_page_by_chance_is_one_in_512() {
+        let mut tlb = Tlb::new(PageRule::Agreement, &[]);
+        for page in 0..512_u64 {
+            tlb.access(5 * 4 * KIB, page * 4 * KIB);
+        }
+        assert_eq!(tlb.large_accesses(), 1);
+    }
+
+    #[test]
+    fn a_level_for_one_size_is_passed_over_by_the_other() {
+        let small = TlbLevel { only: Some(Page::Small), ..level(4, 50) };
+        let large = TlbLevel { only: Some(Page::Large), ..level(2, 900) };
+        let tlb = Tlb::new(PageRule::Agreement, &[small, large]);
+        assert_eq!(lap(&mut tlb.clone(), 5, 4 * KIB, 4 * KIB), 5 * 50);
+        assert_eq!(lap(&mut tlb.clone(), 3, 2 * MIB, 0), 3 * 900);
+    }
+
+    #[test]
+    fn sets_limit_what_fits() {
+        // 8 sets × 4 ways, pages of one set only: four fit, five do not.
+        let tlb = Tlb::new(PageRule::Always(Page::Small), &[TlbLevel { ways: 4, ..level(32, 10) }]);
+        assert_eq!(lap(&mut tlb.clone(), 4, 32 * KIB, 0), 0);
+        assert_eq!(lap(&mut tlb.clone(), 5, 32 * KIB, 0), 50);
+        assert_eq!(lap(&mut tlb.clone(), 32, 4 * KIB, 0), 0);
+    }
+}
