@@ -3,3 +3,7 @@
 
 #[cfg(test)]
 extern crate std;
+
+pub mod args;
+pub mod error;
+pub mod options;
