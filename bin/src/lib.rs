@@ -7,3 +7,4 @@ extern crate std;
 pub mod args;
 pub mod error;
 pub mod options;
+pub mod warning;
