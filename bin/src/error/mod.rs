@@ -4,7 +4,6 @@
 //! was asked, what was found and what to do; the caller puts `ERROR: ` before
 //! it. Nothing here knows how a failure comes about.
 
-mod errno;
 mod outcome;
 mod placement;
 mod usage;
@@ -14,7 +13,7 @@ mod tests;
 
 use core::fmt;
 
-pub use errno::Errno;
+pub use crate::errno::Errno;
 pub use outcome::{OutputError, TimingError};
 pub use placement::PlacementError;
 pub use usage::UsageError;

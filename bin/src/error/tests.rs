@@ -31,7 +31,7 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
     check(
         UsageError::Unreadable { path: b"a\n", errno: Errno::ENOENT },
         1,
-        "cannot read 'a\\n': ENOENT (no such file or directory); give the file of a saved result",
+        "cannot read 'a\\n': No such file or directory (ENOENT); give the file of a saved result",
     );
     check(
         UsageError::Malformed { path: b"a", line: 3, what: "no number" },
@@ -119,23 +119,23 @@ fn calls_that_fail_and_proofs_that_are_missing() {
     check(
         PlacementError::CallFailed { call: "mbind", errno: Errno::EINVAL, node: Some(node) },
         2,
-        "mbind for node 1 failed: EINVAL (invalid argument); \
+        "mbind for node 1 failed: Invalid argument (EINVAL); \
          compare the nodes with Mems_allowed_list in /proc/self/status",
     );
     check(
         PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None },
         2,
-        "mmap failed: ENOMEM (out of memory); give a smaller --size, or other --pages",
+        "mmap failed: Cannot allocate memory (ENOMEM); give a smaller --size, or other --pages",
     );
     check(
-        PlacementError::CallFailed { call: "madvise", errno: Errno(999), node: None },
+        PlacementError::CallFailed { call: "madvise", errno: Errno::new(999), node: None },
         2,
-        "madvise failed: errno 999; `latency-bench system` shows what is allowed here",
+        "madvise failed: error 999; `latency-bench system` shows what is allowed here",
     );
     check(
         PlacementError::NotReachable { node, errno: Errno::EPERM },
         2,
-        "node 1 is not measurable here: memory policies fail with EPERM (operation not permitted), \
+        "node 1 is not measurable here: memory policies fail with Operation not permitted (EPERM), \
          and it has no allowed CPU to place memory by first touch; \
          in a container: give it CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
     );
@@ -202,25 +202,25 @@ fn clocks_trust_and_output() {
     check(
         OutputError::Create { path: b"/x/y", errno: Errno::ENOENT },
         4,
-        "cannot create '/x/y': ENOENT (no such file or directory); \
+        "cannot create '/x/y': No such file or directory (ENOENT); \
          nothing was measured; give another --output",
     );
     check(
         OutputError::Write { path: Some(b"y"), errno: Errno::ENOSPC },
         4,
-        "cannot write 'y': ENOSPC (no space left on device); \
+        "cannot write 'y': No space left on device (ENOSPC); \
          no part of the file was kept; make room or give another --output",
     );
     check(
         OutputError::Write { path: None, errno: Errno::ENOSPC },
         4,
-        "cannot write to standard output: ENOSPC (no space left on device); \
+        "cannot write to standard output: No space left on device (ENOSPC); \
          what was printed is incomplete; give --output=FILE",
     );
     check(
-        OutputError::Rename { path: b"y", errno: Errno(21) },
+        OutputError::Rename { path: b"y", errno: Errno::new(21) },
         4,
-        "cannot put the result at 'y': EISDIR (is a directory); \
+        "cannot put the result at 'y': Is a directory (EISDIR); \
          no part of the file was kept; give another --output",
     );
     check(

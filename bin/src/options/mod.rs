@@ -177,7 +177,7 @@ impl<'a> Options<'a> {
             time_limit: Picoseconds(10_000_000_000_000),
             warmup_iters: None,
             counters: false,
-            threshold: 0.02,
+            threshold: 0.03,
             strict: false,
             dry_run: false,
             format: Format::Text,
