@@ -166,7 +166,7 @@ impl Region {
         let end = range.end.next_multiple_of(page);
         loop {
             match self.advise(start..end, Advice::LinuxPopulateWrite) {
-                Err(Errno::EINTR | Errno::EAGAIN) => {}
+                Err(Errno::EINTR) => {}
                 Err(Errno::EINVAL) => {
                     self.touch(start..end, page);
                     return Ok(());

@@ -182,41 +182,80 @@ mod tests {
         matches!(result, Err(Errno::ENOSYS | Errno::EPERM))
     }
 
-    fn first_node() -> Option<NodeId> {
+    /// The nodes that memory can be had from; none where policies are forbidden.
+    fn usable_nodes() -> Vec<NodeId> {
         let allowed = mems_allowed();
         if forbidden(&allowed) {
-            return None;
+            return Vec::new();
         }
         let allowed = allowed.unwrap();
-        let first = allowed.iter().next();
-        first.map(NodeId)
+        let ids: Vec<u32> = allowed.iter().collect();
+        ids.into_iter().map(NodeId).collect()
+    }
+
+    /// What `query_pages` says of every page of `region`; `None` where it may not be asked.
+    fn page_nodes(region: &Region) -> Option<Vec<i32>> {
+        let page = region.kind().page().bytes().0 as usize;
+        let addresses: Vec<usize> =
+            (0..region.len()).step_by(page).map(|offset| region.address() + offset).collect();
+        let mut status = std::vec![i32::MIN; addresses.len()];
+        let asked = query_pages(&addresses, &mut status);
+        if forbidden(&asked) {
+            return None;
+        }
+        asked.unwrap();
+        Some(status)
     }
 
     #[test]
     fn bound_pages_are_found_on_their_node() {
-        let Some(node) = first_node() else { return };
-        let mut region = Region::map(1 << 20, Kind::Small).unwrap();
-        bind_range(region.address(), region.len(), node).unwrap();
-        let addresses: Vec<usize> = (0..256).map(|page| region.address() + page * 4096).collect();
-        let mut status = [i32::MIN; 256];
+        for node in usable_nodes() {
+            let mut region = Region::map(1 << 20, Kind::Small).unwrap();
+            bind_range(region.address(), region.len(), node).unwrap();
+            if let Some(status) = page_nodes(&region) {
+                let absent = [-Errno::ENOENT.code(), -Errno::EFAULT.code()];
+                assert!(status.iter().all(|node| absent.contains(node)), "{status:?}");
+            }
+            region.populate(0..region.len()).unwrap();
+            if let Some(status) = page_nodes(&region) {
+                assert_eq!(status, [node.0 as i32; 256]);
+            }
+            assert_eq!(node_of_address(region.address() + 4096), Ok(node));
+        }
+    }
 
-        let asked = query_pages(&addresses, &mut status);
-        if !forbidden(&asked) {
-            asked.unwrap();
-            assert!(status.iter().all(|&s| s == -Errno::ENOENT.code() || s == -Errno::EFAULT.code()));
+    #[test]
+    fn pages_that_are_elsewhere_are_an_error_and_stay() {
+        let nodes = usable_nodes();
+        let [first, second, ..] = nodes[..] else { return };
+        let mut region = Region::map(1 << 20, Kind::Small).unwrap();
+        bind_range(region.address(), region.len(), first).unwrap();
+        region.populate(0..4096).unwrap();
+        assert_eq!(bind_range(region.address(), region.len(), second), Err(Errno::EIO));
+        assert_eq!(node_of_address(region.address()), Ok(first));
+    }
+
+    #[test]
+    fn huge_pages_come_from_the_pool_of_the_node_or_not_at_all() {
+        for node in usable_nodes() {
+            set_policy(&Policy::bind(node)).unwrap();
+            // A pool that does not hold two pages is ENOMEM here, before anything is touched.
+            match Region::map(4 << 20, Kind::Huge2M) {
+                Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
+                Ok(mut region) => {
+                    region.populate(0..region.len()).unwrap();
+                    if let Some(status) = page_nodes(&region) {
+                        assert_eq!(status, [node.0 as i32; 2]);
+                    }
+                }
+            }
         }
-        region.populate(0..region.len()).unwrap();
-        let asked = query_pages(&addresses, &mut status);
-        if !forbidden(&asked) {
-            asked.unwrap();
-            assert!(status.iter().all(|&s| s == node.0 as i32), "{status:?}");
-        }
-        assert_eq!(node_of_address(region.address() + 4096), Ok(node));
+        set_policy(&Policy::Default).unwrap_or_default();
     }
 
     #[test]
     fn the_policy_of_a_thread_is_read_back() {
-        let Some(node) = first_node() else { return };
+        let Some(&node) = usable_nodes().first() else { return };
         // Policies are a thread's own, and every test is a thread.
         set_policy(&Policy::bind(node)).unwrap();
         assert_eq!(get_policy(), Ok(Policy::bind(node)));
@@ -231,7 +270,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_bound_is_an_error() {
-        let Some(_) = first_node() else { return };
+        if usable_nodes().is_empty() {
+            return;
+        }
         let region = Region::map(1 << 20, Kind::Small).unwrap();
         assert_eq!(bind_range(region.address(), region.len(), NodeId(1023)), Err(Errno::EINVAL));
         assert_eq!(bind_range(region.address(), region.len(), NodeId(5000)), Err(Errno::EINVAL));

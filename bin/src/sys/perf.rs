@@ -240,7 +240,7 @@ impl Totals {
 /// The words before the counts: their number, the time enabled, the time running.
 const HEADER: usize = 3;
 
-/// Takes apart what the kernel wrote for a group with [`READ_FORMAT`] in which `present` events are.
+/// Takes apart what the kernel wrote for a group with `READ_FORMAT` in which `present` events are.
 ///
 /// `None` where the words are not what such a group gives.
 fn decode(words: &[u64], present: [bool; COUNT]) -> Option<Totals> {

@@ -6,7 +6,7 @@
 //! # Safety
 //!
 //! The only inline assembly of the program outside the timed loops. A system
-//! call can do anything to the process, so [`syscall6`] is unsafe and each
+//! call can do anything to the process, so `syscall6` is unsafe and each
 //! caller states what its arguments may touch.
 
 use super::errno::Errno;
