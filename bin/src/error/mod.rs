@@ -88,6 +88,13 @@ impl<'a> From<PlacementError<'a>> for Failure<'a> {
     }
 }
 
+/// The program's own tables could not be mapped.
+impl From<Errno> for Failure<'_> {
+    fn from(errno: Errno) -> Self {
+        Failure::Placement(PlacementError::CallFailed { call: "mmap", errno, node: None })
+    }
+}
+
 impl From<TimingError> for Failure<'_> {
     fn from(error: TimingError) -> Self {
         Failure::Timing(error)

@@ -42,7 +42,9 @@ pub enum PlacementError<'a> {
     /// Pages left the target while they were measured.
     MovedDuringRun { node: NodeId, elsewhere: u64, pages: u64 },
     /// The pages have another size than was asked for.
-    WrongPageSize { asked: PageSize, found: PageSize },
+    WrongPageSize { asked: Bytes, found: Bytes },
+    /// No node to run on, or no node with memory.
+    NothingToMeasure,
     /// There is no way to see where the pages are.
     NotVerified { node: NodeId, why: &'static str },
 }
@@ -117,6 +119,10 @@ impl fmt::Display for PlacementError<'_> {
             PlacementError::WrongPageSize { asked, found } => {
                 write!(out, "pages of {asked} asked for, pages of {found} found; choose --pages=auto")
             }
+            PlacementError::NothingToMeasure => out.write_str(
+                "there is no node to run on, or none with memory, that this process may use; \
+                 `latency-bench system` shows the nodes",
+            ),
             PlacementError::NotVerified { node, why } => {
                 write!(out, "that the pages are on node {node} could not be verified: {why}; ")?;
                 out.write_str("mount /proc, or leave --memnode out")

@@ -20,7 +20,7 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
         1,
         "invalid node id 9 (max node = 1)",
     );
-    check(UsageError::NodeAbsent { node: NodeId(2), nodes: &nodes }, 1, "invalid node id 2 (nodes: 0-1,4)");
+    check(UsageError::NodeAbsent { node: NodeId(2), nodes }, 1, "invalid node id 2 (nodes: 0-1,4)");
     check(UsageError::CpuAbsent { cpu: CpuId(99), online: &online }, 1, "invalid CPU 99 (online: 0-2)");
     check(
         UsageError::CpuOffline { cpu: CpuId(3), online: &online },
@@ -150,7 +150,7 @@ fn calls_that_fail_and_proofs_that_are_missing() {
         "3 of 8 pages left node 1 during the run; as root: echo 0 > /proc/sys/kernel/numa_balancing",
     );
     check(
-        PlacementError::WrongPageSize { asked: PageSize::Huge2M, found: PageSize::Small },
+        PlacementError::WrongPageSize { asked: PageSize::Huge2M.bytes(), found: PageSize::Small.bytes() },
         2,
         "pages of 2 MiB asked for, pages of 4 KiB found; choose --pages=auto",
     );

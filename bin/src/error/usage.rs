@@ -50,11 +50,13 @@ pub enum UsageError<'a> {
     /// A node beyond the last one.
     NodeTooLarge { node: NodeId, last: NodeId },
     /// A node in a gap between the others.
-    NodeAbsent { node: NodeId, nodes: &'a NodeSet },
+    NodeAbsent { node: NodeId, nodes: NodeSet },
     /// A CPU that the machine does not have.
     CpuAbsent { cpu: CpuId, online: &'a CpuSet },
     /// A CPU that is switched off.
     CpuOffline { cpu: CpuId, online: &'a CpuSet },
+    /// Size, stride and order of which there is no chain.
+    NoSuchChain { size: Bytes, stride: Bytes },
     /// A saved result that cannot be read.
     Unreadable { path: &'a [u8], errno: Errno },
     /// A saved result that makes no sense.
@@ -148,6 +150,10 @@ impl fmt::Display for UsageError<'_> {
             UsageError::CpuOffline { cpu, online } => {
                 write!(out, "CPU {cpu} is offline (online: {online}); choose another, or as root: ")?;
                 write!(out, "echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
+            }
+            UsageError::NoSuchChain { size, stride } => {
+                write!(out, "there is no such chain over {size} with nodes {stride} apart; ")?;
+                out.write_str("give a larger --size, or a --stride that is a power of two")
             }
             UsageError::Unreadable { path, errno } => {
                 write!(out, "cannot read '{}': {errno}; give the file of a saved result", Escaped(path))

@@ -2,6 +2,8 @@
 //!
 //! Each enumeration lists its words once; parser, messages and results use them.
 
+use latency_core::units::PageSize;
+
 /// A value that is one of a few words.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every word with what it stands for.
@@ -34,6 +36,18 @@ pub enum Pages {
     Huge2m,
     /// 1 GiB pages out of the kernel's pool.
     Huge1g,
+}
+
+impl Pages {
+    /// The unit in which the kernel maps them; base pages for what may or may not become huge.
+    #[must_use]
+    pub const fn page_size(self) -> PageSize {
+        match self {
+            Pages::Auto | Pages::Small4k | Pages::Thp => PageSize::Small,
+            Pages::Huge2m => PageSize::Huge2M,
+            Pages::Huge1g => PageSize::Huge1G,
+        }
+    }
 }
 
 impl Choice for Pages {

@@ -11,12 +11,12 @@
 use core::ffi::{c_char, CStr};
 
 /// The arguments of the process, the program's name left out: an iterator that can be copied and walked again.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     source: Source,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Source {
     /// Pointers to strings that live as long as the process.
     Vector(&'static [*const c_char]),

@@ -252,7 +252,7 @@ pub trait Plain: sealed::Sealed + Copy + 'static {}
 macro_rules! plain {
     ($($name:ty)*) => { $(impl sealed::Sealed for $name {} impl Plain for $name {})* };
 }
-plain! { u8 u16 u32 u64 usize f64 [u64; 8] }
+plain! { u8 u16 u32 u64 usize f64 latency_core::arch::Line }
 
 #[cfg(test)]
 mod tests {

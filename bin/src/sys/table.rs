@@ -54,6 +54,14 @@ impl<T: Copy> Table<T> {
         Ok(table)
     }
 
+    /// No elements.
+    ///
+    /// # Errors
+    /// As [`Table::filled`].
+    pub fn empty() -> Result<Table<T>, Errno> {
+        Table::map(0)
+    }
+
     /// `length` values of zero bytes. A page becomes resident when it is first written.
     ///
     /// # Errors
@@ -83,6 +91,12 @@ impl<T: Copy> Table<T> {
 
     fn start(&self) -> *mut T {
         self.region.start().as_ptr().cast()
+    }
+}
+
+impl<T: Copy> core::fmt::Debug for Table<T> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_struct("Table").field("length", &self.length).finish_non_exhaustive()
     }
 }
 

@@ -114,7 +114,7 @@ impl Layout {
 /// One single cycle, as a stored or computed successor function.
 ///
 /// The table is 8 KiB in place: there is no allocator to put it elsewhere.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)]
 enum Cycle {
     /// Few nodes: the successor of each, from Sattolo's shuffle.
@@ -171,7 +171,7 @@ impl Cycle {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Shape {
     Random(Cycle),
     Local { regions: Cycle, within: Within },
@@ -209,7 +209,7 @@ impl Within {
 }
 
 /// One single cycle over the nodes of a layout.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Chain {
     layout: Layout,
     shape: Shape,

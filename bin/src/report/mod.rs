@@ -1,0 +1,34 @@
+//! What was found, written down: one file a format. Formats see results and nothing else.
+
+pub mod csv;
+pub mod figures;
+pub mod json;
+pub mod plan;
+pub mod system;
+pub mod text;
+
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::result::{ClockFacts, Health, Outcome};
+use crate::warning::Warnings;
+
+/// Everything that a format may show.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'r, 'a> {
+    /// What was asked for.
+    pub options: &'r Options<'a>,
+    /// Where it ran.
+    pub machine: &'r Machine,
+    /// What it was timed with.
+    pub clock: &'r ClockFacts,
+    /// How the tool itself fared.
+    pub health: &'r Health,
+    /// What has to be known of it.
+    pub warnings: &'r Warnings,
+    /// The points.
+    pub outcomes: &'r [Outcome<'a>],
+    /// The arguments of the program, as they were typed.
+    pub arguments: crate::sys::arguments::Arguments,
+    /// The run was interrupted: what is here is what was finished.
+    pub partial: bool,
+}
