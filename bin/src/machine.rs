@@ -22,6 +22,8 @@ pub struct Machine {
     pub host: Host,
     /// Its processor.
     pub processor: Processor,
+    /// The ids of its nodes.
+    pub nodes: NodeSet,
     /// The CPUs that this process was given (affinity within the cpuset).
     pub cpus: CpuSet,
     /// The nodes from which it may take memory (cpuset).

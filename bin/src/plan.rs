@@ -84,14 +84,14 @@ fn only(node: NodeId) -> NodeSet {
     [node.0].into_iter().collect()
 }
 
-fn exists(machine: &Machine, node: NodeId) -> Result<(), UsageError<'static>> {
+fn exists(machine: &Machine, node: NodeId) -> Result<(), UsageError<'_>> {
     let last = machine.topology.max_node();
     if node > last {
         return Err(UsageError::NodeTooLarge { node, last });
     }
     match machine.topology.node(node) {
         Some(_) => Ok(()),
-        None => Err(UsageError::NodeAbsent { node, nodes: machine.topology.ids() }),
+        None => Err(UsageError::NodeAbsent { node, nodes: &machine.nodes }),
     }
 }
 

@@ -27,6 +27,7 @@ pub fn machine() -> Result<Table<Machine>, Errno> {
             topology: Topology::EMPTY,
             host: Host::EMPTY,
             processor: Processor::identify(),
+            nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
             memory_nodes: NodeSet::EMPTY,
             bound_to: None,
@@ -38,6 +39,7 @@ pub fn machine() -> Result<Table<Machine>, Errno> {
         machine.cpus =
             cpu::allowed().unwrap_or_else(|_| cpu::current().map_or(CpuSet::EMPTY, |(cpu, _)| one(cpu)));
         machine.topology.read(&files, &machine.cpus);
+        machine.nodes = machine.topology.ids();
         machine.host.read(&files, CpuId(machine.cpus.first().unwrap_or(0)));
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
         let policy = numa::get_policy();

@@ -41,12 +41,13 @@ pub struct Topology {
 /// Where the facts come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
-    /// `/sys/devices/system/node`.
-    Sysfs,
     /// There was no such directory (a kernel without NUMA, a container without
     /// `/sys`): one node 0 is taken for granted, with all memory of the machine.
+    /// First, so that [`Topology::EMPTY`] is zero bytes and takes no room in an executable.
     #[default]
     Assumed,
+    /// `/sys/devices/system/node`.
+    Sysfs,
 }
 
 /// One node.

@@ -20,7 +20,7 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
         1,
         "invalid node id 9 (max node = 1)",
     );
-    check(UsageError::NodeAbsent { node: NodeId(2), nodes }, 1, "invalid node id 2 (nodes: 0-1,4)");
+    check(UsageError::NodeAbsent { node: NodeId(2), nodes: &nodes }, 1, "invalid node id 2 (nodes: 0-1,4)");
     check(UsageError::CpuAbsent { cpu: CpuId(99), online: &online }, 1, "invalid CPU 99 (online: 0-2)");
     check(
         UsageError::CpuOffline { cpu: CpuId(3), online: &online },

@@ -50,7 +50,7 @@ pub enum UsageError<'a> {
     /// A node beyond the last one.
     NodeTooLarge { node: NodeId, last: NodeId },
     /// A node in a gap between the others.
-    NodeAbsent { node: NodeId, nodes: NodeSet },
+    NodeAbsent { node: NodeId, nodes: &'a NodeSet },
     /// A CPU that the machine does not have.
     CpuAbsent { cpu: CpuId, online: &'a CpuSet },
     /// A CPU that is switched off.

@@ -68,7 +68,7 @@ impl Layout {
     ///
     /// [`ShapeError::Stride`] and [`ShapeError::TooSmall`].
     pub fn new(size: Bytes, stride: Bytes, scattered: bool, seed: u64) -> Result<Layout, ShapeError> {
-        if !(matches!(stride.0, 8 | 16 | 32) || (stride.0 > 0 && stride.0 % 64 == 0)) {
+        if !(matches!(stride.0, 8 | 16 | 32) || (stride.0 > 0 && stride.0.is_multiple_of(64))) {
             return Err(ShapeError::Stride(stride));
         }
         let nodes = size.0 / stride.0;

@@ -253,15 +253,16 @@ impl Weyl {
         if self.mixer.mask() <= u64::from(u32::MAX) {
             arch::vectorised(
                 #[inline(always)]
-                || self.successors_in_words::<u32>(first, successors),
+                || self.successors_in_words::<u32, LANES>(first, successors),
             );
         } else {
-            self.successors_in_words::<u64>(first, successors);
+            // No vector unit multiplies these; so large a chain waits for its page faults anyway.
+            self.successors_in_words::<u64, 1>(first, successors);
         }
     }
 
     #[inline(always)]
-    fn successors_in_words<W: Word>(&self, first: u64, successors: &mut [u64]) {
+    fn successors_in_words<W: Word, const LANES: usize>(&self, first: u64, successors: &mut [u64]) {
         let mixer = self.mixer.in_words::<W>();
         let step = W::low(self.step);
         let first_lanes = |first: u64| {
@@ -290,7 +291,7 @@ impl Weyl {
                     *successor = time.wide();
                 }
             } else {
-                first_returns(&mixer, step, W::low(self.nodes - 1), &mut times, block);
+                first_returns::<W, LANES>(&mixer, step, W::low(self.nodes - 1), &mut times, block);
             }
             node += block.len() as u64;
         }
@@ -302,7 +303,7 @@ impl Weyl {
 /// All lanes take a step together, which has no branch to mispredict and fits
 /// vector units. Those that met no node then close ranks and take another.
 #[inline(always)]
-fn first_returns<W: Word>(
+fn first_returns<W: Word, const LANES: usize>(
     mixer: &Mixer<W>,
     step: W,
     last: W,
