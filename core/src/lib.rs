@@ -14,5 +14,6 @@ extern crate std;
 
 pub mod cpulist;
 pub mod json;
+pub mod model;
 pub mod topology;
 pub mod units;
