@@ -159,3 +159,72 @@ impl Curve {
         self.row(ln_size).iter().zip(unknowns).map(|(share, value)| share * value).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn share(capacity: f64) -> Step {
+        Step { ln_capacity: ln(capacity), rise: Rise::Share }
+    }
+
+    #[test]
+    fn steps_of_shares_are_the_mixture_by_share_of_the_working_set() {
+        let (capacities, latencies) = ([48e3, 1e6, 8e6], [1.0, 4.0, 16.0, 116.0]);
+        let mut curve = Curve::flat(None);
+        let mut unknowns = [0.0; MAX_UNKNOWNS];
+        unknowns[0] = latencies[0];
+        for (i, capacity) in capacities.into_iter().enumerate() {
+            curve = curve.with(share(capacity));
+            unknowns[i + 1] = latencies[i + 1] - latencies[i];
+        }
+        for size in [1e3, 48e3, 50e3, 3e5, 2e6, 8e6, 9e6, 1e9] {
+            let mut held = 0.0;
+            let mut mixture = 0.0;
+            for (capacity, latency) in capacities.into_iter().chain([f64::INFINITY]).zip(latencies) {
+                let reach = capacity.min(size);
+                mixture += (reach - held) / size * latency;
+                held = reach;
+            }
+            let height = curve.height(ln(size), &unknowns);
+            assert!((height / mixture - 1.0).abs() < 1e-12, "{size}: {height} for {mixture}");
+        }
+    }
+
+    #[test]
+    fn slopes_are_the_derivatives() {
+        let hill = Step { ln_capacity: 10.0, rise: Rise::Hill { shape: 4.0 } };
+        let nudge = 1e-6;
+        for ln_size in [8.0, 9.5, 10.2, 11.0] {
+            let (by_capacity, by_shape) = hill.slopes(ln_size);
+            let moved = Step { ln_capacity: 10.0 + nudge, ..hill };
+            let sharper = Step { rise: Rise::Hill { shape: 4.0 * exp(nudge) }, ..hill };
+            let difference = |other: Step| (other.missing(ln_size) - hill.missing(ln_size)) / nudge;
+            assert!((difference(moved) - by_capacity).abs() < 1e-5);
+            assert!((difference(sharper) - by_shape).abs() < 1e-5);
+        }
+        let (by_capacity, _) = share(exp(10.0)).slopes(11.0);
+        assert!((by_capacity + exp(-1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_hill_is_half_way_at_its_knee_and_at_a_twentieth_at_its_onset() {
+        let hill = Step { ln_capacity: 12.0, rise: Rise::Hill { shape: 7.0 } };
+        assert_eq!(hill.missing(12.0), 0.5);
+        assert!((hill.missing(hill.ln_onset()) - 0.05).abs() < 1e-12);
+    }
+
+    #[test]
+    fn holds_no_more_steps_than_there_is_room_for_and_sorts_them() {
+        let mut curve = Curve::flat(Some(4096.0));
+        for i in 0..MAX_LEVELS + 3 {
+            curve = curve.with(share(1e9 / (i + 1) as f64));
+        }
+        curve.sort();
+        let capacities: Vec<f64> = curve.steps().iter().map(|step| step.ln_capacity).collect();
+        assert_eq!(capacities.len(), MAX_LEVELS);
+        assert!(capacities.is_sorted());
+        assert_eq!((curve.unknowns(), curve.parameters()), (2 + MAX_LEVELS, 2 + 2 * MAX_LEVELS));
+    }
+}

@@ -55,6 +55,10 @@ pub struct Level {
     /// Whether the points show it: the step is at least three times their spread, and
     /// there are working sets on both sides of the capacity.
     pub resolved: bool,
+    /// Whether there are working sets that mostly this level serves: its onset lies beyond the
+    /// capacity of the level before. Two levels without a plateau between them may well be
+    /// one cache that gives way in two stages.
+    pub plateau: bool,
     /// What misses here; a fit of one curve alone cannot know.
     pub cause: Cause,
 }
@@ -82,8 +86,8 @@ pub struct Fit {
     pub median_residual: f64,
     /// The root of the mean square of the relative residuals, outliers included.
     pub rms_residual: f64,
-    /// The Bayesian information criterion; comparable between models of the same points,
-    /// and smaller is better.
+    /// The Bayesian information criterion, in which a capacity counts twice; comparable
+    /// between models of the same points, and smaller is better.
     pub bic: f64,
     levels: [Level; MAX_LEVELS],
     curve: Curve,
@@ -108,6 +112,7 @@ impl Fit {
 
         let mut levels = [Level::default(); MAX_LEVELS];
         let mut plateau = unknowns[0];
+        let mut last_capacity = f64::NEG_INFINITY;
         for (i, (level, step)) in levels.iter_mut().zip(curve.steps()).enumerate() {
             let height = unknowns[i + 1];
             let capacity = exp(step.ln_capacity);
@@ -120,8 +125,10 @@ impl Fit {
                 resolved: height >= STEP_OVER_SPREAD * spread * plateau
                     && height > 0.0
                     && is_bracketed(workspace, step),
+                plateau: step.ln_onset() > last_capacity,
                 cause: Cause::Unclassified,
             };
+            last_capacity = step.ln_capacity;
             plateau += height;
         }
         let count = curve.steps().len();
@@ -135,7 +142,7 @@ impl Fit {
             translation,
             median_residual: distance.median,
             rms_residual: distance.root_mean_square,
-            bic: criterion(candidate, workspace),
+            bic: criterion(candidate, kind, workspace),
             levels,
             curve,
             unknowns,

@@ -98,12 +98,10 @@ impl NormalEquations {
     /// The weighted sum of squared residuals at some unknowns.
     pub(crate) fn residual(&self, unknowns: &Unknowns) -> f64 {
         let mut sum = self.square;
-        for i in 0..self.count {
-            let mut product = 0.0;
-            for j in 0..self.count {
-                product += self.matrix[i][j] * unknowns[j];
-            }
-            sum += unknowns[i] * (product - 2.0 * self.right[i]);
+        // Unknowns beyond the count are 0 and add nothing.
+        for ((row, right), value) in self.matrix.iter().zip(&self.right).zip(unknowns) {
+            let product: f64 = row.iter().zip(unknowns).map(|(entry, unknown)| entry * unknown).sum();
+            sum += value * (product - 2.0 * right);
         }
         sum.max(0.0)
     }

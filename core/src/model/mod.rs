@@ -47,7 +47,7 @@ mod workspace;
 
 use core::fmt;
 
-pub use fit::{Estimate, Fit, FitKind, Level};
+pub use fit::{Estimate, Fit, FitKind, Level, TranslationStep};
 pub use select::{fit_classic, fit_classic_fixed, fit_hill};
 pub use workspace::Workspace;
 

@@ -35,7 +35,7 @@ pub struct PageKnee {
     pub step: f64,
 }
 
-/// The rules of [`classify`].
+/// The rules by which levels are told apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Classification {
     /// The page size that both curves were measured on.

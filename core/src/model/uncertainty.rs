@@ -180,15 +180,15 @@ mod tests {
     #[test]
     fn inverse_times_matrix_is_the_identity() {
         let mut matrix = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
-        for i in 0..5 {
-            for j in 0..5 {
-                matrix[i][j] = 1.0 / (1.0 + i as f64 + j as f64) + if i == j { 1.0 } else { 0.0 };
+        for (i, row) in matrix.iter_mut().enumerate().take(5) {
+            for (j, entry) in row.iter_mut().enumerate().take(5) {
+                *entry = 1.0 / (1.0 + i as f64 + j as f64) + if i == j { 1.0 } else { 0.0 };
             }
         }
         let inverse = inverse(&matrix, 5);
-        for i in 0..5 {
+        for (i, row) in matrix.iter().enumerate().take(5) {
             for j in 0..5 {
-                let product: f64 = (0..5).map(|k| matrix[i][k] * inverse[k][j]).sum();
+                let product: f64 = row.iter().zip(&inverse).map(|(left, right)| left * right[j]).sum();
                 let expected = if i == j { 1.0 } else { 0.0 };
                 assert!((product - expected).abs() < 1e-12, "{i} {j} {product}");
             }

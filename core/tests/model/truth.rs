@@ -1,43 +1,36 @@
-//! The model against curves whose levels are known, because they were planted.
-//!
-//! Noise of 2 %, eight points an octave, and the promise: sizes within 10 % and latencies
-//! within 3 % in at least 95 of 100 draws, also with outliers.
+//! Curves whose levels are known, because they are planted.
 
-use latency_core::model::{
-    fit_classic, fit_classic_fixed, fit_hill, Fit, FitError, LevelCount, Point, Workspace, MAX_LEVELS,
-    MAX_POINTS,
-};
-use proptest::prelude::*;
+use latency_core::model::{Fit, Point};
 
-/// Unoptimised code takes thirty times as long, and shows the same with fewer draws.
-const DRAWS: u64 = if cfg!(debug_assertions) { 8 } else { 100 };
+pub const KIB: f64 = 1024.0;
+pub const MIB: f64 = 1024.0 * 1024.0;
 
 /// PCG32, the smallest generator that passes the usual tests.
-struct Pcg(u64);
+pub struct Pcg(u64);
 
 impl Pcg {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         let mut generator = Pcg(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678));
         generator.next();
         generator.next();
         generator
     }
 
-    fn next(&mut self) -> u32 {
+    pub fn next(&mut self) -> u32 {
         let old = self.0;
         self.0 = old.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((((old >> 18) ^ old) >> 27) as u32).rotate_right((old >> 59) as u32)
     }
 
-    fn uniform(&mut self, low: f64, high: f64) -> f64 {
+    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * f64::from(self.next()) / 4_294_967_296.0
     }
 
-    fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
+    pub fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
         self.uniform(low.ln(), high.ln()).exp()
     }
 
-    fn gaussian(&mut self) -> f64 {
+    pub fn gaussian(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform(0.0, 1.0)).ln()).sqrt();
         radius * self.uniform(0.0, std::f64::consts::TAU).cos()
     }
@@ -45,14 +38,14 @@ impl Pcg {
 
 /// A hierarchy: capacities, shapes (none: the classic mixture) and one latency more.
 #[derive(Clone, Debug)]
-struct Truth {
-    capacities: Vec<f64>,
-    shapes: Option<Vec<f64>>,
-    latencies: Vec<f64>,
+pub struct Truth {
+    pub capacities: Vec<f64>,
+    pub shapes: Option<Vec<f64>>,
+    pub latencies: Vec<f64>,
 }
 
 impl Truth {
-    fn draw(random: &mut Pcg, levels: usize, hill: bool) -> Self {
+    pub fn draw(random: &mut Pcg, levels: usize, hill: bool) -> Self {
         let mut capacities = vec![random.log_uniform(16e3, 64e3)];
         let mut latencies = vec![random.uniform(1.0, 2.0)];
         let ratios = if levels < 4 { (12.0, 40.0) } else { (8.0, 16.0) };
@@ -66,7 +59,7 @@ impl Truth {
         Truth { capacities, shapes, latencies }
     }
 
-    fn latency(&self, size: f64) -> f64 {
+    pub fn latency(&self, size: f64) -> f64 {
         let mut sum = self.latencies[0];
         for (k, capacity) in self.capacities.iter().enumerate() {
             let missing = match &self.shapes {
@@ -79,7 +72,7 @@ impl Truth {
     }
 
     /// Eight points an octave from a quarter of the first level to sixteen times the last.
-    fn points(&self, random: &mut Pcg, noise: f64, outliers: f64) -> Vec<Point> {
+    pub fn points(&self, random: &mut Pcg, noise: f64, outliers: f64) -> Vec<Point> {
         let (from, to) = (self.capacities[0] / 4.0, self.capacities.last().unwrap() * 16.0);
         let count = ((to / from).log2() * 8.0) as u32;
         (0..=count)
@@ -94,7 +87,7 @@ impl Truth {
             .collect()
     }
 
-    fn misfit(&self, fit: &Fit) -> Option<String> {
+    pub fn misfit(&self, fit: &Fit) -> Option<String> {
         if fit.levels().len() != self.capacities.len() {
             return Some(format!("{} levels", fit.levels().len()));
         }
@@ -114,79 +107,11 @@ impl Truth {
     }
 }
 
-fn recovers(levels: usize, hill: bool, outliers: f64) {
-    let mut workspace = Workspace::new();
-    let mut failures = Vec::new();
-    let mut residuals = Vec::new();
-    let start = std::time::Instant::now();
-    for seed in 0..DRAWS {
-        let mut random = Pcg::new(seed * 16 + levels as u64 * 2 + u64::from(hill));
-        let truth = Truth::draw(&mut random, levels, hill);
-        let points = truth.points(&mut random, 0.02, outliers);
-        let fit = if hill {
-            fit_hill(&points, LevelCount::Chosen, None, &mut workspace)
-        } else {
-            fit_classic(&points, LevelCount::Chosen, &mut workspace)
-        }
-        .unwrap();
-        residuals.push(fit.median_residual);
-        if let Some(misfit) = truth.misfit(&fit) {
-            failures.push(format!("seed {seed}: {misfit} {truth:?}"));
-        }
+/// The laptop of the Julia course.
+pub fn laptop() -> Truth {
+    Truth {
+        capacities: vec![48.0 * KIB, 1.25 * MIB, 8.0 * MIB],
+        shapes: None,
+        latencies: vec![1.0, 4.0, 16.0, 116.0],
     }
-    println!("time {:?} each", start.elapsed() / DRAWS as u32);
-    println!("levels {levels} hill {hill} outliers {outliers}: {} of {DRAWS} failed", failures.len());
-    residuals.sort_by(f64::total_cmp);
-    println!("  worst median residual {:.4}", residuals.last().unwrap());
-    assert!(*residuals.last().unwrap() < 0.02);
-    assert!(failures.len() as u64 * 20 <= DRAWS, "{failures:#?}");
-}
-
-#[test]
-fn classic_2() {
-    recovers(2, false, 0.0);
-}
-#[test]
-fn classic_3() {
-    recovers(3, false, 0.0);
-}
-#[test]
-fn classic_4() {
-    recovers(4, false, 0.0);
-}
-#[test]
-fn hill_2() {
-    recovers(2, true, 0.0);
-}
-#[test]
-fn hill_3() {
-    recovers(3, true, 0.0);
-}
-#[test]
-fn hill_4() {
-    recovers(4, true, 0.0);
-}
-#[test]
-fn classic_2o() {
-    recovers(2, false, 0.03);
-}
-#[test]
-fn classic_3o() {
-    recovers(3, false, 0.03);
-}
-#[test]
-fn classic_4o() {
-    recovers(4, false, 0.03);
-}
-#[test]
-fn hill_2o() {
-    recovers(2, true, 0.03);
-}
-#[test]
-fn hill_3o() {
-    recovers(3, true, 0.03);
-}
-#[test]
-fn hill_4o() {
-    recovers(4, true, 0.03);
 }
