@@ -157,6 +157,7 @@ fn hexadecimal(text: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::vec::Vec;
 
     #[test]
     fn reads_lines_as_kernels_write_them() {

@@ -20,6 +20,7 @@ pub mod cpulist;
 pub mod host;
 pub mod json;
 pub mod kernel;
+pub mod model;
 pub mod rng;
 pub mod stats;
 pub mod text;

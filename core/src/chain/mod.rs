@@ -397,7 +397,7 @@ mod tests {
             for node in 0..nodes {
                 let offset = layout.offset(node);
                 prop_assert!(offset / stride.0 == node && offset + 8 <= layout.size().0);
-                prop_assert!(stride.0 < 64 || offset % 64 == 0);
+                prop_assert!(stride.0 < 64 || offset.is_multiple_of(64));
             }
         }
 
