@@ -5,6 +5,7 @@
 //! user knows — a command line, an output, an executable file.
 
 pub mod cachegrind;
+pub mod lab;
 pub mod program;
 pub mod skip;
 pub mod source;
