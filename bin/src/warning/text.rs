@@ -33,7 +33,11 @@ impl fmt::Display for Warning {
                 write!(out, "a working set of {size} could be held by the last-level cache of {cache}")
             }
             Warning::LooksCached { size, cold, warm } => {
-                write!(out, "{size} look cached: {} cold, {} warm", Nanoseconds(cold), Nanoseconds(warm))
+                let (cold, warm) = (Nanoseconds(cold), Nanoseconds(warm));
+                write!(
+                    out,
+                    "{size} look cached, so this is not the latency of memory: {cold} cold, {warm} warm"
+                )
             }
             Warning::PagesFellBack { found } => {
                 write!(out, "pages of {found} used: no larger ones to be had")
