@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie
 
-.PHONY: all run test lab check clean
+.PHONY: all run test lab bench check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -40,6 +40,10 @@ test: all
 lab: all
 	@tests/setup packages
 	$(CARGO) test --locked --release -p latency-tests --test lab -- --nocapture
+
+# How fast chains are written, beside memset and a shuffle in place.
+bench:
+	$(CARGO) run --locked --release -p latency-tests --bin build-ratios
 
 check:
 	$(CARGO) fmt --check
