@@ -3,3 +3,5 @@
 
 #[cfg(test)]
 extern crate std;
+
+pub mod report;
