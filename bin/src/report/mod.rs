@@ -10,6 +10,7 @@ pub mod heatmap;
 pub mod labels;
 pub mod plot;
 pub mod shade;
+pub mod svg;
 pub mod terminal;
 
 #[cfg(test)]
