@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie
 
-.PHONY: all run test plugin lab check clean
+.PHONY: all run test plugin lab bench check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -46,6 +46,10 @@ lab: all plugin
 	@tests/setup packages
 	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab -- --nocapture \
 		$(if $(LAB_ARGS),the_model_given)
+
+# How fast chains are written, beside memset and a shuffle in place.
+bench:
+	$(CARGO) run --locked --release -p latency-tests --bin build-ratios
 
 check:
 	$(CARGO) fmt --check
