@@ -53,12 +53,18 @@ fn first_level_cycles(counter: &Counter) -> Option<f64> {
         buffer.prove(0, hops as u64, walk.ended).ok()?;
         Some(walk.end.ticks.saturating_sub(walk.start) as f64)
     };
-    let mut samples = [0.0; TIMES];
-    for sample in &mut samples {
+    let sample = || {
         let before = counter.core_clock()?;
         let difference = ticks(LONG)? - ticks(SHORT)?;
         let after = counter.core_clock()?;
-        *sample = difference / (LONG - SHORT) as f64 * (before + after) / 2.0;
+        Some(difference / (LONG - SHORT) as f64 * (before + after) / 2.0)
+    };
+    // A sample that was interrupted makes no sense, and another one is soon had.
+    let mut samples = [0.0; TIMES];
+    let mut count = 0;
+    for (slot, cycles) in samples.iter_mut().zip((0..2 * TIMES).filter_map(|_| sample())) {
+        *slot = cycles;
+        count += 1;
     }
-    stats::half_sample_mode(&mut samples)
+    samples.get_mut(..count).and_then(stats::half_sample_mode)
 }

@@ -49,19 +49,14 @@ pub fn run(arguments: Arguments, _environment: Environment) -> i32 {
         Ok(options) => options,
         Err(error) => return fail(&mut messages, &error.into()),
     };
-    let mut warnings = Warnings::EMPTY;
     let result = if options.help || options.version {
         tell(&options)
     } else {
         survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
-            [machine, ..] => perform(arguments, &options, machine, &mut warnings),
+            [machine, ..] => perform(arguments, &options, machine, &mut messages),
             [] => Err(PlacementError::NothingToMeasure.into()),
         })
     };
-    for warning in warnings.iter() {
-        // Messages drop their errors: there is nobody left to tell.
-        let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
-    }
     match result {
         Ok(()) => 0,
         Err(failure) => fail(&mut messages, &failure),
@@ -103,13 +98,14 @@ fn perform<'a>(
     arguments: Arguments,
     options: &'a Options<'a>,
     machine: &'a Machine,
-    warnings: &mut Warnings,
+    messages: &mut Messages,
 ) -> Result<(), Failure<'a>> {
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
     let mut out = sink(options)?;
     let mut progress = Progress::new(options.progress);
-    survey::warn(machine, warnings);
-    let mut session = Session { options, machine, warnings: &mut *warnings, progress: &mut progress };
+    let mut warnings = Warnings::EMPTY;
+    survey::warn(machine, &mut warnings);
+    let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;
     if options.dry_run {
         let _ = report::plan::text(&mut out, options, &points);
@@ -133,14 +129,19 @@ fn perform<'a>(
         machine,
         clock: &timer.facts(),
         health: &health,
-        warnings,
+        warnings: &warnings,
         outcomes: &findings.outcomes,
         arguments,
         partial: findings.interrupted,
     };
     write(&mut out, experiment, options.format, &report);
-    finish(out, options)?;
-    conclude(&findings, done, options, warnings)
+    let written = finish(out, options);
+    for warning in warnings.iter() {
+        // Messages drop their errors: there is nobody left to tell.
+        let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
+    }
+    written?;
+    conclude(&findings, done, options, &warnings)
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {

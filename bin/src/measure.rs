@@ -82,19 +82,25 @@ impl<'t> Stopwatch<'t> {
     ) -> Result<WarmUp, Failure<'static>> {
         const MOST_HOPS: u64 = 1 << 20;
         const MOST_NS: f64 = 2e9;
-        const ENOUGH_TO_JUDGE: u64 = 1 << 12;
-        let wanted = asked.unwrap_or(subject.buffer.chain().nodes().min(MOST_HOPS));
+        const PART: u64 = 1 << 12;
+        let nodes = subject.buffer.chain().nodes();
+        let wanted = asked.unwrap_or(nodes.min(MOST_HOPS));
         let mut hops = 0;
         let mut spent_ns = 0.0;
-        let mut part = wanted.min(FEWEST_HOPS);
+        let mut cold_parts = 0;
         while hops < wanted && (asked.is_some() || spent_ns < MOST_NS) {
-            let count = part.min(wanted - hops);
-            spent_ns += self.walk(subject, node, count)?;
-            hops += count;
-            part = (part * 2).min(LONGEST_WALK / 64);
+            let part = PART.min(wanted - hops);
+            let part_ns = self.walk(subject, node, part)?;
+            spent_ns += part_ns;
+            hops += part;
+            // Only what is met for the first time is cold, and only whole parts compare.
+            if let (true, Some(slot)) = (part == PART && hops <= nodes, self.scratch.get_mut(cold_parts)) {
+                *slot = part_ns / part as f64;
+                cold_parts += 1;
+            }
         }
-        let cold = hops >= ENOUGH_TO_JUDGE && hops <= subject.buffer.chain().nodes();
-        let cold_ns = cold.then(|| spent_ns / hops as f64);
+        // The median: a part that was interrupted says nothing of memory.
+        let cold_ns = self.scratch.get_mut(..cold_parts).and_then(stats::median);
         Ok(WarmUp { hops, cold_ns, estimate_ns: self.estimate(subject, node)? })
     }
 

@@ -10,7 +10,7 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 
 use crate::error::{Failure, PlacementError, UsageError};
 use crate::machine::Machine;
-use crate::options::{self, Options};
+use crate::options::{self, Choice, Options};
 use crate::result::Point;
 use crate::warning::{Clipped, Warning, Warnings};
 
@@ -217,6 +217,9 @@ pub fn matrix<'a>(
     warnings: &mut Warnings,
     mut each: impl FnMut(Point),
 ) -> Result<(), Failure<'a>> {
+    if options.order != options::Order::Random {
+        warnings.push(Warning::PrefetchAssisted { order: options.order.word() });
+    }
     for initiator in scope.initiators.iter().map(NodeId) {
         let Some(cpu) = scope.cpu(machine, initiator) else { continue };
         for target in scope.targets.iter().map(NodeId) {

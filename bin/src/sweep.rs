@@ -22,6 +22,8 @@ use crate::warning::Warning;
 
 /// Rounds before the confidence interval is looked at: over 15 it holds the median in 96.5 of 100 runs.
 const ROUNDS: usize = 15;
+/// Rounds that are enough where each trial by itself is longer than a whole round usually is.
+const LONG_ROUNDS: usize = 7;
 /// The rounds of all points together, at the most: 400 KiB of results.
 const ROUNDS_KEPT: usize = 8192;
 /// The batches of a round, at the least, where their length is chosen here.
@@ -278,7 +280,8 @@ fn advance(
         }
         None => {
             let precise = watch.summarise(made).is_some_and(|series| series.is_precise(options.precision));
-            state.spent_ns >= limit_ns || state.rounds >= ROUNDS && precise || state.rounds == kept.len()
+            let enough = if count > 1 { ROUNDS } else { LONG_ROUNDS };
+            state.spent_ns >= limit_ns || state.rounds >= enough && precise || state.rounds == kept.len()
         }
     };
     Ok(())

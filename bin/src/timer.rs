@@ -240,12 +240,14 @@ fn fence_ratio(stamp: Stamp, overhead: Ticks) -> f64 {
 
 fn step(stamp: Stamp) -> Ticks {
     let mut last = arch::unserialised_ticks(stamp);
-    Ticks(stats::common_step((0..20_000).map(|_| {
+    let mut differences = [0; 2048];
+    differences.fill_with(|| {
         let now = arch::unserialised_ticks(stamp);
         let difference = now.saturating_sub(last);
         last = now;
         difference
-    })))
+    });
+    Ticks(stats::counter_step(&differences))
 }
 
 fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>> {
@@ -280,15 +282,17 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
 }
 
 impl Counter {
-    /// Core cycles per tick right now, from dependent additions; takes one or two microseconds.
+    /// Core cycles per tick right now, from dependent additions; takes some microseconds.
     ///
     /// The counter does not follow turbo; the core's clock does, and it changes
-    /// within seconds, so it is measured beside every batch. `None` where the
-    /// runs were disturbed beyond sense.
+    /// within seconds, so it is measured beside every batch. Both runs are too
+    /// long for the branch predictor to foresee their end, so that this cost
+    /// cancels too; and their difference is some hundred steps of the counter:
+    /// Zen 4 counts in steps of 26 ticks. `None` where the runs were disturbed beyond sense.
     #[must_use]
     pub fn core_clock(&self) -> Option<f64> {
-        const SHORT: usize = 5;
-        const LONG: usize = 85;
+        const SHORT: usize = 40;
+        let long = SHORT + (self.step.0 as usize * 16).clamp(SHORT, 50 * SHORT);
         let run = |blocks: usize| {
             let start = self.stamp.start();
             let sum = arch::dependent_adds(blocks);
@@ -296,7 +300,9 @@ impl Counter {
             core::hint::black_box(sum);
             (blocks as u64 * arch::CLOCK_BLOCK, Ticks(end.saturating_sub(start)))
         };
-        clock::cycles_per_tick(run(SHORT), run(LONG))
+        // A long chase has put this code out of the caches, and fetching it is no addition.
+        let _ = run(1);
+        clock::cycles_per_tick(run(SHORT), run(long))
     }
 
     /// Multiplications take this many times as long as additions: 3, or 4 on old cores.
@@ -305,10 +311,10 @@ impl Counter {
     /// that core cycles are not to be trusted.
     #[must_use]
     pub fn multiply_ratio(&self) -> Option<f64> {
-        const SHORT: usize = 5;
-        const LONG: usize = 45;
+        const SHORT: usize = 40;
+        const LONG: usize = 480;
         let ticks = |routine: fn(usize) -> u64, blocks: usize| {
-            Ticks(median_ticks::<101>(|| {
+            Ticks(median_ticks::<51>(|| {
                 let start = self.stamp.start();
                 let result = routine(blocks);
                 let end = self.stamp.end().ticks;

@@ -143,7 +143,7 @@ fn ratios(out: &mut dyn Write, outcomes: &[Outcome<'_>]) -> fmt::Result {
 fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let Some(first) = report.outcomes.first() else { return Ok(()) };
     let Point { stride, seed, kernel, .. } = first.point;
-    write!(out, "\nChain:     ")?;
+    write!(out, "\nChain:      ")?;
     writeln!(
         out,
         "{} order, {} apart, {} kernel, seed {seed}; latency per dependent load, page walks included",
@@ -158,7 +158,7 @@ fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             continue;
         }
         let placed = &measured.placed;
-        write!(out, "Node {:<6}{} in {}", point.target, point.size, page_words(placed.pages))?;
+        write!(out, "Node {:<7}{} in {}", point.target, point.size, page_words(placed.pages))?;
         if let Some(share) = placed.huge_share() {
             write!(out, " ({:.0} %)", share * 100.0)?;
         }
@@ -206,7 +206,7 @@ const fn page_words(pages: Pages) -> &'static str {
 ///
 /// Those of `out`.
 pub fn clock_line(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    write!(out, "Clock:     ")?;
+    write!(out, "Clock:      ")?;
     match *report.clock {
         ClockFacts::Counter { frequency, spread_ppm, invariant, step, overhead, .. } => {
             write!(out, "TSC {:.3} MHz (calibrations within {spread_ppm:.2} ppm", frequency.megahertz())?;
@@ -234,7 +234,7 @@ fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let clocks = medians.filter_map(|measured| measured.series.core_gigahertz.map(|clock| clock.median));
     let (low, high) =
         clocks.fold((f64::INFINITY, 0.0f64), |(low, high), clock| (low.min(clock), high.max(clock)));
-    write!(out, "Health:    ")?;
+    write!(out, "Health:     ")?;
     if high > 0.0 {
         write!(out, "core clock {low:.2}")?;
         if high - low >= 0.005 {

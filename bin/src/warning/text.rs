@@ -134,7 +134,7 @@ pub struct Remedy<'a>(pub(super) &'a Warning);
 impl fmt::Display for Remedy<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match *self.0 {
-            Warning::OneNode => "nothing to do on such a machine; `latency-bench curve` shows its levels",
+            Warning::OneNode => "`latency-bench curve` shows the levels of this one",
             Warning::TooManyNodes { .. } => "choose others with --cpunode and --memnode",
             Warning::CpusetPartial { .. } => "widen cpuset.cpus or the affinity mask to reach the others",
             Warning::NodeLeftOut { .. } => "widen cpuset.mems to include it",
