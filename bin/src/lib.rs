@@ -31,6 +31,8 @@ pub mod warning;
 
 use core::fmt::Write;
 
+use latency_core::units::Bytes;
+
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::{Experiment, Session, DESCRIPTORS, EXPERIMENTS};
 use machine::Machine;
@@ -43,7 +45,18 @@ use timer::Timer;
 use warning::{Warning, Warnings};
 
 /// Does what `arguments` ask for and returns the exit status.
-pub fn run(arguments: Arguments, _environment: Environment) -> i32 {
+pub fn run(arguments: Arguments, environment: Environment) -> i32 {
+    match sys::init::make_room_on_stack() {
+        Ok(()) => obey(arguments, environment),
+        Err(limit) => {
+            fail(&mut Messages::new(), &PlacementError::StackTooSmall { limit: Bytes(limit) }.into())
+        }
+    }
+}
+
+/// As [`run`], in a frame of its own: there is room for it now.
+#[inline(never)]
+fn obey(arguments: Arguments, _environment: Environment) -> i32 {
     let mut messages = Messages::new();
     let options = match options::parse(arguments, &DESCRIPTORS) {
         Ok(options) => options,

@@ -250,3 +250,6 @@ pub fn chain(point: &Point) -> Result<Chain, UsageError<'static>> {
     Chain::new(point.order, point.size, point.stride, point.seed)
         .map_err(|_| UsageError::NoSuchChain { size: point.size, stride: point.stride })
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,7 +122,9 @@ fn place<'a>(
         Err(Failure::Placement(error))
             if options.memnode.is_none() && options.pages == Pages::Auto && options.size.is_none() =>
         {
-            session.warnings.push(Warning::NotMeasurableHere { node: point.target });
+            if matches!(error, PlacementError::NotReachable { .. }) {
+                session.warnings.push(Warning::NotMeasurableHere { node: point.target });
+            }
             Ok(Err(error))
         }
         Err(error) => Err(error),

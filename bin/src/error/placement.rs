@@ -43,6 +43,8 @@ pub enum PlacementError<'a> {
     MovedDuringRun { node: NodeId, elsewhere: u64, pages: u64 },
     /// The pages have another size than was asked for.
     WrongPageSize { asked: Bytes, found: Bytes },
+    /// The limit of the stack, in bytes, is too small and may not be raised.
+    StackTooSmall { limit: Bytes },
     /// No node to run on, or no node with memory.
     NothingToMeasure,
     /// There is no way to see where the pages are.
@@ -118,6 +120,9 @@ impl fmt::Display for PlacementError<'_> {
             }
             PlacementError::WrongPageSize { asked, found } => {
                 write!(out, "pages of {asked} asked for, pages of {found} found; choose --pages=auto")
+            }
+            PlacementError::StackTooSmall { limit } => {
+                write!(out, "the stack is limited to {limit}, and 1 MiB is needed; ulimit -s 1024")
             }
             PlacementError::NothingToMeasure => out.write_str(
                 "there is no node to run on, or none with memory, that this process may use; \

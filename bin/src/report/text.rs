@@ -8,7 +8,7 @@ use latency_core::units::NodeId;
 use super::figures::Figure;
 use super::Report;
 use crate::options::{Choice, Pages};
-use crate::result::{ClockFacts, Measurement, Outcome, Point};
+use crate::result::{ClockFacts, Measurement, Outcome, Point, WarmUp};
 
 /// Writes the whole report.
 ///
@@ -156,6 +156,18 @@ fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         let (point, Ok(measured)) = (&outcome.point, &outcome.result) else { continue };
         if !seen.insert(point.target.0) {
             continue;
+        }
+        if report.options.verbose {
+            let WarmUp { hops, cold_ns, .. } = measured.warm_up;
+            write!(
+                out,
+                "            chain {:016x}; {} hops a trial, {} rounds; warm-up {hops} hops",
+                measured.fingerprint, measured.hops, measured.rounds
+            )?;
+            match cold_ns {
+                Some(cold_ns) => writeln!(out, ", first pass {} ns", Figure(cold_ns))?,
+                None => writeln!(out)?,
+            }
         }
         let placed = &measured.placed;
         write!(out, "Node {:<7}{} in {}", point.target, point.size, page_words(placed.pages))?;
