@@ -8,7 +8,9 @@
 extern crate std;
 
 pub mod args;
+mod companion;
 mod diagnose;
+mod distribution;
 pub mod errno;
 pub mod error;
 pub mod experiment;
@@ -22,6 +24,7 @@ mod progress;
 mod proof;
 mod report;
 mod result;
+mod singles;
 mod store;
 mod survey;
 mod sweep;
@@ -144,6 +147,7 @@ fn perform<'a>(
         health: &health,
         warnings: &warnings,
         outcomes: &findings.outcomes,
+        distributions: &findings.distributions,
         arguments,
         partial: findings.interrupted,
     };

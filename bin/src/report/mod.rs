@@ -1,12 +1,14 @@
 //! What was found, written down: one file a format. Formats see results and nothing else.
 
 pub mod csv;
+pub mod distribution;
 pub mod figures;
 pub mod json;
 pub mod plan;
 pub mod system;
 pub mod text;
 
+use crate::distribution::Distribution;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{ClockFacts, Health, Outcome};
@@ -27,6 +29,8 @@ pub struct Report<'r, 'a> {
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
+    /// The single hops of the points, where those were timed.
+    pub distributions: &'r [Distribution],
     /// The arguments of the program, as they were typed.
     pub arguments: crate::sys::arguments::Arguments,
     /// The run was interrupted: what is here is what was finished.
