@@ -132,7 +132,8 @@ impl Distribution {
     /// How many windows were interrupted.
     #[must_use]
     pub fn interrupted(&self) -> u64 {
-        let calm: u64 = hops::buckets_below(&self.windows, self.interrupted_from).map(|bucket| bucket.count).sum();
+        let calm: u64 =
+            hops::buckets_below(&self.windows, self.interrupted_from).map(|bucket| bucket.count).sum();
         self.windows.total() - calm
     }
 

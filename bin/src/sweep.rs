@@ -195,10 +195,11 @@ fn measure<'a>(
                 0 => begin(session, &mut watch, &subject, state),
                 _ => advance(session, &mut watch, &subject, state, kept, points.len()),
             };
-            let visit = visit.and_then(|()| match state.rounds.checked_sub(1).and_then(|last| kept.get(last)) {
-                Some(round) => companion.visit(index, &subject, &mut state.node, round),
-                None => Ok(()),
-            });
+            let visit =
+                visit.and_then(|()| match state.rounds.checked_sub(1).and_then(|last| kept.get(last)) {
+                    Some(round) => companion.visit(index, &subject, &mut state.node, round),
+                    None => Ok(()),
+                });
             match visit {
                 Ok(()) => open |= !state.done,
                 Err(Failure::Interrupted) => interrupted = true,

@@ -60,8 +60,7 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 3] =
-    [&matrix::MATRIX, &distribution::DISTRIBUTION, &system::SYSTEM];
+pub static EXPERIMENTS: [&Experiment; 3] = [&matrix::MATRIX, &distribution::DISTRIBUTION, &system::SYSTEM];
 
 /// What the command line must know of them.
 pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len()] =

@@ -23,6 +23,7 @@ use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{ClockFacts, Health, Outcome};
 use crate::warning::Warnings;
+use terminal::Terminal;
 
 /// Everything that a format may show.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,8 @@ pub struct Report<'r, 'a> {
     pub outcomes: &'r [Outcome<'a>],
     /// The single hops of the points, where those were timed.
     pub distributions: &'r [Distribution],
+    /// What pictures in a text may consist of.
+    pub terminal: Terminal,
     /// The arguments of the program, as they were typed.
     pub arguments: crate::sys::arguments::Arguments,
     /// The run was interrupted: what is here is what was finished.

@@ -117,7 +117,10 @@ impl fmt::Display for Warning {
             }
             Warning::HopsTooShort { from, to, size, hops, latency } => {
                 let latency = Nanoseconds(latency);
-                write!(out, "node {from} -> node {to}, {size}: hops of {latency} are too short to be timed ")?;
+                write!(
+                    out,
+                    "node {from} -> node {to}, {size}: hops of {latency} are too short to be timed "
+                )?;
                 write!(out, "one by one: {hops} together, and percentiles above the median are diluted")
             }
             Warning::HopMeanDiffers { from, to, size, ratio } => {
@@ -187,7 +190,9 @@ impl fmt::Display for Remedy<'_> {
                 "keep the sibling thread of this core idle, and run again"
             }
             Warning::HopsTooShort { .. } => "give a larger --size, or read the median alone",
-            Warning::RepeatRatio { .. } | Warning::HopMeanDiffers { .. } => "keep the rest of the machine quiet, and run again",
+            Warning::RepeatRatio { .. } | Warning::HopMeanDiffers { .. } => {
+                "keep the rest of the machine quiet, and run again"
+            }
             Warning::PrefetchAudit { .. } => "give --stride=256 for memory",
             Warning::PrefetchAssisted { .. } => "give --order=random for the latency",
             Warning::PrecisionNotReached { .. } => "give a longer --time-limit, or a wider --precision",
