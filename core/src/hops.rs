@@ -15,8 +15,6 @@ use crate::rng::Pcg32;
 const LEAST_MEDIANS: u64 = 2;
 /// A timer interrupt beside a chase finds its own code out of the caches, and takes up to twice as long.
 const COLD: u64 = 2;
-/// Hops may be interrupted so much more often than the watch foretells, besides chance.
-const TOLERANCE: f64 = 1.5;
 /// Standard deviations of a count that are left to chance.
 const CHANCE: f64 = 3.0;
 /// So few hops above everything that is explained may be anything.
@@ -51,7 +49,7 @@ impl Watch<'_> {
 pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<u64> {
     let explained = |&ticks: &u64| {
         let expected = watch.expected(ticks / COLD);
-        hops.count_from(ticks) as f64 <= TOLERANCE * expected + CHANCE * sqrt(expected) + STRAY
+        hops.count_from(ticks) as f64 <= expected + CHANCE * sqrt(expected) + STRAY
     };
     let least = median.saturating_mul(LEAST_MEDIANS);
     let edges = Tally::edges().rev().take_while(|&ticks| ticks > least);

@@ -85,12 +85,12 @@ fn fill(distribution: &Distribution, bars: &mut [Bar]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use latency_core::units::Hertz;
 
     #[test]
     fn bars_hold_all_but_the_slowest_hops() {
-        let mut distribution = std::boxed::Box::new(Distribution::EMPTY);
-        distribution.frequency = latency_core::units::Hertz(2_600_000_000);
-        (distribution.step, distribution.overhead) = (26, 58.0);
+        let mut distribution = std::boxed::Box::new(Distribution::new(Hertz(2_600_000_000), 26));
+        distribution.overhead = 58.0;
         for hop in 0..100_000u64 {
             let slow = if hop % 10_000 == 7 { 9 } else { 0 };
             distribution.windows.record(26 * (16 + hop % 10 + 10 * slow));
@@ -102,7 +102,7 @@ mod tests {
             assert!((bar.height - 10.0).abs() < 0.02, "{bar:?}");
             assert!((bar.high - bar.low - 10.0).abs() < 1e-9, "{bar:?}");
         }
-        let empty = std::boxed::Box::new(Distribution::EMPTY);
+        let empty = std::boxed::Box::new(Distribution::new(Hertz(1), 1));
         assert_eq!(fill(&empty, &mut bars), 0);
     }
 }

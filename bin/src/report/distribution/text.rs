@@ -8,7 +8,7 @@ use crate::report::figures::Figure;
 use crate::report::plot;
 use crate::report::text::{clock_line, conditions, pair};
 use crate::report::Report;
-use crate::result::{ClockFacts, Measurement};
+use crate::result::ClockFacts;
 
 /// Single hops and batches agree if they differ by no more.
 const AGREEMENT: f64 = 0.03;
@@ -21,7 +21,7 @@ const AGREEMENT: f64 = 0.03;
 pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     for (outcome, found) in points(report) {
         pair(out, report.clock, outcome)?;
-        let (Ok(measured), Some(found)) = (&outcome.result, found) else { continue };
+        let Some(found) = found else { continue };
         table(out, report.clock, found)?;
         if report.options.quiet {
             continue;
@@ -29,7 +29,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         out.write_char('\n')?;
         bars::chart(&outcome.point, found, |chart| plot::write(out, chart, report.terminal))?;
         out.write_char('\n')?;
-        mean(out, measured, found)?;
+        mean(out, found)?;
         timer(out, found)?;
         interruptions(out, found)?;
         refresh(out, found)?;
@@ -72,13 +72,13 @@ fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::
 }
 
 /// Whether single hops and batches tell the same, and why the median does not.
-fn mean(out: &mut dyn Write, measured: &Measurement, found: &Distribution) -> fmt::Result {
-    let batches = measured.series.nanoseconds.median;
-    write!(out, "Mean:       single hops {} ns, batches {} ns", Figure(found.mean_ns()), Figure(batches))?;
+fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
+    write!(out, "Mean:       single hops {} ns, ", Figure(found.mean_ns()))?;
+    write!(out, "batches in turn with them {} ns", Figure(found.batch_ns))?;
     match &found.ratio {
         Some(ratio) => {
             let agree = (ratio.median - 1.0).abs() <= AGREEMENT;
-            write!(out, "; side by side {:.3}", ratio.median)?;
+            write!(out, "; ratio {:.3}", ratio.median)?;
             if let Some(interval) = ratio.interval {
                 write!(out, " ({:.3} .. {:.3})", interval.low, interval.high)?;
             }
@@ -125,24 +125,24 @@ fn timer(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
 fn interruptions(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
     let seen = &found.interruptions;
     let total = found.windows.total();
-    write!(out, "Interrupted: ")?;
+    write!(out, "Interrupts: ")?;
     match found.interrupted_from {
         Some(from) => {
             let count = found.interrupted();
-            writeln!(
+            let percent = count as f64 * 100.0 / total.max(1) as f64;
+            write!(
                 out,
-                "{count} of {total} ({} in a million) took {} to {}, and are left out above",
-                Figure(count as f64 * 1e6 / total.max(1) as f64),
-                Span(found.nanoseconds(from as f64)),
-                Span(found.longest_ns().unwrap_or(0.0))
+                "{count} of {total} windows ({percent:.3} %) took {}",
+                Span(found.nanoseconds(from as f64))
             )?;
-            writeln!(out, "            {} were to be expected, since", Figure(seen.expected))?;
+            write!(out, " to {}, and are left out above;", Span(found.longest_ns().unwrap_or(0.0)))?;
+            writeln!(out, "\n            {} were to be expected, since", Figure(seen.expected))?;
         }
-        None => writeln!(out, "none of {total}; besides,")?,
+        None => writeln!(out, "none in {total} windows, while")?,
     }
     writeln!(
         out,
-        "            a loop without memory had {} gaps from {} to {} in {}, and there were {} context switches",
+        "            a loop without memory had {} gaps of {} to {} in {}, and {} context switches fell among the hops",
         seen.gaps,
         Span(found.time(seen.least_gap as f64)),
         Span(found.time(seen.longest_gap as f64)),
