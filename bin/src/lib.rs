@@ -8,7 +8,9 @@
 extern crate std;
 
 pub mod args;
+mod companion;
 mod diagnose;
+mod distribution;
 pub mod errno;
 pub mod error;
 pub mod experiment;
@@ -20,8 +22,9 @@ mod plan;
 mod processor;
 mod progress;
 mod proof;
-mod report;
+pub mod report;
 mod result;
+mod singles;
 mod store;
 mod survey;
 mod sweep;
@@ -36,11 +39,13 @@ use latency_core::units::Bytes;
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::{Experiment, Session, DESCRIPTORS, EXPERIMENTS};
 use machine::Machine;
-use options::{Format, Options};
+use options::{Format, Options, When};
 use progress::Progress;
+use report::terminal::Terminal;
 use report::Report;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
+use sys::terminal::Stream;
 use timer::Timer;
 use warning::{Warning, Warnings};
 
@@ -56,7 +61,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 
 /// As [`run`], in a frame of its own: there is room for it now.
 #[inline(never)]
-fn obey(arguments: Arguments, _environment: Environment) -> i32 {
+fn obey(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
     let options = match options::parse(arguments, &DESCRIPTORS) {
         Ok(options) => options,
@@ -66,7 +71,7 @@ fn obey(arguments: Arguments, _environment: Environment) -> i32 {
         tell(&options)
     } else {
         survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
-            [machine, ..] => perform(arguments, &options, machine, &mut messages),
+            [machine, ..] => perform(arguments, environment, &options, machine, &mut messages),
             [] => Err(PlacementError::NothingToMeasure.into()),
         })
     };
@@ -109,6 +114,7 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 /// Plans, measures, reports.
 fn perform<'a>(
     arguments: Arguments,
+    environment: Environment,
     options: &'a Options<'a>,
     machine: &'a Machine,
     messages: &mut Messages,
@@ -144,6 +150,8 @@ fn perform<'a>(
         health: &health,
         warnings: &warnings,
         outcomes: &findings.outcomes,
+        distributions: &findings.distributions,
+        terminal: terminal(options, environment),
         arguments,
         partial: findings.interrupted,
     };
@@ -155,6 +163,33 @@ fn perform<'a>(
     }
     written?;
     conclude(&findings, done, options, &warnings)
+}
+
+/// What the reader of the result can be shown.
+fn terminal(options: &Options<'_>, environment: Environment) -> Terminal {
+    const USUAL_COLUMNS: u16 = 80;
+    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
+        .into_iter()
+        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
+    let is_utf8 = |locale: &[u8]| {
+        let ends = |suffix: &[u8]| {
+            locale.len() >= suffix.len()
+                && locale.iter().rev().zip(suffix.iter().rev()).all(|(a, b)| a.eq_ignore_ascii_case(b))
+        };
+        ends(b"utf-8") || ends(b"utf8")
+    };
+    let seen = options.output.is_none() && Stream::Output.is_terminal();
+    let plain = environment.get(b"NO_COLOR").is_some_and(|value| !value.is_empty())
+        || environment.get(b"TERM") == Some(b"dumb");
+    Terminal {
+        columns: Stream::Output.width().filter(|_| seen).unwrap_or(USUAL_COLUMNS).into(),
+        unicode: locale.is_some_and(is_utf8),
+        colour: match options.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => seen && !plain,
+        },
+    }
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {

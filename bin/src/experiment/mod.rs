@@ -1,10 +1,12 @@
 //! The experiments: a new one is a file here and a line in the table.
 
+mod distribution;
 mod matrix;
 mod system;
 
 use core::fmt;
 
+use crate::distribution::Distribution;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{Descriptor, Format, Options};
@@ -33,6 +35,8 @@ pub struct Session<'a, 's> {
 pub struct Findings<'a> {
     /// Every point of the plan, measured or not.
     pub outcomes: Store<Outcome<'a>>,
+    /// The single hops of every point, where those were timed; otherwise nothing.
+    pub distributions: Store<Distribution>,
     /// An interrupt came before the end.
     pub interrupted: bool,
 }
@@ -56,8 +60,8 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 2] = [&matrix::MATRIX, &system::SYSTEM];
+pub static EXPERIMENTS: [&Experiment; 3] = [&matrix::MATRIX, &distribution::DISTRIBUTION, &system::SYSTEM];
 
 /// What the command line must know of them.
 pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len()] =
-    [matrix::MATRIX.descriptor, system::SYSTEM.descriptor];
+    [matrix::MATRIX.descriptor, distribution::DISTRIBUTION.descriptor, system::SYSTEM.descriptor];

@@ -17,6 +17,8 @@ pub const SYSTEM: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan: |_| Ok(Store::empty()?),
-    measure: |_, _, _| Ok(Findings { outcomes: Store::empty()?, interrupted: false }),
+    measure: |_, _, _| {
+        Ok(Findings { outcomes: Store::empty()?, distributions: Store::empty()?, interrupted: false })
+    },
     writers: &[(Format::Text, system::text), (Format::Json, json::system)],
 };

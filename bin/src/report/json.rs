@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use latency_core::chain::Order;
 use latency_core::json::{Layout, Writer};
-use latency_core::stats::Summary;
+use latency_core::stats::{Interval, Summary};
 use latency_core::units::PageSize;
 
 use super::Report;
@@ -15,9 +15,9 @@ use crate::result::{ClockFacts, Measurement, Outcome, Placed, Point};
 /// The version of the document's shape: raised when a key changes its meaning or goes.
 const SCHEMA: u64 = 1;
 /// Decimals of times and cycles.
-const DECIMALS: usize = 3;
+pub(super) const DECIMALS: usize = 3;
 
-type Json<'o> = Writer<&'o mut dyn Write>;
+pub(super) type Json<'o> = Writer<&'o mut dyn Write>;
 
 /// Writes the document.
 ///
@@ -29,7 +29,9 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     json.begin_object()?;
     json.key("node_pairs")?.begin_array()?;
     for outcome in report.outcomes {
+        json.begin_object()?;
         pair(&mut json, report.clock, outcome)?;
+        json.end_object()?;
     }
     json.end_array()?;
     let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
@@ -55,7 +57,8 @@ pub fn system(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     json.finish()?.write_char('\n')
 }
 
-fn header(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
+/// What every document says besides its points.
+pub(super) fn header(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
     json.key("schema")?.u64(SCHEMA)?;
     json.key("tool")?.begin_object()?;
     json.key("name")?.string("latency-bench")?;
@@ -190,9 +193,9 @@ fn clock(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
     json.end_object()
 }
 
-fn pair(json: &mut Json<'_>, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
+/// The members of a point's object.
+pub(super) fn pair(json: &mut Json<'_>, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
     let point = &outcome.point;
-    json.begin_object()?;
     json.key("from")?.u64(point.initiator.0.into())?;
     json.key("to")?.u64(point.target.0.into())?;
     let nanoseconds = outcome.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median);
@@ -202,12 +205,9 @@ fn pair(json: &mut Json<'_>, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::
     optional(json, nanoseconds, DECIMALS)?;
     conditions(json, point)?;
     match &outcome.result {
-        Ok(measured) => findings(json, point, measured)?,
-        Err(exclusion) => {
-            json.key("not_measured")?.display(exclusion)?;
-        }
+        Ok(measured) => findings(json, point, measured),
+        Err(exclusion) => json.key("not_measured")?.display(exclusion),
     }
-    json.end_object()
 }
 
 fn conditions(json: &mut Json<'_>, point: &Point) -> fmt::Result {
@@ -266,7 +266,12 @@ fn summary(json: &mut Json<'_>, before: &str, unit: &str, summary: &Summary) -> 
     };
     json.key(key("mad").as_str())?.decimal(summary.mad, DECIMALS)?;
     json.key(key("ci95").as_str())?;
-    match summary.interval {
+    interval(json, summary.interval)
+}
+
+/// Both ends, or null.
+pub(super) fn interval(json: &mut Json<'_>, interval: Option<Interval>) -> fmt::Result {
+    match interval {
         Some(interval) => {
             json.begin_array()?;
             json.decimal(interval.low, DECIMALS)?;
@@ -313,7 +318,8 @@ fn evidence(json: &mut Json<'_>, evidence: &Evidence) -> fmt::Result {
     json.end_object()
 }
 
-fn optional(json: &mut Json<'_>, value: Option<f64>, digits: usize) -> fmt::Result {
+/// A number, or null.
+pub(super) fn optional(json: &mut Json<'_>, value: Option<f64>, digits: usize) -> fmt::Result {
     match value {
         Some(value) => json.decimal(value, digits),
         None => json.null(),

@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod chart;
 pub mod csv;
+pub mod distribution;
 pub mod figures;
 pub mod heatmap;
 pub mod json;
@@ -18,10 +19,12 @@ pub mod text;
 #[cfg(test)]
 mod samples;
 
+use crate::distribution::Distribution;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{ClockFacts, Health, Outcome};
 use crate::warning::Warnings;
+use terminal::Terminal;
 
 /// Everything that a format may show.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +41,10 @@ pub struct Report<'r, 'a> {
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
+    /// The single hops of the points, where those were timed.
+    pub distributions: &'r [Distribution],
+    /// What pictures in a text may consist of.
+    pub terminal: Terminal,
     /// The arguments of the program, as they were typed.
     pub arguments: crate::sys::arguments::Arguments,
     /// The run was interrupted: what is here is what was finished.

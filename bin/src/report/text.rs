@@ -33,7 +33,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 /// The line that scripts look for.
-fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
+pub(super) fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
     let Point { initiator, target, .. } = outcome.point;
     write!(out, "Node {initiator} -> Node {target}: ")?;
     match &outcome.result {
@@ -140,7 +140,7 @@ fn ratios(out: &mut dyn Write, outcomes: &[Outcome<'_>]) -> fmt::Result {
 }
 
 /// What was walked, in which pages, and how it is known where they were.
-fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+pub(super) fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let Some(first) = report.outcomes.first() else { return Ok(()) };
     let Point { stride, seed, kernel, .. } = first.point;
     write!(out, "\nChain:      ")?;

@@ -119,6 +119,18 @@ impl fmt::Display for Warning {
                 let share = share * 100.0;
                 write!(out, "node {from} -> node {to}, {size}: {share:.1} % of the trials were disturbed")
             }
+            Warning::HopsTooShort { from, to, size, hops, latency } => {
+                let latency = Nanoseconds(latency);
+                write!(
+                    out,
+                    "node {from} -> node {to}, {size}: hops of {latency} are too short to be timed "
+                )?;
+                write!(out, "one by one: {hops} together, and percentiles above the median are diluted")
+            }
+            Warning::HopMeanDiffers { from, to, size, ratio } => {
+                write!(out, "node {from} -> node {to}, {size}: single hops take {ratio:.3} times ")?;
+                out.write_str("what the batches do on average")
+            }
             Warning::CountersUnavailable { why } => out.write_str(match why {
                 NoCounters::Paranoid => "no hardware counters: kernel.perf_event_paranoid forbids them",
                 NoCounters::Filtered => "no hardware counters: perf_event_open is filtered out",
@@ -181,7 +193,10 @@ impl fmt::Display for Remedy<'_> {
             Warning::L1NotInteger { .. } | Warning::MultiplyAddRatio { .. } => {
                 "keep the sibling thread of this core idle, and run again"
             }
-            Warning::RepeatRatio { .. } => "keep the rest of the machine quiet, and run again",
+            Warning::HopsTooShort { .. } => "give a larger --size, or read the median alone",
+            Warning::RepeatRatio { .. } | Warning::HopMeanDiffers { .. } => {
+                "keep the rest of the machine quiet, and run again"
+            }
             Warning::PrefetchAudit { .. } => "give --stride=256 for memory",
             Warning::PrefetchAssisted { .. } => "give --order=random for the latency",
             Warning::PrecisionNotReached { .. } => "give a longer --time-limit, or a wider --precision",
