@@ -1,33 +1,19 @@
-//! The assembly routines, the time-stamp counter and streaming stores of x86-64.
+//! The time-stamp counter, and dependent arithmetic as the ruler for the core clock.
 //!
 //! # Safety
 //!
-//! The routines of `asm/x86_64` keep the System V calling convention and state
-//! what they destroy. Instructions beyond the baseline (RDTSCP) are executed
+//! The routines of `asm/x86_64/clock.s` keep the System V calling convention and
+//! touch registers only. Instructions beyond the baseline (RDTSCP) are executed
 //! only by values that CPUID was asked for before they were made.
 
-use core::arch::x86_64::{
-    __cpuid, __cpuid_count, __m128i, __rdtscp, _mm_lfence, _mm_set_epi64x, _mm_sfence, _mm_stream_si128,
-    _rdtsc, _xgetbv,
-};
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
-use super::Routine;
-
-core::arch::global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/clock.s"), options(raw));
 
 extern "C" {
-    fn lb_chase_pointer(base: *const u8, cursor: usize, hops: usize) -> usize;
-    fn lb_chase_index(base: *const u8, cursor: usize, hops: usize) -> usize;
     fn lb_clock_adds(blocks: usize) -> u64;
     fn lb_clock_multiplies(blocks: usize) -> u64;
 }
-
-/// The routine behind [`kernel::POINTER`](crate::kernel::POINTER).
-pub const POINTER_CHASE: Routine = lb_chase_pointer;
-/// The routine behind [`kernel::INDEX`](crate::kernel::INDEX).
-pub const INDEX_CHASE: Routine = lb_chase_index;
 
 /// How many operations one block of the clock routines makes.
 pub const CLOCK_BLOCK: u64 = 64;
@@ -42,56 +28,6 @@ pub fn dependent_adds(blocks: usize) -> u64 {
 pub fn dependent_multiplies(blocks: usize) -> u64 {
     // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
     unsafe { lb_clock_multiplies(blocks.max(1)) }
-}
-
-/// Runs `work` compiled for AVX2 where processor and kernel have it.
-///
-/// For arithmetic over arrays that is inlined into `work` (`#[inline(always)]`
-/// all the way): the baseline of x86-64 has no 32-bit vector multiplication.
-#[inline]
-pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    #[target_feature(enable = "avx2")]
-    fn wide<R>(work: impl FnOnce() -> R) -> R {
-        work()
-    }
-    if has_avx2() {
-        // SAFETY: the processor has AVX2 and the kernel saves its registers.
-        unsafe { wide(work) }
-    } else {
-        work()
-    }
-}
-
-/// Asked once: in a virtual machine each CPUID costs an exit to the hypervisor.
-fn has_avx2() -> bool {
-    const UNKNOWN: u8 = 0;
-    const ABSENT: u8 = 1;
-    const PRESENT: u8 = 2;
-    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
-    match ANSWER.load(Ordering::Relaxed) {
-        UNKNOWN => {
-            let present = detect_avx2();
-            ANSWER.store(if present { PRESENT } else { ABSENT }, Ordering::Relaxed);
-            present
-        }
-        answer => answer == PRESENT,
-    }
-}
-
-/// Intel SDM vol. 1, 14.7.1: AVX2, and XCR0 says that the kernel saves XMM and YMM state.
-fn detect_avx2() -> bool {
-    const OSXSAVE_AND_AVX: u32 = 1 << 27 | 1 << 28;
-    if __cpuid(0).eax < 7 || __cpuid(1).ecx & OSXSAVE_AND_AVX != OSXSAVE_AND_AVX {
-        return false;
-    }
-    #[target_feature(enable = "xsave")]
-    fn saved_state() -> u64 {
-        // SAFETY: register 0 exists wherever XGETBV does.
-        unsafe { _xgetbv(0) }
-    }
-    // SAFETY: OSXSAVE says that XGETBV is there and enabled.
-    let saved = unsafe { saved_state() };
-    saved & 6 == 6 && __cpuid_count(7, 0).ebx & (1 << 5) != 0
 }
 
 /// How the time-stamp counter is read at the end of a timed window.
@@ -185,30 +121,4 @@ impl Stamp {
 pub fn unserialised_ticks(_proof: Stamp) -> u64 {
     // SAFETY: CPUID reported the counter when the proof was made.
     unsafe { _rdtsc() }
-}
-
-/// One cache line, the unit in which memory moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(64))]
-pub struct Line(pub [u64; 8]);
-
-/// Writes a whole line past the caches.
-///
-/// The line is neither read first nor left behind in a cache. Follow the last
-/// one with [`streams_done`].
-#[inline(always)]
-pub fn stream_line(line: &mut Line, words: [u64; 8]) {
-    let target = core::ptr::from_mut(line).cast::<__m128i>();
-    for (quarter, pair) in words.chunks_exact(2).enumerate() {
-        if let [low, high] = *pair {
-            // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
-            unsafe { _mm_stream_si128(target.add(quarter), _mm_set_epi64x(high as i64, low as i64)) };
-        }
-    }
-}
-
-/// Makes all streamed lines visible.
-pub fn streams_done() {
-    // SAFETY: SFENCE is part of SSE, which is part of x86-64.
-    unsafe { _mm_sfence() };
 }

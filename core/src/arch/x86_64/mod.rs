@@ -1,0 +1,13 @@
+//! The assembly routines, the time-stamp counter and the vector instructions of x86-64.
+//!
+//! Each file here wraps one family of them; nothing here knows what a chain is.
+
+mod chases;
+mod stream;
+mod timing;
+mod vector;
+
+pub use chases::*;
+pub use stream::*;
+pub use timing::*;
+pub use vector::*;

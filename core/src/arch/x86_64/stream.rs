@@ -1,0 +1,33 @@
+//! Cache lines, and stores that go past the caches.
+//!
+//! # Safety
+//!
+//! SSE2 is part of x86-64; a line is written through the only reference to it.
+
+use core::arch::x86_64::{__m128i, _mm_set_epi64x, _mm_sfence, _mm_stream_si128};
+
+/// One cache line, the unit in which memory moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Line(pub [u64; 8]);
+
+/// Writes a whole line past the caches.
+///
+/// The line is neither read first nor left behind in a cache. Follow the last
+/// one with [`streams_done`].
+#[inline(always)]
+pub fn stream_line(line: &mut Line, words: [u64; 8]) {
+    let target = core::ptr::from_mut(line).cast::<__m128i>();
+    for (quarter, pair) in words.chunks_exact(2).enumerate() {
+        if let [low, high] = *pair {
+            // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
+            unsafe { _mm_stream_si128(target.add(quarter), _mm_set_epi64x(high as i64, low as i64)) };
+        }
+    }
+}
+
+/// Makes all streamed lines visible.
+pub fn streams_done() {
+    // SAFETY: SFENCE is part of SSE, which is part of x86-64.
+    unsafe { _mm_sfence() };
+}
