@@ -1,5 +1,187 @@
 //! latency-bench without its start-up code: everything from arguments to report.
+//!
+//! Data runs one way: arguments, options, plan, placement, measurement, report.
+
 #![no_std]
 
 #[cfg(test)]
 extern crate std;
+
+pub mod args;
+mod diagnose;
+pub mod errno;
+pub mod error;
+pub mod experiment;
+mod machine;
+mod measure;
+pub mod options;
+mod placement;
+mod plan;
+mod processor;
+mod progress;
+mod proof;
+mod report;
+mod result;
+mod store;
+mod survey;
+mod sweep;
+pub mod sys;
+mod timer;
+pub mod warning;
+
+use core::fmt::Write;
+
+use latency_core::units::Bytes;
+
+use error::{Failure, OutputError, PlacementError, TimingError};
+use experiment::{Experiment, Session, DESCRIPTORS, EXPERIMENTS};
+use machine::Machine;
+use options::{Format, Options};
+use progress::Progress;
+use report::Report;
+use sys::arguments::{Arguments, Environment};
+use sys::out::{Messages, Sink};
+use timer::Timer;
+use warning::{Warning, Warnings};
+
+/// Does what `arguments` ask for and returns the exit status.
+pub fn run(arguments: Arguments, environment: Environment) -> i32 {
+    match sys::init::make_room_on_stack() {
+        Ok(()) => obey(arguments, environment),
+        Err(limit) => {
+            fail(&mut Messages::new(), &PlacementError::StackTooSmall { limit: Bytes(limit) }.into())
+        }
+    }
+}
+
+/// As [`run`], in a frame of its own: there is room for it now.
+#[inline(never)]
+fn obey(arguments: Arguments, _environment: Environment) -> i32 {
+    let mut messages = Messages::new();
+    let options = match options::parse(arguments, &DESCRIPTORS) {
+        Ok(options) => options,
+        Err(error) => return fail(&mut messages, &error.into()),
+    };
+    let result = if options.help || options.version {
+        tell(&options)
+    } else {
+        survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
+            [machine, ..] => perform(arguments, &options, machine, &mut messages),
+            [] => Err(PlacementError::NothingToMeasure.into()),
+        })
+    };
+    match result {
+        Ok(()) => 0,
+        Err(failure) => fail(&mut messages, &failure),
+    }
+}
+
+fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
+    let _ = writeln!(messages, "ERROR: {failure}");
+    i32::from(failure.exit_code())
+}
+
+/// Where results go; made before anything is measured.
+fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
+    match options.output {
+        Some(path) => Ok(Sink::create(path).map_err(|errno| OutputError::Create { path, errno })?),
+        None => Ok(Sink::standard_output()?),
+    }
+}
+
+/// Ends the output, with the first error that it met.
+fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
+    Ok(sink.finish().map_err(|errno| OutputError::Write { path: options.output, errno })?)
+}
+
+/// `--help` and `--version`.
+fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
+    let mut out = sink(options)?;
+    // A write that fails is remembered by the sink, and told by `finish`.
+    let _ = match (options.version, options.experiment.named) {
+        (true, _) => options::write_version(&mut out),
+        (false, true) => options::write_experiment_help(&mut out, options.experiment.descriptor),
+        (false, false) => options::write_help(&mut out, &DESCRIPTORS),
+    };
+    finish(out, options)
+}
+
+/// Plans, measures, reports.
+fn perform<'a>(
+    arguments: Arguments,
+    options: &'a Options<'a>,
+    machine: &'a Machine,
+    messages: &mut Messages,
+) -> Result<(), Failure<'a>> {
+    let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
+    let mut out = sink(options)?;
+    let mut progress = Progress::new(options.progress);
+    let mut warnings = Warnings::EMPTY;
+    survey::warn(machine, &mut warnings);
+    let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
+    let points = (experiment.plan)(&mut session)?;
+    if options.dry_run {
+        let _ = report::plan::text(&mut out, options, &points);
+        return finish(out, options);
+    }
+    if let Some(point) = points.first() {
+        placement::pin(point.cpu)?;
+    }
+    let timer = Timer::choose(&machine.processor, session.warnings)?;
+    let health = diagnose::health(timer.counter(), machine.processor.platform, session.warnings);
+    let findings = (experiment.measure)(&mut session, &timer, &points);
+    progress.clear();
+    let findings = findings?;
+    let done = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
+    if findings.interrupted {
+        let planned = findings.outcomes.len() as u32;
+        warnings.push(Warning::Partial { finished: done as u32, planned });
+    }
+    let report = Report {
+        options,
+        machine,
+        clock: &timer.facts(),
+        health: &health,
+        warnings: &warnings,
+        outcomes: &findings.outcomes,
+        arguments,
+        partial: findings.interrupted,
+    };
+    write(&mut out, experiment, options.format, &report);
+    let written = finish(out, options);
+    for warning in warnings.iter() {
+        // Messages drop their errors: there is nobody left to tell.
+        let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
+    }
+    written?;
+    conclude(&findings, done, options, &warnings)
+}
+
+fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {
+    if let Some((_, writer)) = experiment.writers.iter().find(|(known, _)| *known == format) {
+        // A write that fails is remembered by the sink, and told by `finish`.
+        let _ = writer(out, report);
+    }
+}
+
+/// The end of a run whose result has been written.
+fn conclude<'a>(
+    findings: &experiment::Findings<'a>,
+    done: usize,
+    options: &Options<'_>,
+    warnings: &Warnings,
+) -> Result<(), Failure<'a>> {
+    if findings.interrupted {
+        return Err(Failure::Interrupted);
+    }
+    let exclusions = || findings.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().err());
+    if let Some(result::Exclusion::Placement(error)) =
+        exclusions().find(|exclusion| exclusion.is_fatal() || done == 0)
+    {
+        return Err(Failure::Placement(*error));
+    }
+    match warnings.untrusted() {
+        Some((code, count)) if options.strict => Err(TimingError::NotTrusted { code, count }.into()),
+        _ => Ok(()),
+    }
+}

@@ -32,6 +32,7 @@ pub const MAX_NODES: usize = 128;
 pub struct Topology {
     source: Source,
     online_cpus: CpuSet,
+    present_cpus: CpuSet,
     omitted: usize,
     length: usize,
     nodes: [Node; MAX_NODES],
@@ -40,12 +41,13 @@ pub struct Topology {
 /// Where the facts come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
-    /// `/sys/devices/system/node`.
-    Sysfs,
     /// There was no such directory (a kernel without NUMA, a container without
     /// `/sys`): one node 0 is taken for granted, with all memory of the machine.
+    /// First, so that [`Topology::EMPTY`] is zero bytes and takes no room in an executable.
     #[default]
     Assumed,
+    /// `/sys/devices/system/node`.
+    Sysfs,
 }
 
 /// One node.
@@ -107,6 +109,7 @@ impl Topology {
     pub const EMPTY: Self = Self {
         source: Source::Assumed,
         online_cpus: CpuSet::EMPTY,
+        present_cpus: CpuSet::EMPTY,
         omitted: 0,
         length: 0,
         nodes: [Node::EMPTY; MAX_NODES],
@@ -146,6 +149,12 @@ impl Topology {
     #[must_use]
     pub const fn online_cpus(&self) -> &CpuSet {
         &self.online_cpus
+    }
+
+    /// The CPUs that are there, online or not; empty where nobody says.
+    #[must_use]
+    pub const fn present_cpus(&self) -> &CpuSet {
+        &self.present_cpus
     }
 
     /// The distance (SLIT) from one node to another: a relative number of the

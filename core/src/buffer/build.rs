@@ -48,21 +48,29 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
         return Err(BuildError::Encoding);
     }
     let base = lines.as_ptr().expose_provenance() as u64;
-    let place = |node: u64| encoding.place(base, layout.offset(node));
+    let origin = encoding.place(base, 0);
     let mut successors = Successors::new(chain);
     match layout.stride().0 {
         64 => {
+            // A node fills a line: its place needs no look at the layout, and no call.
+            let distance = 64 / encoding.unit().0;
             for lines in lines.chunks_mut(BLOCK) {
                 for (line, &successor) in lines.iter_mut().zip(successors.take().1) {
-                    arch::stream_line(line, [place(successor), 0, 0, 0, 0, 0, 0, 0]);
+                    arch::stream_line(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
                 }
             }
         }
         stride @ 1..64 => {
-            let per_line = (64 / stride) as usize;
+            let (per_line, distance) = ((64 / stride) as usize, stride / encoding.unit().0);
             for lines in lines.chunks_mut(BLOCK / per_line) {
                 for (line, successors) in lines.iter_mut().zip(successors.take().1.chunks(per_line)) {
-                    arch::stream_line(line, packed(successors.iter().map(|&node| place(node)), stride));
+                    let mut words = [0; 8];
+                    for (offset, &successor) in (0..64).step_by(stride as usize).zip(successors) {
+                        if let Some(word) = words.get_mut(offset / 8) {
+                            *word |= (origin + successor * distance) << (offset % 8 * 8);
+                        }
+                    }
+                    arch::stream_line(line, &words);
                 }
             }
         }
@@ -73,22 +81,12 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
             }
             for (node, &successor) in (first..).zip(successors) {
                 if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
-                    arch::stream_line(line, [place(successor), 0, 0, 0, 0, 0, 0, 0]);
+                    let place = encoding.place(base, layout.offset(successor));
+                    arch::stream_line(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
                 }
             }
         },
     }
     arch::streams_done();
     Ok(())
-}
-
-/// A line of nodes `stride` bytes apart, which have room for what they hold.
-fn packed(places: impl Iterator<Item = u64>, stride: u64) -> [u64; 8] {
-    let mut words = [0; 8];
-    for (offset, place) in (0..).step_by(stride as usize).zip(places) {
-        if let Some(word) = words.get_mut(offset / 8) {
-            *word |= place << (offset % 8 * 8);
-        }
-    }
-    words
 }

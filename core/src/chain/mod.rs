@@ -120,7 +120,7 @@ impl Layout {
 /// One single cycle, as a stored or computed successor function.
 ///
 /// The table is 8 KiB in place: there is no allocator to put it elsewhere.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)]
 enum Cycle {
     /// Few nodes: the successor of each, from Sattolo's shuffle.
@@ -177,7 +177,7 @@ impl Cycle {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Shape {
     Random(Cycle),
     Local { regions: Cycle, within: Within },
@@ -215,7 +215,7 @@ impl Within {
 }
 
 /// One single cycle over the nodes of a layout.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Chain {
     layout: Layout,
     shape: Shape,

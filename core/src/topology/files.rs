@@ -137,7 +137,7 @@ mod tests {
         list.push_str("8190");
         let found: crate::cpulist::CpuSet = set(&One(list), "").unwrap();
         let last = found.last().unwrap();
-        assert!(last % 2 == 0 && last > 6000 && found.len() as u32 == last / 2 + 1, "{last}");
+        assert!(last.is_multiple_of(2) && last > 6000 && found.len() as u32 == last / 2 + 1, "{last}");
     }
 
     #[test]

@@ -20,6 +20,8 @@ impl Topology {
         self.length = 0;
         self.omitted = 0;
         let online_cpus = files::set(files, path(format_args!("{CPUS}/online")).as_str());
+        self.present_cpus =
+            files::set(files, path(format_args!("{CPUS}/present")).as_str()).unwrap_or(CpuSet::EMPTY);
         match files::set(files, path(format_args!("{NODES}/online")).as_str()) {
             Some(online) if !NodeSet::is_empty(&online) => self.read_nodes(files, &online, online_cpus),
             _ => self.assume_one_node(files, allowed, online_cpus),

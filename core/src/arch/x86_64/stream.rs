@@ -16,13 +16,19 @@ pub struct Line(pub [u64; 8]);
 /// The line is neither read first nor left behind in a cache. Follow the last
 /// one with [`streams_done`].
 #[inline(always)]
-pub fn stream_line(line: &mut Line, words: [u64; 8]) {
+pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
+    let [a, b, c, d, e, f, g, h] = *words;
+    let vector = |low: u64, high: u64| {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
+    };
     let target = core::ptr::from_mut(line).cast::<__m128i>();
-    for (quarter, pair) in words.chunks_exact(2).enumerate() {
-        if let [low, high] = *pair {
-            // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
-            unsafe { _mm_stream_si128(target.add(quarter), _mm_set_epi64x(high as i64, low as i64)) };
-        }
+    // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
+    unsafe {
+        _mm_stream_si128(target, vector(a, b));
+        _mm_stream_si128(target.add(1), vector(c, d));
+        _mm_stream_si128(target.add(2), vector(e, f));
+        _mm_stream_si128(target.add(3), vector(g, h));
     }
 }
 

@@ -1,0 +1,175 @@
+//! Splits the command line into options, values and positional arguments.
+//!
+//! It knows the shape of arguments and how to show them in a message, but not
+//! which options exist: whether `--name` is followed by a value is decided by
+//! the caller, who then asks for [`Tokens::value`].
+
+use core::fmt::{self, Write};
+use core::iter::Peekable;
+
+/// One argument, or an option together with the value behind its `=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// `--name`, `--name=value` or `-n`.
+    Option {
+        /// What was typed, dashes included, up to the `=`.
+        name: &'a [u8],
+        /// What stands behind the `=`; empty for `--name=`.
+        value: Option<&'a [u8]>,
+    },
+    /// Anything else, and everything after `--`.
+    Positional(&'a [u8]),
+}
+
+/// An argument that is not UTF-8, and so could not be repeated in a JSON result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotUtf8<'a>(pub &'a [u8]);
+
+/// The tokens of a command line without its first element, the program's name.
+pub struct Tokens<'a, I: Iterator<Item = &'a [u8]>> {
+    arguments: Peekable<I>,
+    options_ended: bool,
+}
+
+impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
+    /// Reads `arguments`, of which the program's name is not one.
+    pub fn new(arguments: I) -> Self {
+        Tokens { arguments: arguments.peekable(), options_ended: false }
+    }
+
+    /// The argument after an option that needs one, unless that is an option itself.
+    ///
+    /// One dash is no obstacle, for `-` and `-5` are values, even if bad ones.
+    ///
+    /// # Errors
+    /// The argument is not UTF-8.
+    pub fn value(&mut self) -> Result<Option<&'a [u8]>, NotUtf8<'a>> {
+        self.arguments.next_if(|argument| !argument.starts_with(b"--")).map(utf8).transpose()
+    }
+}
+
+impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
+    type Item = Result<Token<'a>, NotUtf8<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut argument = self.arguments.next()?;
+        if argument == b"--" && !self.options_ended {
+            self.options_ended = true;
+            argument = self.arguments.next()?;
+        }
+        Some(utf8(argument).map(|argument| match argument {
+            _ if self.options_ended => Token::Positional(argument),
+            [b'-', _, ..] => {
+                let mut parts = argument.splitn(2, |&byte| byte == b'=');
+                Token::Option { name: parts.next().unwrap_or(argument), value: parts.next() }
+            }
+            _ => Token::Positional(argument),
+        }))
+    }
+}
+
+fn utf8(argument: &[u8]) -> Result<&[u8], NotUtf8<'_>> {
+    core::str::from_utf8(argument).map(|_| argument).map_err(|_| NotUtf8(argument))
+}
+
+/// Shows bytes of unknown origin in one line that cannot steer a terminal.
+///
+/// What prints stays; control and invisible characters become `\u{1b}`, bytes
+/// that are not UTF-8 `\xff`. Cut after [`Escaped::LONGEST`] characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Escaped<'a>(pub &'a [u8]);
+
+impl Escaped<'_> {
+    /// More than this of one argument helps nobody; an argument may have 128 KiB.
+    pub const LONGEST: usize = 200;
+}
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut left = Self::LONGEST;
+        for chunk in self.0.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                if left == 0 {
+                    return out.write_str("...");
+                }
+                left -= 1;
+                match character {
+                    // A quote needs no escape where the whole is not quoted as source.
+                    '\'' | '"' => out.write_char(character)?,
+                    _ => write!(out, "{}", character.escape_debug())?,
+                }
+            }
+            for byte in chunk.invalid() {
+                if left == 0 {
+                    return out.write_str("...");
+                }
+                left -= 1;
+                write!(out, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    fn tokens<'a>(arguments: &'a [&'a [u8]]) -> Vec<Result<Token<'a>, NotUtf8<'a>>> {
+        Tokens::new(arguments.iter().copied()).collect()
+    }
+
+    #[test]
+    fn options_positionals_and_the_end_of_options() {
+        let option = |name, value| Ok(Token::Option { name, value });
+        let positional = |text| Ok(Token::Positional(text));
+        assert_eq!(
+            tokens(&[b"curve", b"--size=1=2", b"--seed=", b"-h", b"-", b"", b"--", b"--size", b"--"]),
+            [
+                positional(b"curve"),
+                option(b"--size", Some(b"1=2")),
+                option(b"--seed", Some(b"")),
+                option(b"-h", None),
+                positional(b"-"),
+                positional(b""),
+                positional(b"--size"),
+                positional(b"--"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_value_may_follow_but_an_option_is_none() {
+        let arguments: [&[u8]; 5] = [b"--size", b"-5", b"--seed", b"--json", b"--cpu"];
+        let mut tokens = Tokens::new(arguments.into_iter());
+        tokens.next();
+        assert_eq!(tokens.value(), Ok(Some(&b"-5"[..])));
+        tokens.next();
+        assert_eq!(tokens.value(), Ok(None));
+        assert_eq!(tokens.next(), Some(Ok(Token::Option { name: b"--json", value: None })));
+        tokens.next();
+        assert_eq!(tokens.value(), Ok(None));
+    }
+
+    #[test]
+    fn what_is_not_utf8_is_refused() {
+        assert_eq!(tokens(&[b"a\xff"]), [Err(NotUtf8(b"a\xff"))]);
+        assert_eq!(Tokens::new([&b"\xc3"[..]].into_iter()).value(), Err(NotUtf8(b"\xc3")));
+    }
+
+    #[test]
+    fn escaped_text_cannot_steer_a_terminal() {
+        for (bytes, shown) in [
+            (&b"plain 'x' \"y\""[..], "plain 'x' \"y\""),
+            (b"\x1b[31m\n\0", "\\u{1b}[31m\\n\\0"),
+            ("Größe \u{202e}".as_bytes(), "Größe \\u{202e}"),
+            (b"ab\xff\xc3", "ab\\xff\\xc3"),
+        ] {
+            assert_eq!(Escaped(bytes).to_string(), shown);
+        }
+        let long: String = "x".repeat(300);
+        assert_eq!(Escaped(long.as_bytes()).to_string().len(), Escaped::LONGEST + 3);
+    }
+}

@@ -1,0 +1,108 @@
+//! Everything that ends the program early, with its exit code and its message.
+//!
+//! Failures are plain data that borrow what the user typed. A message says what
+//! was asked, what was found and what to do; the caller puts `ERROR: ` before
+//! it. Nothing here knows how a failure comes about.
+
+mod outcome;
+mod placement;
+mod usage;
+
+#[cfg(test)]
+mod tests;
+
+use core::fmt;
+
+pub use crate::errno::Errno;
+pub use outcome::{OutputError, TimingError};
+pub use placement::PlacementError;
+pub use usage::UsageError;
+
+/// Why the program ends with something else than success.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Failure<'a> {
+    /// What was asked for makes no sense: exit 1.
+    Usage(UsageError<'a>),
+    /// CPU, node, policy or pages were not obtained, or not verified: exit 2.
+    Placement(PlacementError<'a>),
+    /// No clock, or no trust: exit 3.
+    Timing(TimingError),
+    /// The result could not be written: exit 4.
+    Output(OutputError<'a>),
+    /// `compare`: the second result is slower: exit 5.
+    Slower {
+        /// By how much, as a fraction of the first.
+        by: f64,
+        /// By how much it may be, as a fraction of the first.
+        threshold: f64,
+    },
+    /// A signal asked for the end: exit 130.
+    Interrupted,
+}
+
+impl Failure<'_> {
+    /// The exit code of the process.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 1,
+            Failure::Placement(_) => 2,
+            Failure::Timing(_) => 3,
+            Failure::Output(_) => 4,
+            Failure::Slower { .. } => 5,
+            Failure::Interrupted => 130,
+        }
+    }
+}
+
+impl fmt::Display for Failure<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(error) => error.fmt(out),
+            Failure::Placement(error) => error.fmt(out),
+            Failure::Timing(error) => error.fmt(out),
+            Failure::Output(error) => error.fmt(out),
+            Failure::Slower { by, threshold } => write!(
+                out,
+                "the second result is {:.1} % slower than the first, and {:.1} % are allowed; \
+                 see the table for where, or allow more with --threshold",
+                by * 100.0,
+                threshold * 100.0
+            ),
+            Failure::Interrupted => {
+                out.write_str("interrupted; what was finished is printed and marked as partial")
+            }
+        }
+    }
+}
+
+impl<'a> From<UsageError<'a>> for Failure<'a> {
+    fn from(error: UsageError<'a>) -> Self {
+        Failure::Usage(error)
+    }
+}
+
+impl<'a> From<PlacementError<'a>> for Failure<'a> {
+    fn from(error: PlacementError<'a>) -> Self {
+        Failure::Placement(error)
+    }
+}
+
+/// The program's own tables could not be mapped.
+impl From<Errno> for Failure<'_> {
+    fn from(errno: Errno) -> Self {
+        Failure::Placement(PlacementError::CallFailed { call: "mmap", errno, node: None })
+    }
+}
+
+impl From<TimingError> for Failure<'_> {
+    fn from(error: TimingError) -> Self {
+        Failure::Timing(error)
+    }
+}
+
+impl<'a> From<OutputError<'a>> for Failure<'a> {
+    fn from(error: OutputError<'a>) -> Self {
+        Failure::Output(error)
+    }
+}

@@ -1,0 +1,149 @@
+//! What was asked of the machine and not obtained, or obtained and not proven.
+
+use core::fmt;
+
+use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+
+use super::Errno;
+
+/// CPU, node, policy or pages: not to be had, or not verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
+pub enum PlacementError<'a> {
+    /// The CPU exists, but not for this process.
+    CpuNotAllowed { cpu: CpuId, allowed: &'a CpuSet },
+    /// The thread was sent to one CPU and runs on another.
+    WrongCpu { asked: CpuId, found: CpuId },
+    /// The initiator has no CPU.
+    NodeWithoutCpus { node: NodeId },
+    /// The initiator has CPUs, but none for this process.
+    NoAllowedCpu { node: NodeId, allowed: &'a CpuSet },
+    /// The target has no memory.
+    NodeWithoutMemory { node: NodeId },
+    /// The target has memory, but none for this process.
+    NodeNotAllowed { node: NodeId, allowed: &'a NodeSet },
+    /// The buffer does not fit into what is free.
+    NotEnoughMemory { node: NodeId, wanted: Bytes, free: Bytes },
+    /// The pool of huge pages is too small; `total` pages are in it, used and free.
+    PoolTooSmall { page: PageSize, node: NodeId, wanted: u64, free: u64, total: u64 },
+    /// The kernel or the processor has no pages of this size.
+    NoSuchPages { page: PageSize },
+    /// Transparent huge pages are switched off.
+    ThpDisabled,
+    /// Less of the buffer than all is in transparent huge pages.
+    ThpPartial { wanted: Bytes, found: Bytes },
+    /// A system call failed; `call` is its name.
+    CallFailed { call: &'static str, errno: Errno, node: Option<NodeId> },
+    /// Memory policies are forbidden, and no CPU of the node can touch its memory for us.
+    NotReachable { node: NodeId, errno: Errno },
+    /// Pages lie on other nodes than the target.
+    WrongNode { node: NodeId, elsewhere: u64, pages: u64 },
+    /// Pages left the target while they were measured.
+    MovedDuringRun { node: NodeId, elsewhere: u64, pages: u64 },
+    /// The pages have another size than was asked for.
+    WrongPageSize { asked: Bytes, found: Bytes },
+    /// The limit of the stack, in bytes, is too small and may not be raised.
+    StackTooSmall { limit: Bytes },
+    /// No node to run on, or no node with memory.
+    NothingToMeasure,
+    /// There is no way to see where the pages are.
+    NotVerified { node: NodeId, why: &'static str },
+}
+
+impl fmt::Display for PlacementError<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            PlacementError::CpuNotAllowed { cpu, allowed } => {
+                write!(out, "CPU {cpu} is outside the CPUs that this process may use ({allowed}); ")?;
+                out.write_str("choose one of those, or widen the cpuset or affinity mask it was started with")
+            }
+            PlacementError::WrongCpu { asked, found } => {
+                write!(out, "the thread was pinned to CPU {asked} and runs on CPU {found}; ")?;
+                out.write_str("look for a program that changes affinities")
+            }
+            PlacementError::NodeWithoutCpus { node } => {
+                write!(out, "node {node} has no CPUs, so nothing can run there; choose another --cpunode")
+            }
+            PlacementError::NoAllowedCpu { node, allowed } => {
+                write!(out, "node {node} has no CPU that this process may use ({allowed}); ")?;
+                out.write_str("choose another --cpunode, or widen the cpuset or affinity mask")
+            }
+            PlacementError::NodeWithoutMemory { node } => {
+                write!(out, "node {node} has no memory; choose another --memnode")
+            }
+            PlacementError::NodeNotAllowed { node, allowed } => {
+                write!(out, "node {node} is outside the memory that this process may use ")?;
+                write!(out, "(Mems_allowed: {allowed}); choose one of those, or widen cpuset.mems")
+            }
+            PlacementError::NotEnoughMemory { node, wanted, free } => {
+                write!(out, "{wanted} wanted on node {node}, {free} free; ")?;
+                out.write_str("give a smaller --size, or free memory there")
+            }
+            PlacementError::PoolTooSmall { page, node, wanted, free, total } => {
+                write!(out, "{wanted} pages of {page} wanted on node {node}, {free} free; as root: echo ")?;
+                let target = total.saturating_add(wanted.saturating_sub(free));
+                let kilobytes = page.bytes().0 >> 10;
+                write!(out, "{target} > /sys/devices/system/node/node{node}/hugepages/")?;
+                write!(out, "hugepages-{kilobytes}kB/nr_hugepages")
+            }
+            PlacementError::NoSuchPages { page } => {
+                write!(out, "this kernel or processor has no pages of {page}; choose other --pages")
+            }
+            PlacementError::ThpDisabled => out.write_str(
+                "transparent huge pages are switched off; as root: \
+                 echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+            ),
+            PlacementError::ThpPartial { wanted, found } => {
+                write!(out, "{wanted} asked for in transparent huge pages, {found} obtained; ")?;
+                out.write_str("as root: echo 1 > /proc/sys/vm/compact_memory, or choose --pages=2m")
+            }
+            PlacementError::CallFailed { call, errno, node } => {
+                write!(out, "{call}")?;
+                if let Some(node) = node {
+                    write!(out, " for node {node}")?;
+                }
+                write!(out, " failed: {errno}; {}", remedy(errno))
+            }
+            PlacementError::NotReachable { node, errno } => {
+                write!(out, "node {node} is not measurable here: memory policies fail with {errno}, ")?;
+                out.write_str("and it has no allowed CPU to place memory by first touch; ")?;
+                out.write_str(remedy(errno))
+            }
+            PlacementError::WrongNode { node, elsewhere, pages } => {
+                write!(out, "{elsewhere} of {pages} pages are not on node {node}; ")?;
+                out.write_str("free memory there, or give a smaller --size")
+            }
+            PlacementError::MovedDuringRun { node, elsewhere, pages } => {
+                write!(out, "{elsewhere} of {pages} pages left node {node} during the run; as root: ")?;
+                out.write_str("echo 0 > /proc/sys/kernel/numa_balancing")
+            }
+            PlacementError::WrongPageSize { asked, found } => {
+                write!(out, "pages of {asked} asked for, pages of {found} found; choose --pages=auto")
+            }
+            PlacementError::StackTooSmall { limit } => {
+                write!(out, "the stack is limited to {limit}, and 1 MiB is needed; ulimit -s 1024")
+            }
+            PlacementError::NothingToMeasure => out.write_str(
+                "there is no node to run on, or none with memory, that this process may use; \
+                 `latency-bench system` shows the nodes",
+            ),
+            PlacementError::NotVerified { node, why } => {
+                write!(out, "that the pages are on node {node} could not be verified: {why}; ")?;
+                out.write_str("mount /proc, or leave --memnode out")
+            }
+        }
+    }
+}
+
+/// What helps against the errors that the calls of a placement return.
+const fn remedy(errno: Errno) -> &'static str {
+    match errno {
+        Errno::EPERM | Errno::ENOSYS => {
+            "in a container: give it CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"
+        }
+        Errno::ENOMEM | Errno::EFAULT => "give a smaller --size, or other --pages",
+        Errno::EINVAL => "compare the nodes with Mems_allowed_list in /proc/self/status",
+        _ => "`latency-bench system` shows what is allowed here",
+    }
+}

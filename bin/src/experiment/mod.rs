@@ -1,0 +1,63 @@
+//! The experiments: a new one is a file here and a line in the table.
+
+mod matrix;
+mod system;
+
+use core::fmt;
+
+use crate::error::Failure;
+use crate::machine::Machine;
+use crate::options::{Descriptor, Format, Options};
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::result::{Outcome, Point};
+use crate::store::Store;
+use crate::timer::Timer;
+use crate::warning::Warnings;
+
+/// What an experiment works with.
+#[derive(Debug)]
+pub struct Session<'a, 's> {
+    /// What was asked for.
+    pub options: &'a Options<'a>,
+    /// Where it runs.
+    pub machine: &'a Machine,
+    /// What the reader has to know.
+    pub warnings: &'s mut Warnings,
+    /// What a person at the terminal sees meanwhile.
+    pub progress: &'s mut Progress,
+}
+
+/// What an experiment found.
+#[derive(Debug)]
+pub struct Findings<'a> {
+    /// Every point of the plan, measured or not.
+    pub outcomes: Store<Outcome<'a>>,
+    /// An interrupt came before the end.
+    pub interrupted: bool,
+}
+
+/// The points of an experiment, in the order in which they are reported.
+pub type Plan<'a> = Result<Store<Point>, Failure<'a>>;
+
+/// Writes a report in one format.
+pub type Writer = fn(&mut dyn fmt::Write, &Report<'_, '_>) -> fmt::Result;
+
+/// An experiment.
+pub struct Experiment {
+    /// What the command line must know of it.
+    pub descriptor: Descriptor,
+    /// Options and machine to points. Without points nothing is timed but the clock.
+    pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
+    /// Points to findings.
+    pub measure: for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point]) -> Result<Findings<'a>, Failure<'a>>,
+    /// How findings are written.
+    pub writers: &'static [(Format, Writer)],
+}
+
+/// Every experiment; the first is the default.
+pub static EXPERIMENTS: [&Experiment; 2] = [&matrix::MATRIX, &system::SYSTEM];
+
+/// What the command line must know of them.
+pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len()] =
+    [matrix::MATRIX.descriptor, system::SYSTEM.descriptor];

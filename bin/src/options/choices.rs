@@ -1,0 +1,158 @@
+//! The options whose value is one of a few words.
+//!
+//! Each enumeration lists its words once; parser, messages and results use them.
+
+use latency_core::units::PageSize;
+
+/// A value that is one of a few words.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Every word with what it stands for.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// What `text` stands for.
+    #[must_use]
+    fn from_word(text: &[u8]) -> Option<Self> {
+        Self::WORDS.iter().find(|(word, _)| word.as_bytes() == text).map(|&(_, choice)| choice)
+    }
+
+    /// The word for this value, as in options and results.
+    #[must_use]
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |&(word, _)| word)
+    }
+}
+
+/// The pages asked for (`--pages`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pages {
+    /// The largest that works: 2 MiB, else transparent huge, else 4 KiB.
+    #[default]
+    Auto,
+    /// 4 KiB base pages, with transparent huge pages refused.
+    Small4k,
+    /// Base pages that the kernel is asked to merge into 2 MiB ones.
+    Thp,
+    /// 2 MiB pages out of the kernel's pool.
+    Huge2m,
+    /// 1 GiB pages out of the kernel's pool.
+    Huge1g,
+}
+
+impl Pages {
+    /// The unit in which the kernel maps them; base pages for what may or may not become huge.
+    #[must_use]
+    pub const fn page_size(self) -> PageSize {
+        match self {
+            Pages::Auto | Pages::Small4k | Pages::Thp => PageSize::Small,
+            Pages::Huge2m => PageSize::Huge2M,
+            Pages::Huge1g => PageSize::Huge1G,
+        }
+    }
+}
+
+impl Choice for Pages {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("auto", Pages::Auto),
+        ("4k", Pages::Small4k),
+        ("thp", Pages::Thp),
+        ("2m", Pages::Huge2m),
+        ("1g", Pages::Huge1g),
+    ];
+}
+
+/// The order in which the chain visits its nodes (`--order`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// One random cycle over the whole working set.
+    #[default]
+    Random,
+    /// Random within a 4 KiB page, page after page: prefetchers and TLB help.
+    PageLocal,
+    /// Ascending addresses.
+    Sequential,
+    /// Descending addresses.
+    Backward,
+}
+
+impl Choice for Order {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("random", Order::Random),
+        ("page-local", Order::PageLocal),
+        ("sequential", Order::Sequential),
+        ("backward", Order::Backward),
+    ];
+}
+
+/// The chase loop (`--kernel`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kernel {
+    /// Each node holds the address of the next: one load a hop, nothing else.
+    #[default]
+    Pointer,
+    /// Each node holds the index of the next: a load and its address arithmetic.
+    Index,
+}
+
+impl Choice for Kernel {
+    const WORDS: &'static [(&'static str, Self)] = &[("pointer", Kernel::Pointer), ("index", Kernel::Index)];
+}
+
+/// What the result is written as (`--format`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One object with everything that is known.
+    Json,
+    /// One header, one row a point.
+    Csv,
+    /// A picture of a curve or a matrix.
+    Svg,
+}
+
+impl Choice for Format {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("text", Format::Text), ("json", Format::Json), ("csv", Format::Csv), ("svg", Format::Svg)];
+}
+
+/// Whether something is shown (`--progress`, `--color`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum When {
+    /// Only on a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Choice for When {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Debug;
+
+    fn round_trip<C: Choice + Debug + Default>() {
+        for &(word, choice) in C::WORDS {
+            assert_eq!(choice.word(), word);
+            assert_eq!(C::from_word(word.as_bytes()), Some(choice));
+        }
+        assert_eq!(C::WORDS[0].1, C::default(), "the default comes first");
+        assert_eq!(C::from_word(b"AUTO"), None);
+    }
+
+    #[test]
+    fn every_word_stands_for_one_value() {
+        round_trip::<Pages>();
+        round_trip::<Order>();
+        round_trip::<Kernel>();
+        round_trip::<Format>();
+        round_trip::<When>();
+    }
+}

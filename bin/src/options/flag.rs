@@ -1,0 +1,173 @@
+//! What an option is: its name, its text, and the one function that applies it.
+//!
+//! The options themselves are in [`super::FLAGS`].
+
+use core::fmt;
+
+use super::flag_set::FlagId;
+use super::values::ValueError;
+use super::Options;
+
+/// A heading of the help text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Processors, nodes and pages.
+    Placement,
+    /// The working set and the way through it.
+    Chain,
+    /// How long and how exactly.
+    Sampling,
+    /// What follows from a result.
+    Verdict,
+    /// What is written, and where.
+    Output,
+    /// Of every program.
+    General,
+}
+
+impl Group {
+    /// Every group, in the order of the help text.
+    pub const ALL: [Group; 6] =
+        [Group::Placement, Group::Chain, Group::Sampling, Group::Verdict, Group::Output, Group::General];
+
+    /// The heading.
+    #[must_use]
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Group::Placement => "Placement",
+            Group::Chain => "Working set and chain",
+            Group::Sampling => "Sampling",
+            Group::Verdict => "Verdict",
+            Group::Output => "Output",
+            Group::General => "General",
+        }
+    }
+}
+
+/// A kind of value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ValueKind {
+    /// As in `--size=SIZE`.
+    pub name: &'static str,
+    /// What to type, as the object of "give".
+    pub expects: &'static str,
+}
+
+/// Applies a value of the command line to the options.
+pub type SetValue = for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>;
+
+/// How an option changes [`Options`].
+#[derive(Clone, Copy)]
+pub enum Setter {
+    /// An option without a value.
+    Switch(fn(&mut Options<'_>)),
+    /// An option with one.
+    Value(&'static ValueKind, SetValue),
+}
+
+/// One option.
+#[derive(Clone, Copy)]
+pub struct Flag {
+    /// Its name in sets.
+    pub id: FlagId,
+    /// Its name without the dashes.
+    pub name: &'static str,
+    /// Its one-letter form.
+    pub short: Option<u8>,
+    /// Where it stands in the help.
+    pub group: Group,
+    /// What it means, in one line.
+    pub help: &'static str,
+    /// What holds without it; empty for a switch that is off.
+    pub default: &'static str,
+    /// The reason for the default that lies in the hardware; may be empty.
+    pub reason: &'static str,
+    /// What it does.
+    pub set: Setter,
+}
+
+impl Flag {
+    pub(super) const fn switch(
+        id: FlagId,
+        name: &'static str,
+        group: Group,
+        set: fn(&mut Options<'_>),
+    ) -> Flag {
+        Flag { id, name, short: None, group, help: "", default: "", reason: "", set: Setter::Switch(set) }
+    }
+
+    pub(super) const fn value(
+        id: FlagId,
+        name: &'static str,
+        group: Group,
+        kind: &'static ValueKind,
+        set: SetValue,
+    ) -> Flag {
+        let set = Setter::Value(kind, set);
+        Flag { id, name, short: None, group, help: "", default: "", reason: "", set }
+    }
+
+    pub(super) const fn short(mut self, letter: u8) -> Flag {
+        self.short = Some(letter);
+        self
+    }
+
+    pub(super) const fn help(mut self, help: &'static str) -> Flag {
+        self.help = help;
+        self
+    }
+
+    pub(super) const fn default(mut self, default: &'static str) -> Flag {
+        self.default = default;
+        self
+    }
+
+    pub(super) const fn because(mut self, reason: &'static str) -> Flag {
+        self.reason = reason;
+        self
+    }
+
+    /// The kind of its value, if it has one.
+    #[must_use]
+    pub const fn kind(&self) -> Option<&'static ValueKind> {
+        match self.set {
+            Setter::Switch(_) => None,
+            Setter::Value(kind, _) => Some(kind),
+        }
+    }
+
+    /// Whether `typed`, dashes included, is this option.
+    #[must_use]
+    pub fn is_called(&self, typed: &[u8]) -> bool {
+        match typed {
+            [b'-', b'-', name @ ..] => name == self.name.as_bytes(),
+            [b'-', letter] => self.short == Some(*letter),
+            _ => false,
+        }
+    }
+}
+
+// A function pointer has no identity worth comparing; the id has.
+impl PartialEq for Flag {
+    fn eq(&self, other: &Flag) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Flag {}
+
+impl fmt::Debug for Flag {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Flag({self})")
+    }
+}
+
+/// `--size=SIZE`, or `--json`.
+impl fmt::Display for Flag {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            Some(kind) => write!(out, "--{}={}", self.name, kind.name),
+            None => write!(out, "--{}", self.name),
+        }
+    }
+}

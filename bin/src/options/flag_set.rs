@@ -1,0 +1,128 @@
+//! Names for the command-line options, and sets of them.
+//!
+//! Experiments use the sets to say which options bear on them; what an option
+//! means is not known here.
+
+/// Every option, in the order of [`super::FLAGS`] and of the help text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs)] // each is described in the table, by the text that users read
+pub enum FlagId {
+    CpuNode,
+    MemNode,
+    Cpu,
+    Pages,
+    Size,
+    MinSize,
+    MaxSize,
+    PointsPerOctave,
+    Order,
+    Stride,
+    Kernel,
+    Seed,
+    Iters,
+    Trials,
+    Precision,
+    TimeLimit,
+    WarmupIters,
+    Counters,
+    Threshold,
+    Strict,
+    DryRun,
+    Format,
+    Json,
+    Csv,
+    Output,
+    Heatmap,
+    Quiet,
+    Verbose,
+    Progress,
+    Color,
+    Help,
+    Version,
+}
+
+/// A set of options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlagSet(u64);
+
+impl FlagSet {
+    /// No option.
+    pub const EMPTY: FlagSet = FlagSet(0);
+    /// Where the thread runs, where the memory lies, and in which pages.
+    pub const PLACEMENT: FlagSet =
+        FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Pages]);
+    /// How long is measured, and how sure the result must be.
+    pub const SAMPLING: FlagSet = FlagSet::of(&[
+        FlagId::Iters,
+        FlagId::Trials,
+        FlagId::Precision,
+        FlagId::TimeLimit,
+        FlagId::WarmupIters,
+        FlagId::Strict,
+        FlagId::DryRun,
+        FlagId::Progress,
+    ]);
+    /// What is written, where to, and how it looks: for every experiment.
+    pub const PRESENTATION: FlagSet = FlagSet::of(&[
+        FlagId::Format,
+        FlagId::Json,
+        FlagId::Csv,
+        FlagId::Output,
+        FlagId::Quiet,
+        FlagId::Verbose,
+        FlagId::Color,
+    ]);
+    /// Accepted without being listed by any experiment.
+    pub const ALWAYS: FlagSet = FlagSet::of(&[FlagId::Help, FlagId::Version]);
+
+    /// The set of these options.
+    #[must_use]
+    pub const fn of(flags: &[FlagId]) -> FlagSet {
+        let mut bits = 0;
+        let mut rest = flags;
+        while let [first, tail @ ..] = rest {
+            bits |= 1 << *first as u8;
+            rest = tail;
+        }
+        FlagSet(bits)
+    }
+
+    /// The options that are in either set.
+    #[must_use]
+    pub const fn union(self, other: FlagSet) -> FlagSet {
+        FlagSet(self.0 | other.0)
+    }
+
+    /// The options that are in both sets.
+    #[must_use]
+    pub const fn intersection(self, other: FlagSet) -> FlagSet {
+        FlagSet(self.0 & other.0)
+    }
+
+    /// The set with `flag` added.
+    #[must_use]
+    pub const fn with(self, flag: FlagId) -> FlagSet {
+        FlagSet(self.0 | 1 << flag as u8)
+    }
+
+    /// Whether `flag` is in the set.
+    #[must_use]
+    pub const fn contains(self, flag: FlagId) -> bool {
+        self.0 & (1 << flag as u8) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_was_put_into_them() {
+        let set = FlagSet::of(&[FlagId::Cpu, FlagId::Version]);
+        assert!(set.contains(FlagId::Cpu) && set.contains(FlagId::Version) && !set.contains(FlagId::CpuNode));
+        assert_eq!(FlagSet::EMPTY.with(FlagId::Cpu).with(FlagId::Version), set);
+        assert_eq!(set.intersection(FlagSet::ALWAYS), FlagSet::of(&[FlagId::Version]));
+        assert!(FlagSet::PLACEMENT.union(FlagSet::SAMPLING).contains(FlagId::DryRun));
+    }
+}

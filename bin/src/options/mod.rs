@@ -1,0 +1,212 @@
+//! What was asked for, as plain data, and what an experiment accepts.
+//!
+//! Options are what was typed and is legal in itself. No system is asked here:
+//! whether a node exists, or a size fits, is for the plan and the placement.
+//! Which experiments exist is told by the caller, as a slice of [`Descriptor`].
+
+mod choices;
+mod flag;
+mod flag_set;
+mod flags;
+mod help;
+mod nearest;
+mod parse;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+use core::num::{NonZeroU32, NonZeroU64};
+
+use latency_core::cpulist::NodeSet;
+use latency_core::units::{Bytes, CpuId, Picoseconds};
+
+pub use choices::{Choice, Format, Kernel, Order, Pages, When};
+pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
+pub use flag_set::{FlagId, FlagSet};
+pub use flags::FLAGS;
+pub use help::{write_experiment_help, write_help, write_markdown_table, write_version};
+pub use parse::parse;
+pub use values::ValueError;
+
+/// What the command line must know of one experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// The word that selects it.
+    pub name: &'static str,
+    /// What it measures, in one line without a full stop.
+    pub summary: &'static str,
+    /// What it shows and how to read it; paragraphs are separated by `\n`.
+    pub details: &'static str,
+    /// The options that bear on it; [`FlagSet::ALWAYS`] need not be listed.
+    pub flags: FlagSet,
+    /// The formats that it can be written in.
+    pub formats: &'static [Format],
+    /// What it takes behind its name.
+    pub operands: Operands,
+}
+
+/// The operands of an experiment: files, for the commands that read results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operands {
+    /// Their names as in the usage line: `A B`. Empty for none.
+    pub names: &'static str,
+    /// The smallest number that makes sense.
+    pub least: usize,
+    /// The largest; not more than [`MAX_OPERANDS`].
+    pub most: usize,
+}
+
+impl Operands {
+    /// No operands at all.
+    pub const NONE: Operands = Operands { names: "", least: 0, most: 0 };
+}
+
+/// More operands than this cannot be held.
+pub const MAX_OPERANDS: usize = 4;
+
+/// The experiment that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Its place in the slice that [`parse`] was given.
+    pub index: usize,
+    /// What it accepts.
+    pub descriptor: &'static Descriptor,
+    /// Whether it was named, or is the first one for want of a name.
+    pub named: bool,
+}
+
+/// What was asked for. `None` leaves the choice to the plan.
+///
+/// `'a` is the life of the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// What to run.
+    pub experiment: Selection,
+    /// What was typed behind its name; see [`Options::operands`].
+    operands: [&'a [u8]; MAX_OPERANDS],
+    operand_count: usize,
+    /// Every option that was typed.
+    pub given: FlagSet,
+    /// Initiator nodes.
+    pub cpunode: Option<NodeSet>,
+    /// Target nodes.
+    pub memnode: Option<NodeSet>,
+    /// The CPU to run on; excludes `cpunode`.
+    pub cpu: Option<CpuId>,
+    /// The pages to ask for.
+    pub pages: Pages,
+    /// The working set; at least two strides.
+    pub size: Option<Bytes>,
+    /// The smallest working set of a curve; at least two strides.
+    pub min_size: Option<Bytes>,
+    /// The largest working set of a curve; not below `min_size`.
+    pub max_size: Option<Bytes>,
+    /// Working sets for each doubling of the size.
+    pub points_per_octave: Option<NonZeroU32>,
+    /// The order of the chain.
+    pub order: Order,
+    /// The distance between two nodes: 8, 16, 32 or a multiple of 64.
+    pub stride: Bytes,
+    /// The chase loop.
+    pub kernel: Kernel,
+    /// The seed of the chain.
+    pub seed: u64,
+    /// Hops in one trial.
+    pub iters: Option<NonZeroU64>,
+    /// Trials.
+    pub trials: Option<NonZeroU32>,
+    /// The width of the confidence interval to reach, as a fraction of the median.
+    pub precision: f64,
+    /// The time for one point.
+    pub time_limit: Picoseconds,
+    /// Hops before the first trial; zero measures cold.
+    pub warmup_iters: Option<u64>,
+    /// Whether hardware counters are wanted.
+    pub counters: bool,
+    /// By how much the second result may be slower, as a fraction of the first.
+    pub threshold: f64,
+    /// Whether doubt is a failure.
+    pub strict: bool,
+    /// Whether to print the plan and stop.
+    pub dry_run: bool,
+    /// What the result is written as.
+    pub format: Format,
+    /// The file for the result; `None` is standard output.
+    pub output: Option<&'a [u8]>,
+    /// Whether to draw the matrix.
+    pub heatmap: bool,
+    /// Whether to print the results and nothing around them.
+    pub quiet: bool,
+    /// Whether to say everything that is known.
+    pub verbose: bool,
+    /// Whether progress is shown.
+    pub progress: When,
+    /// Whether colours are used.
+    pub color: When,
+    /// Whether the help text is all that is wanted.
+    pub help: bool,
+    /// Whether the version is all that is wanted.
+    pub version: bool,
+}
+
+impl<'a> Options<'a> {
+    /// `experiment` with every option at its default.
+    #[must_use]
+    pub const fn new(experiment: Selection) -> Self {
+        Options {
+            experiment,
+            operands: [&[]; MAX_OPERANDS],
+            operand_count: 0,
+            given: FlagSet::EMPTY,
+            cpunode: None,
+            memnode: None,
+            cpu: None,
+            pages: Pages::Auto,
+            size: None,
+            min_size: None,
+            max_size: None,
+            points_per_octave: None,
+            order: Order::Random,
+            stride: Bytes(64),
+            kernel: Kernel::Pointer,
+            seed: 42,
+            iters: None,
+            trials: None,
+            precision: 0.01,
+            time_limit: Picoseconds(10_000_000_000_000),
+            warmup_iters: None,
+            counters: false,
+            threshold: 0.03,
+            strict: false,
+            dry_run: false,
+            format: Format::Text,
+            output: None,
+            heatmap: false,
+            quiet: false,
+            verbose: false,
+            progress: When::Auto,
+            color: When::Auto,
+            help: false,
+            version: false,
+        }
+    }
+
+    /// What was typed behind the experiment's name, UTF-8 and not empty.
+    #[must_use]
+    pub fn operands(&self) -> &[&'a [u8]] {
+        self.operands.get(..self.operand_count).unwrap_or(&[])
+    }
+
+    /// Adds an operand; false if there is no room left.
+    fn push_operand(&mut self, operand: &'a [u8]) -> bool {
+        match self.operands.get_mut(self.operand_count) {
+            Some(free) => {
+                *free = operand;
+                self.operand_count += 1;
+                true
+            }
+            None => false,
+        }
+    }
+}

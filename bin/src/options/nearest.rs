@@ -1,0 +1,91 @@
+//! What a mistyped word may have meant.
+
+/// No option and no experiment has a longer name.
+const LONGEST: usize = 31;
+
+/// A word is suggested up to this many edits away: two slips of a finger.
+const FARTHEST: usize = 2;
+
+/// The first of the `candidates` that are fewest edits away from `typed`, if any is near.
+///
+/// An edit that replaces the whole word is no slip: the distance must be less
+/// than the length of `typed`.
+pub fn nearest(typed: &[u8], candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let mut best = None;
+    let mut least = (FARTHEST + 1).min(typed.len());
+    for candidate in candidates {
+        if let Some(edits) = distance(typed, candidate.as_bytes()) {
+            if edits < least {
+                (best, least) = (Some(candidate), edits);
+            }
+        }
+    }
+    best
+}
+
+/// The Levenshtein distance: insertions, deletions and replacements of a byte.
+///
+/// None for words that are too long to be names.
+///
+/// # References
+/// R. A. Wagner, M. J. Fischer, "The String-to-String Correction Problem", JACM 21 (1974), one row kept.
+fn distance(from: &[u8], to: &[u8]) -> Option<usize> {
+    if from.len() > LONGEST {
+        return None;
+    }
+    let mut storage = [0; LONGEST + 1];
+    let row = storage.get_mut(..=to.len())?;
+    for (column, cell) in row.iter_mut().enumerate() {
+        *cell = column;
+    }
+    for (line, &left) in from.iter().enumerate() {
+        let mut diagonal = line;
+        let mut before = line + 1;
+        let (first, rest) = row.split_first_mut()?;
+        *first = before;
+        for (cell, &right) in rest.iter_mut().zip(to) {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = *cell;
+            before = replaced.min(before + 1).min(*cell + 1);
+            *cell = before;
+        }
+    }
+    row.last().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_the_known_ones() {
+        for (from, to, edits) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("kitten", "sitting", 3),
+            ("size", "sise", 1),
+            ("memnode", "memnodes", 1),
+            ("flaw", "lawn", 2),
+        ] {
+            assert_eq!(distance(from.as_bytes(), to.as_bytes()), Some(edits), "{from} {to}");
+            assert_eq!(distance(to.as_bytes(), from.as_bytes()), Some(edits), "{to} {from}");
+        }
+        assert_eq!(distance(&[b'x'; 32], b"x"), None);
+        assert_eq!(distance(b"x", &[b'x'; 32]), None);
+    }
+
+    #[test]
+    fn only_what_is_near_is_suggested() {
+        let names = ["size", "seed", "cpu", "pages"];
+        for (typed, suggestion) in [
+            ("sise", Some("size")),
+            ("sed", Some("seed")),
+            ("page", Some("pages")),
+            ("wombat", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(typed.as_bytes(), names.into_iter()), suggestion, "{typed}");
+        }
+    }
+}

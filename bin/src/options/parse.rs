@@ -1,0 +1,162 @@
+//! From tokens to options: which is which, then what may stand together.
+
+use latency_core::units::PageSize;
+
+use super::choices::Order;
+use super::flag::{Flag, Setter};
+use super::flag_set::{FlagId, FlagSet};
+use super::flags::FLAGS;
+use super::nearest::nearest;
+use super::{Descriptor, Options, Selection};
+use crate::args::{NotUtf8, Token, Tokens};
+use crate::error::UsageError;
+
+/// Options that say the same thing, so that only the same answer may be given twice.
+const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
+
+/// Options that contradict each other, with the reason.
+const CONFLICTS: [(FlagId, FlagId, &str); 2] = [
+    (FlagId::Cpu, FlagId::CpuNode, "the node of the CPU is the initiator"),
+    (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
+];
+
+/// Reads a command line without the program's name.
+///
+/// The first positional argument names one of the `experiments`, of which the
+/// first runs where none is named; the rest are its operands. With `--help` or
+/// `--version` nothing but the single arguments is checked.
+///
+/// # Errors
+/// The first argument that is wrong; then what is wrong with them together.
+pub fn parse<'a>(
+    arguments: impl Iterator<Item = &'a [u8]>,
+    experiments: &'static [Descriptor],
+) -> Result<Options<'a>, UsageError<'a>> {
+    let Some(default) = experiments.first() else {
+        return Err(UsageError::UnknownExperiment { name: b"", nearest: None, experiments });
+    };
+    let mut options = Options::new(Selection { index: 0, descriptor: default, named: false });
+    let mut tokens = Tokens::new(arguments);
+    while let Some(token) = tokens.next() {
+        match token? {
+            Token::Option { name, value } => {
+                let flag = FLAGS.iter().find(|flag| flag.is_called(name)).ok_or_else(|| unknown(name))?;
+                let value = match (flag.kind(), value) {
+                    (Some(_), None) => tokens.value()?,
+                    (_, value) => value,
+                };
+                apply(&mut options, flag, value)?;
+            }
+            Token::Positional(word) if !options.experiment.named => {
+                options.experiment = select(word, experiments)?;
+            }
+            Token::Positional(word) => {
+                let experiment = options.experiment.descriptor;
+                let room = options.operands().len() < experiment.operands.most;
+                if word.is_empty() || !room || !options.push_operand(word) {
+                    return Err(UsageError::UnexpectedOperand { operand: word, experiment });
+                }
+            }
+        }
+    }
+    if !options.help && !options.version {
+        check(&options, experiments)?;
+    }
+    Ok(options)
+}
+
+impl<'a> From<NotUtf8<'a>> for UsageError<'a> {
+    fn from(NotUtf8(argument): NotUtf8<'a>) -> Self {
+        UsageError::NotUtf8 { argument }
+    }
+}
+
+fn unknown(name: &[u8]) -> UsageError<'_> {
+    let nearest = name.strip_prefix(b"--").and_then(|word| nearest(word, FLAGS.iter().map(|flag| flag.name)));
+    UsageError::UnknownOption { name, nearest }
+}
+
+fn select<'a>(name: &'a [u8], experiments: &'static [Descriptor]) -> Result<Selection, UsageError<'a>> {
+    match experiments.iter().enumerate().find(|(_, known)| known.name.as_bytes() == name) {
+        Some((index, descriptor)) => Ok(Selection { index, descriptor, named: true }),
+        None => {
+            let nearest = nearest(name, experiments.iter().map(|known| known.name));
+            Err(UsageError::UnknownExperiment { name, nearest, experiments })
+        }
+    }
+}
+
+fn apply<'a>(
+    options: &mut Options<'a>,
+    flag: &'static Flag,
+    value: Option<&'a [u8]>,
+) -> Result<(), UsageError<'a>> {
+    if options.given.contains(flag.id) {
+        return Err(UsageError::Repeated { flag });
+    }
+    let format = options.format;
+    match (flag.set, value) {
+        (Setter::Switch(set), None) => set(options),
+        (Setter::Switch(_), Some(value)) => return Err(UsageError::UnexpectedValue { flag, value }),
+        (Setter::Value(..), None) => return Err(UsageError::MissingValue { flag }),
+        (Setter::Value(kind, set), Some(value)) => {
+            set(options, value).map_err(|reason| UsageError::BadValue { flag, kind, value, reason })?;
+        }
+    }
+    if FORMAT_FLAGS.contains(flag.id) && format != options.format {
+        let before = options.given.intersection(FORMAT_FLAGS);
+        if let Some(first) = FLAGS.iter().find(|flag| before.contains(flag.id)) {
+            return Err(UsageError::Conflict { first, second: flag, reason: "there is one result" });
+        }
+    }
+    options.given = options.given.with(flag.id);
+    Ok(())
+}
+
+/// What no single argument shows: options that do not belong here, or not together.
+fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Result<(), UsageError<'a>> {
+    let experiment = options.experiment.descriptor;
+    let accepted = experiment.flags.union(FlagSet::ALWAYS);
+    let given = || FLAGS.iter().filter(|flag| options.given.contains(flag.id));
+    if let Some(flag) = given().find(|flag| !accepted.contains(flag.id)) {
+        return Err(UsageError::NotForExperiment { flag, experiment, experiments });
+    }
+    for (left, right, reason) in CONFLICTS {
+        let mut both = given().filter(|flag| flag.id == left || flag.id == right);
+        if let (Some(first), Some(second)) = (both.next(), both.next()) {
+            return Err(UsageError::Conflict { first, second, reason });
+        }
+    }
+    if !experiment.formats.contains(&options.format) {
+        return Err(UsageError::NoSuchOutput { format: options.format, experiment });
+    }
+    if options.operands().len() < experiment.operands.least {
+        return Err(UsageError::MissingOperand { experiment, found: options.operands().len() });
+    }
+    check_shape(options)?;
+    match (options.min_size, options.max_size) {
+        (Some(least), Some(most)) if least > most => Err(UsageError::RangeBackwards { least, most }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether there are chains of the sizes that were typed.
+fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
+    let (stride, page) = (options.stride, PageSize::Small.bytes());
+    let page_local = options.order == Order::PageLocal;
+    // A page with one node has no order, and a node may not lie across pages.
+    if page_local && (stride.times(2) > page || page.0 % stride.0 != 0) {
+        return Err(UsageError::NotPageLocal { stride });
+    }
+    // One node has no other to go to, and page-local chains take whole pages.
+    let least = if page_local { page } else { stride.times(2) };
+    let sizes = [options.size, options.min_size, options.max_size];
+    for (id, size) in [FlagId::Size, FlagId::MinSize, FlagId::MaxSize].into_iter().zip(sizes) {
+        if let (Some(flag), Some(size)) = (FLAGS.iter().find(|flag| flag.id == id), size) {
+            if size < least {
+                return Err(UsageError::TooSmall { flag, size, stride, least });
+            }
+        }
+    }
+    Ok(())
+}

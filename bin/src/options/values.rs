@@ -1,0 +1,284 @@
+//! Numbers, sizes and decimals as people type them, with a reason for each refusal.
+//!
+//! Nothing here knows which option a value belongs to; the parser joins the two
+//! into one message.
+
+use core::fmt;
+
+use latency_core::cpulist::{ListError, NodeSet};
+use latency_core::units::{Bytes, CpuId, Picoseconds};
+
+use super::choices::Choice;
+
+/// Why a value was refused. `Display` gives the reason without the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueError<'a> {
+    /// Nothing was typed.
+    Empty,
+    /// Not digits.
+    NotANumber,
+    /// A number below zero.
+    Negative,
+    /// A fraction where only a whole number makes sense.
+    NotWhole,
+    /// Zero where zero makes no sense.
+    Zero,
+    /// More than 64 bits hold.
+    Overflow,
+    /// Outside the range that makes sense.
+    OutOfRange {
+        /// The smallest that does.
+        least: u64,
+        /// The largest that does.
+        most: u64,
+    },
+    /// A number of more decimal places than are kept.
+    TooFine,
+    /// A size with a unit that is none.
+    UnknownUnit,
+    /// A size that is not a whole number of bytes.
+    NotWholeBytes,
+    /// A stride that would leave pointers unaligned.
+    Unaligned,
+    /// A stride at which nodes begin at many places of their cache lines.
+    Straddling,
+    /// None of the words that are possible.
+    NotAChoice,
+    /// Not a list of node ids.
+    List(ListError<'a>),
+    /// A path that the kernel would take to end early.
+    HoldsNul,
+}
+
+impl fmt::Display for ValueError<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            ValueError::Empty => "it is empty",
+            ValueError::NotANumber => "not a number",
+            ValueError::Negative => "it is negative",
+            ValueError::NotWhole => "not a whole number",
+            ValueError::Zero => "zero makes no sense here",
+            ValueError::Overflow => "too large for 64 bits",
+            ValueError::OutOfRange { least, most } => return write!(out, "not within {least} to {most}"),
+            ValueError::TooFine => "too many decimal places",
+            ValueError::UnknownUnit => "unknown unit",
+            ValueError::NotWholeBytes => "not a whole number of bytes",
+            ValueError::Unaligned => "a node holds a pointer, so it must be a multiple of 8 bytes",
+            ValueError::Straddling => "nodes must divide a cache line evenly, or begin one each",
+            ValueError::NotAChoice => "no such choice",
+            ValueError::List(reason) => return reason.fmt(out),
+            ValueError::HoldsNul => "it holds a NUL byte",
+        })
+    }
+}
+
+/// A whole number, zero included.
+///
+/// # Errors
+/// Whatever is not digits, or does not fit.
+pub fn integer(text: &[u8]) -> Result<u64, ValueError<'_>> {
+    match decimal(text)? {
+        Decimal { digits, places: 0 } => Ok(digits),
+        _ => Err(ValueError::NotWhole),
+    }
+}
+
+/// A whole number from 1 to `most`.
+///
+/// # Errors
+/// As [`integer`]; zero, or more than `most`.
+pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
+    match integer(text)? {
+        0 => Err(ValueError::Zero),
+        value if value > most => Err(ValueError::OutOfRange { least: 1, most }),
+        value => Ok(value),
+    }
+}
+
+/// The number of a CPU.
+///
+/// # Errors
+/// As [`integer`]; beyond the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
+pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
+    match u32::try_from(integer(text)?) {
+        Ok(cpu @ 0..=8191) => Ok(CpuId(cpu)),
+        _ => Err(ValueError::OutOfRange { least: 0, most: 8191 }),
+    }
+}
+
+/// A size in bytes: digits, perhaps with a fraction, and a binary unit.
+///
+/// The units are K, M, G and T, also as KiB and so on, in either case; a space
+/// before them is allowed, so that what the tool prints can be typed again.
+///
+/// # Errors
+/// No number, an unknown unit, zero, a fraction of a byte, more than 64 bits.
+pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
+    let end = text
+        .iter()
+        .position(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'))
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    if number.is_empty() {
+        return Err(if text.is_empty() { ValueError::Empty } else { ValueError::NotANumber });
+    }
+    let number = decimal(number)?;
+    let unit = unit.strip_prefix(b" ").unwrap_or(unit);
+    let shift = match unit {
+        [] | [b'b' | b'B'] => 0,
+        [letter] => prefix(*letter)?,
+        [letter, b'i' | b'I', b'b' | b'B'] => prefix(*letter)?,
+        _ => return Err(ValueError::UnknownUnit),
+    };
+    let scaled = u128::from(number.digits) << shift;
+    let divisor = 10u128.pow(number.places);
+    if scaled % divisor != 0 {
+        return Err(ValueError::NotWholeBytes);
+    }
+    match u64::try_from(scaled / divisor) {
+        Ok(0) => Err(ValueError::Zero),
+        Ok(bytes) => Ok(Bytes(bytes)),
+        Err(_) => Err(ValueError::Overflow),
+    }
+}
+
+fn prefix(letter: u8) -> Result<u32, ValueError<'static>> {
+    match letter.to_ascii_uppercase() {
+        b'K' => Ok(10),
+        b'M' => Ok(20),
+        b'G' => Ok(30),
+        b'T' => Ok(40),
+        _ => Err(ValueError::UnknownUnit),
+    }
+}
+
+/// A distance between nodes: a [`size`] that keeps pointers aligned to 8 bytes,
+/// and at the same places of every cache line.
+///
+/// The second half of a line arrives later than the first, so that a stride
+/// such as 24 would mix two latencies.
+///
+/// # Errors
+/// As [`size`]; no multiple of 8; neither 8, 16, 32 nor a multiple of 64.
+pub fn stride(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
+    match size(text)? {
+        Bytes(bytes) if !bytes.is_multiple_of(8) => Err(ValueError::Unaligned),
+        stride if matches!(stride.0, 8 | 16 | 32) || stride.0.is_multiple_of(64) => Ok(stride),
+        _ => Err(ValueError::Straddling),
+    }
+}
+
+/// A percentage of at most 100, `%` allowed behind it, as a fraction of 1.
+///
+/// # Errors
+/// No number, more than 100, zero unless allowed, more than six decimal places.
+pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>> {
+    let millionths = decimal(text.strip_suffix(b"%").unwrap_or(text))?.scaled(6)?;
+    match millionths {
+        0 if !zero_allowed => Err(ValueError::Zero),
+        100_000_001.. => Err(ValueError::OutOfRange { least: 0, most: 100 }),
+        _ => Ok(millionths as f64 / 1e8),
+    }
+}
+
+/// Seconds, `s` allowed behind them.
+///
+/// # Errors
+/// No number, zero, more than nine decimal places, more than 100 days.
+pub fn seconds(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
+    const MOST: u64 = 100 * 24 * 3600;
+    let nanoseconds = decimal(text.strip_suffix(b"s").unwrap_or(text))?.scaled(9);
+    match nanoseconds {
+        Ok(0) => Err(ValueError::Zero),
+        Ok(nanoseconds) if nanoseconds <= MOST * 1_000_000_000 => Ok(Picoseconds(nanoseconds * 1000)),
+        Ok(_) | Err(ValueError::Overflow) => Err(ValueError::OutOfRange { least: 0, most: MOST }),
+        Err(other) => Err(other),
+    }
+}
+
+/// One of a few words.
+///
+/// # Errors
+/// None of them.
+pub fn choice<C: Choice>(text: &[u8]) -> Result<C, ValueError<'_>> {
+    C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
+}
+
+/// A list of node ids such as `0,2-3`.
+///
+/// # Errors
+/// Whatever [`NodeSet::parse_list`] refuses.
+pub fn nodes(text: &[u8]) -> Result<NodeSet, ValueError<'_>> {
+    if text.is_empty() {
+        return Err(ValueError::Empty);
+    }
+    NodeSet::parse_list(text).map_err(ValueError::List)
+}
+
+/// A path of a file.
+///
+/// # Errors
+/// Empty, or with a NUL byte inside.
+pub fn path(text: &[u8]) -> Result<&[u8], ValueError<'_>> {
+    match text {
+        [] => Err(ValueError::Empty),
+        _ if text.contains(&0) => Err(ValueError::HoldsNul),
+        _ => Ok(text),
+    }
+}
+
+/// `digits / 10^places`, with no trailing zero behind the point.
+#[derive(Clone, Copy)]
+struct Decimal {
+    digits: u64,
+    places: u32,
+}
+
+impl Decimal {
+    /// The value times `10^places`.
+    fn scaled(self, places: u32) -> Result<u64, ValueError<'static>> {
+        let missing = places.checked_sub(self.places).ok_or(ValueError::TooFine)?;
+        self.digits.checked_mul(10u64.pow(missing)).ok_or(ValueError::Overflow)
+    }
+}
+
+fn decimal(text: &[u8]) -> Result<Decimal, ValueError<'_>> {
+    let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |rest| (true, rest));
+    if text.is_empty() {
+        return Err(if negative { ValueError::NotANumber } else { ValueError::Empty });
+    }
+    let mut parts = text.splitn(2, |&byte| byte == b'.');
+    let whole = parts.next().unwrap_or(&[]);
+    let fraction = parts.next();
+    let digits_only = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    if !digits_only(whole) || fraction.is_some_and(|part| !digits_only(part)) {
+        return Err(ValueError::NotANumber);
+    }
+    if negative {
+        return Err(ValueError::Negative);
+    }
+    let mut fraction = fraction.unwrap_or(&[]);
+    while let [head @ .., b'0'] = fraction {
+        fraction = head;
+    }
+    let mut digits = 0u64;
+    for byte in whole {
+        digits = append(digits, *byte).ok_or(ValueError::Overflow)?;
+    }
+    for byte in fraction {
+        digits = append(digits, *byte).ok_or(ValueError::TooFine)?;
+    }
+    // Leading zeros make places without making digits; 10^18 is the last that fits.
+    match u32::try_from(fraction.len()) {
+        Ok(places @ 0..=18) => Ok(Decimal { digits, places }),
+        _ => Err(ValueError::TooFine),
+    }
+}
+
+fn append(digits: u64, byte: u8) -> Option<u64> {
+    digits.checked_mul(10)?.checked_add(u64::from(byte - b'0'))
+}
+
+#[cfg(test)]
+#[path = "values_tests.rs"]
+mod tests;

@@ -1,0 +1,191 @@
+//! Plans for whole machines, from the fixtures that the topology is tested with.
+
+use std::borrow::ToOwned;
+use std::boxed::Box;
+use std::collections::BTreeMap;
+use std::format;
+use std::path::Path;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::host::Host;
+use latency_core::topology::{Files, Topology};
+
+use super::*;
+use crate::experiment::DESCRIPTORS;
+use crate::processor::Processor;
+
+struct Fixture(BTreeMap<String, String>);
+
+impl Files for Fixture {
+    fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+        let content = self.0.get(path)?.as_bytes();
+        let length = content.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&content[..length]);
+        Some(&buffer[..length])
+    }
+}
+
+/// The machine of a fixture, with all of its CPUs or those of a list.
+fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/machines");
+    let text = std::fs::read_to_string(directory.join(name).with_extension("txt")).unwrap();
+    let files = text.split("=== ").skip(1).filter_map(|part| part.split_once('\n'));
+    let files = Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect());
+    let mut processor = Processor::identify();
+    processor.caches = [None; 4];
+    let mut machine = Box::new(Machine {
+        topology: Topology::EMPTY,
+        host: Host::EMPTY,
+        processor,
+        nodes: NodeSet::EMPTY,
+        cpus: CpuSet::EMPTY,
+        memory_nodes: NodeSet::EMPTY,
+        bound_to: None,
+        policy_allowed: true,
+        has_proc: true,
+    });
+    let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
+    machine.topology.read(&files, &everything);
+    machine.host.read(&files, CpuId(0));
+    machine.nodes = machine.topology.ids();
+    let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());
+    machine.cpus = given.unwrap_or(*machine.topology.online_cpus());
+    let allowed = machine.host.process.mems_allowed;
+    machine.memory_nodes = if allowed.is_empty() { machine.nodes } else { allowed };
+    machine
+}
+
+fn options(line: &str) -> Options<'_> {
+    options::parse(line.split_whitespace().map(str::as_bytes), &DESCRIPTORS).unwrap()
+}
+
+/// The pairs of a plan as `from>to@cpu`, or the message of its refusal and the exit code.
+fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
+    let options = options(line);
+    let mut warnings = Warnings::EMPTY;
+    let mut pairs = Vec::new();
+    let refused = |failure: Failure<'_>| (failure.to_string(), failure.exit_code());
+    let scope = Scope::resolve(&options, machine, &mut warnings).map_err(refused)?;
+    matrix(&options, machine, &scope, &mut warnings, |point| {
+        pairs.push(format!("{}>{}@{}", point.initiator, point.target, point.cpu));
+    })
+    .map_err(refused)?;
+    assert_eq!(pairs.len(), scope.pairs());
+    Ok(pairs.join(" "))
+}
+
+fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
+    let options = options(line);
+    let mut warnings = Warnings::EMPTY;
+    let scope = Scope::resolve(&options, machine, &mut warnings).unwrap();
+    matrix(&options, machine, &scope, &mut warnings, |_| {}).unwrap();
+    warnings.iter().map(Warning::code).collect()
+}
+
+#[test]
+fn every_initiator_meets_every_target() {
+    assert_eq!(pairs(&machine("one-node", None), ""), Ok("0>0@0".into()));
+    let two = machine("two-sockets", None);
+    assert_eq!(pairs(&two, ""), Ok("0>0@0 0>1@0 1>0@32 1>1@32".into()));
+    assert_eq!(pairs(&two, "--cpunode=1 --memnode=0"), Ok("1>0@32".into()));
+    assert_eq!(pairs(&two, "--cpu=97 --memnode=0-1"), Ok("1>0@97 1>1@97".into()));
+    assert_eq!(pairs(&machine("four-nodes", None), "").unwrap().split(' ').count(), 16);
+}
+
+#[test]
+fn nodes_without_cpus_are_targets_and_nodes_without_memory_initiators() {
+    let expander = machine("cxl-memory", None);
+    assert_eq!(pairs(&expander, ""), Ok("0>0@0 0>1@0 0>4@0 1>0@8 1>1@8 1>4@8".into()));
+    let (message, code) = pairs(&expander, "--cpunode=4").unwrap_err();
+    assert!(message.starts_with("node 4 has no CPUs") && code == 2, "{message}");
+    let empty = machine("cpu-only-node", None);
+    let memoryless = empty.topology.nodes().iter().find(|node| !node.has_memory).unwrap().id;
+    let (message, code) = pairs(&empty, &format!("--memnode={memoryless}")).unwrap_err();
+    assert!(message.contains("has no memory") && code == 2, "{message}");
+    assert!(!pairs(&empty, "").unwrap().contains(&format!(">{memoryless}@")));
+    assert!(pairs(&empty, "").unwrap().contains(&format!("{memoryless}>")));
+}
+
+#[test]
+fn ids_that_are_not_there_are_mistakes_of_usage() {
+    let two = machine("two-sockets", None);
+    assert_eq!(pairs(&two, "--cpunode=9"), Err(("invalid node id 9 (max node = 1)".into(), 1)));
+    assert_eq!(pairs(&two, "--memnode=0,5"), Err(("invalid node id 5 (max node = 1)".into(), 1)));
+    let gap = machine("cxl-memory", None);
+    assert_eq!(pairs(&gap, "--memnode=2"), Err(("invalid node id 2 (nodes: 0-1,4)".into(), 1)));
+    let (message, code) = pairs(&two, "--cpu=4000").unwrap_err();
+    assert!(message.starts_with("invalid CPU 4000") && code == 1, "{message}");
+}
+
+#[test]
+fn taskset_and_cpuset_are_obeyed() {
+    let two = machine("two-sockets", Some("40-41"));
+    assert_eq!(pairs(&two, ""), Ok("1>0@40 1>1@40".into()));
+    let (message, code) = pairs(&two, "--cpunode=0").unwrap_err();
+    assert!(message.contains("no CPU that this process may use") && code == 2, "{message}");
+    let (message, code) = pairs(&two, "--cpu=0").unwrap_err();
+    assert!(message.contains("CPU 0 is outside") && code == 2, "{message}");
+    let part = machine("cpuset-part", None);
+    assert!(part.memory_nodes.len() < part.nodes.len());
+    assert!(codes(&part, "").contains(&"node-left-out"));
+    let outside = part.nodes.difference(&part.memory_nodes).first().unwrap();
+    let (message, code) = pairs(&part, &format!("--memnode={outside}")).unwrap_err();
+    assert!(message.contains("outside the memory") && code == 2, "{message}");
+}
+
+#[test]
+fn a_policy_that_was_inherited_chooses_the_default_targets() {
+    let mut two = machine("two-sockets", None);
+    two.bound_to = Some([1].into_iter().collect());
+    assert_eq!(pairs(&two, ""), Ok("0>1@0 1>1@32".into()));
+    assert!(codes(&two, "").contains(&"inherited-policy"));
+    assert_eq!(pairs(&two, "--memnode=0 --cpunode=0"), Ok("0>0@0".into()));
+}
+
+#[test]
+fn offline_cpus_do_not_stand_for_their_node() {
+    let machine = machine("offline-cpus", None);
+    let online = *machine.topology.online_cpus();
+    for pair in pairs(&machine, "").unwrap().split(' ') {
+        let cpu = pair.split('@').nth(1).unwrap().parse().unwrap();
+        assert!(online.contains(cpu), "{pair}");
+    }
+    let offline =
+        (0..256).find(|cpu| machine.topology.present_cpus().contains(*cpu) && !online.contains(*cpu));
+    if let Some(cpu) = offline {
+        let (message, code) = pairs(&machine, &format!("--cpu={cpu}")).unwrap_err();
+        assert!(message.contains("offline") && code == 1, "{message}");
+    }
+}
+
+#[test]
+fn working_sets_reach_memory_and_leave_half_of_it() {
+    let size = |machine: &Machine, line: &str| {
+        let mut warnings = Warnings::EMPTY;
+        let target = NodeId(machine.targets().first().unwrap());
+        let size = working_set(&options(line), machine, target, &mut warnings).unwrap();
+        (size, warnings.iter().map(Warning::code).collect::<Vec<_>>())
+    };
+    let mut two = machine("two-sockets", None);
+    let cache = two.reported_cache().unwrap();
+    assert_eq!(size(&two, ""), (cache.times(4).max(Bytes::MIB.times(256)), Vec::new()));
+    assert_eq!(size(&two, "--size=1M"), (Bytes::MIB, ["cache-could-hold"].to_vec()));
+    // A control group that leaves less than the working set.
+    two.host.memory_limit = Some(latency_core::host::MemoryLimit {
+        limit: Bytes::MIB.times(200),
+        usage: Bytes(0),
+        headroom: Bytes::MIB.times(101),
+    });
+    assert_eq!(size(&two, ""), (Bytes::MIB.times(50), ["size-clipped", "cache-could-hold"].to_vec()));
+    two.host.memory_limit = None;
+    assert_eq!(size(&machine("no-sysfs", None), "").1.len(), 0);
+}
+
+#[test]
+fn chains_that_cannot_be_are_refused_before_anything_is_mapped() {
+    let one = machine("one-node", None);
+    assert_eq!(pairs(&one, "--size=1M --order=page-local"), Ok("0>0@0".into()));
+    assert!(codes(&one, "--order=sequential").contains(&"prefetch-assisted"));
+}

@@ -1,0 +1,193 @@
+//! What the processor says of itself by CPUID.
+//!
+//! It knows no file and no system call; what it reports may differ from what is
+//! measured, above all under a hypervisor, and is printed beside it.
+
+use core::fmt::Write;
+
+use latency_core::text::Text;
+use latency_core::units::{Bytes, Hertz};
+use raw_cpuid::{CacheType, CpuId, CpuIdReaderNative, Hypervisor};
+
+/// A data or unified cache as CPUID describes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheClaim {
+    /// The level: 1 is next to the core.
+    pub level: u8,
+    /// The capacity.
+    pub size: Bytes,
+    /// The associativity.
+    pub ways: u32,
+}
+
+/// What the program runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// No hypervisor shows itself.
+    Hardware,
+    /// A hypervisor that executes the instructions on a real processor.
+    Virtual,
+    /// QEMU's translator: the timing is that of an emulation.
+    Emulated,
+}
+
+impl Platform {
+    /// The word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Platform::Hardware => "hardware",
+            Platform::Virtual => "virtual machine",
+            Platform::Emulated => "emulated",
+        }
+    }
+}
+
+/// What CPUID says.
+#[derive(Clone, Copy, Debug)]
+pub struct Processor {
+    /// The vendor's twelve characters, such as `GenuineIntel`.
+    pub vendor: Text<16>,
+    /// The brand string.
+    pub brand: Text<64>,
+    /// Family, model and stepping.
+    pub signature: (u8, u8, u8),
+    /// Hardware, virtual machine or emulator.
+    pub platform: Platform,
+    /// The hypervisor's name; empty where there is none.
+    pub hypervisor: Text<16>,
+    /// The counter runs at one rate in all power states (CPUID 8000_0007h EDX\[8\]).
+    pub invariant_counter: bool,
+    /// The counter's frequency where processor or hypervisor declares one.
+    pub declared_counter: Option<Hertz>,
+    /// LFENCE is documented to wait for earlier instructions: Intel always,
+    /// AMD with CPUID 8000_0021h EAX\[2\].
+    pub fence_promised: bool,
+    /// A data-dependent prefetcher can be switched off, hence exists (CPUID 7.2 EDX\[3\], DDPD_U).
+    pub data_dependent_prefetcher: bool,
+    /// Data and unified caches by level.
+    pub caches: [Option<CacheClaim>; 4],
+}
+
+impl Processor {
+    /// Asks the processor on which the caller runs.
+    #[must_use]
+    pub fn identify() -> Processor {
+        let cpuid = CpuId::new();
+        let vendor = cpuid.get_vendor_info();
+        let vendor = Text::from_bytes(vendor.as_ref().map_or("", |vendor| vendor.as_str()).as_bytes());
+        let brand = cpuid.get_processor_brand_string();
+        let brand = Text::from_bytes(brand.as_ref().map_or("", |brand| brand.as_str()).trim().as_bytes());
+        let features = cpuid.get_feature_info();
+        let signature = features
+            .as_ref()
+            .map_or((0, 0, 0), |info| (info.family_id(), info.model_id(), info.stepping_id()));
+        let (platform, hypervisor) = hypervisor(&cpuid);
+        Processor {
+            vendor,
+            brand,
+            signature,
+            platform,
+            hypervisor,
+            invariant_counter: cpuid
+                .get_advanced_power_mgmt_info()
+                .is_some_and(|info| info.has_invariant_tsc()),
+            declared_counter: declared_counter(&cpuid),
+            fence_promised: vendor.as_str() == "GenuineIntel" || amd_fence_promised(),
+            data_dependent_prefetcher: data_dependent_prefetcher(&cpuid),
+            caches: caches(&cpuid),
+        }
+    }
+
+    /// The largest cache that it describes.
+    #[must_use]
+    pub fn last_level_cache(&self) -> Option<CacheClaim> {
+        self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()
+    }
+}
+
+fn hypervisor(cpuid: &CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
+    let mut name = Text::EMPTY;
+    let Some(hypervisor) = cpuid.get_hypervisor_info() else {
+        // The feature bit without a leaf still means a hypervisor.
+        let hidden = cpuid.get_feature_info().is_some_and(|info| info.has_hypervisor());
+        return if hidden {
+            (Platform::Virtual, Text::from_bytes(b"unknown"))
+        } else {
+            (Platform::Hardware, name)
+        };
+    };
+    let (platform, known) = match hypervisor.identify() {
+        Hypervisor::QEMU => (Platform::Emulated, "QEMU TCG"),
+        Hypervisor::KVM => (Platform::Virtual, "KVM"),
+        Hypervisor::Xen => (Platform::Virtual, "Xen"),
+        Hypervisor::VMware => (Platform::Virtual, "VMware"),
+        Hypervisor::HyperV => (Platform::Virtual, "Hyper-V"),
+        Hypervisor::Bhyve => (Platform::Virtual, "bhyve"),
+        Hypervisor::QNX => (Platform::Virtual, "QNX"),
+        Hypervisor::ACRN => (Platform::Virtual, "ACRN"),
+        Hypervisor::Unknown(..) => (Platform::Virtual, "unknown"),
+    };
+    // The name is shorter than the text; a write to a Text reports only overflow.
+    let _ = name.write_str(known);
+    (platform, name)
+}
+
+/// CPUID 15h where it gives a crystal, or else what the hypervisor declares (leaf 4000_0010h, kHz).
+fn declared_counter(cpuid: &CpuId<CpuIdReaderNative>) -> Option<Hertz> {
+    if let Some(hertz) = cpuid.get_tsc_info().and_then(|info| info.tsc_frequency()) {
+        return Some(Hertz(hertz));
+    }
+    const TIMING_LEAF: u32 = 0x4000_0010;
+    cpuid.get_hypervisor_info()?;
+    if raw_cpuid::cpuid!(0x4000_0000u32).eax < TIMING_LEAF {
+        return None;
+    }
+    match raw_cpuid::cpuid!(TIMING_LEAF).eax {
+        0 => None,
+        kilohertz => Some(Hertz(u64::from(kilohertz) * 1000)),
+    }
+}
+
+fn amd_fence_promised() -> bool {
+    const LEAF: u32 = 0x8000_0021;
+    raw_cpuid::cpuid!(0x8000_0000u32).eax >= LEAF && raw_cpuid::cpuid!(LEAF).eax & (1 << 2) != 0
+}
+
+fn data_dependent_prefetcher(cpuid: &CpuId<CpuIdReaderNative>) -> bool {
+    cpuid.get_extended_feature_info().is_some()
+        && raw_cpuid::cpuid!(7u32, 0u32).eax >= 2
+        && raw_cpuid::cpuid!(7u32, 2u32).edx & (1 << 3) != 0
+}
+
+/// Leaf 4, or 8000_001Dh on AMD. The iterator stops at a type of zero, which QEMU's empty leaf has at once.
+fn caches(cpuid: &CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
+    let mut claims = [None; 4];
+    for cache in cpuid.get_cache_parameters().into_iter().flatten() {
+        let slot = claims.get_mut(usize::from(cache.level()).wrapping_sub(1));
+        if let (Some(slot), CacheType::Data | CacheType::Unified) = (slot, cache.cache_type()) {
+            let (ways, sets) = (cache.associativity(), cache.sets());
+            let size = ways * cache.physical_line_partitions() * cache.coherency_line_size() * sets;
+            *slot = Some(CacheClaim { level: cache.level(), size: Bytes(size as u64), ways: ways as u32 });
+        }
+    }
+    claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_under_the_test_describes_itself_without_contradiction() {
+        let processor = Processor::identify();
+        assert!(!processor.vendor.is_empty());
+        for (index, cache) in processor.caches.iter().enumerate() {
+            if let Some(cache) = cache {
+                assert_eq!(usize::from(cache.level), index + 1);
+                assert!(cache.size >= Bytes(4096) && cache.ways > 0, "{cache:?}");
+            }
+        }
+        assert_eq!(processor.platform == Platform::Hardware, processor.hypervisor.is_empty());
+    }
+}

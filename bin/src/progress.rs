@@ -1,0 +1,54 @@
+//! One line on standard error that says what is going on, for a person who waits.
+
+use core::fmt::{self, Write};
+
+use crate::options::When;
+use crate::sys::out::Messages;
+use crate::sys::terminal::Stream;
+
+/// Back to the start of the line, and clear it (ECMA-48 EL).
+const CLEAR: &str = "\r\x1b[K";
+
+/// The line; silent unless there is somebody to see it.
+pub struct Progress {
+    messages: Option<Messages>,
+    shown: bool,
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Progress").field("shown", &self.shown).finish_non_exhaustive()
+    }
+}
+
+impl Progress {
+    /// Shown on a terminal, or always, or never.
+    #[must_use]
+    pub fn new(when: When) -> Self {
+        let wanted = match when {
+            When::Auto => Stream::Error.is_terminal(),
+            When::Always => true,
+            When::Never => false,
+        };
+        Progress { messages: wanted.then(Messages::new), shown: false }
+    }
+
+    /// Replaces the line.
+    pub fn say(&mut self, what: fmt::Arguments<'_>) {
+        if let Some(messages) = &mut self.messages {
+            // Messages drop their errors: there is nobody left to tell.
+            let _ = write!(messages, "{CLEAR}{what}");
+            messages.flush();
+            self.shown = true;
+        }
+    }
+
+    /// Takes the line away, before anything else is written.
+    pub fn clear(&mut self) {
+        if let (Some(messages), true) = (&mut self.messages, self.shown) {
+            let _ = messages.write_str(CLEAR);
+            messages.flush();
+            self.shown = false;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! One header, one row a point, plain numbers under the names of the JSON keys.
+
+use core::fmt::{self, Write};
+
+use super::Report;
+use crate::options::Choice;
+use crate::result::{Measurement, Outcome, Point};
+
+/// Writes the matrix.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    writeln!(
+        out,
+        "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,hops_per_trial,\
+         disturbed_trials,core_ghz,working_set_bytes,stride_bytes,pages_asked,pages_obtained,verified,seed"
+    )?;
+    for outcome in report.outcomes {
+        row(out, report, outcome)?;
+    }
+    Ok(())
+}
+
+fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> fmt::Result {
+    let Point { initiator, target, size, stride, pages, seed, .. } = outcome.point;
+    write!(out, "{initiator},{target},")?;
+    match &outcome.result {
+        Ok(measured) => {
+            let Measurement { series, placed, .. } = measured;
+            let nanoseconds = series.nanoseconds.median;
+            number(out, report.clock.ticks(nanoseconds))?;
+            number(out, Some(nanoseconds))?;
+            number(out, series.core_cycles.map(|cycles| cycles.median))?;
+            number(out, series.nanoseconds.interval.map(|interval| interval.low))?;
+            number(out, series.nanoseconds.interval.map(|interval| interval.high))?;
+            number(out, Some(series.minimum_ns))?;
+            number(out, Some(series.nanoseconds.mad))?;
+            write!(out, "{},{},{},{},", series.batches, measured.rounds, measured.hops, series.disturbed)?;
+            number(out, series.core_gigahertz.map(|clock| clock.median))?;
+            write!(out, "{},{},{},", size.0, stride.0, pages.word())?;
+            writeln!(out, "{},{},{seed}", placed.pages.word(), placed.is_verified(target))
+        }
+        Err(_) => writeln!(out, ",,,,,,,,,,,,{},{},{},,,{seed}", size.0, stride.0, pages.word()),
+    }
+}
+
+/// A number and the comma after it; nothing but the comma where there is none.
+fn number(out: &mut dyn Write, value: Option<f64>) -> fmt::Result {
+    match value {
+        Some(value) if value.is_finite() => write!(out, "{value:.3},"),
+        _ => out.write_str(","),
+    }
+}

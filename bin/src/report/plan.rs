@@ -1,0 +1,49 @@
+//! The plan for people who want to know before they wait (`--dry-run`).
+
+use core::fmt::{self, Write};
+
+use latency_core::units::Bytes;
+
+use crate::options::{Choice, Options};
+use crate::result::Point;
+
+/// Mapping, clearing and writing memory takes about so long for each byte, by the slower of the machines measured.
+const NANOSECONDS_PER_BYTE: f64 = 0.3;
+/// What a hop takes, until it is known.
+const GUESSED_HOP_NS: f64 = 100.0;
+
+/// Writes every point, the memory that they need together, and how long it will take.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt::Result {
+    let mut bytes = Bytes(0);
+    for (index, point) in points.iter().enumerate() {
+        let Point { initiator, cpu, target, size, stride, pages, kernel, .. } = point;
+        writeln!(
+            out,
+            "Node {initiator} (CPU {cpu}) -> Node {target}: {size} in {} nodes {stride} apart, {} kernel, pages {}",
+            size.0 / stride.0.max(1),
+            kernel.name,
+            pages.word()
+        )?;
+        let earlier = points.get(..index).unwrap_or_default();
+        if !earlier.iter().any(|other| other.target == *target) {
+            bytes.0 += size.0;
+        }
+    }
+    let trial_ns = options.iters.map_or(100_000.0, |iters| iters.get() as f64 * GUESSED_HOP_NS);
+    let trials = options.trials.map_or(15.0, |trials| f64::from(trials.get()));
+    let warm_up_ns = 0.2e9;
+    let shortest_ns = points.len() as f64 * (warm_up_ns + trials * trial_ns);
+    let usual = (bytes.0 as f64 * NANOSECONDS_PER_BYTE + shortest_ns.max(1e9)) / 1e9;
+    let limit = points.len() as f64 * options.time_limit.0 as f64 / 1e12;
+    writeln!(
+        out,
+        "{} points, {bytes} of memory, about {usual:.0} s; at most {:.0} s more where the precision of {} % is not reached",
+        points.len(),
+        limit.max(0.0),
+        options.precision * 100.0
+    )
+}

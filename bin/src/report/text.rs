@@ -1,0 +1,269 @@
+//! The matrix for people: one line a pair, then what a reader needs to believe it.
+
+use core::fmt::{self, Display, Write};
+
+use latency_core::chain::Order;
+use latency_core::units::NodeId;
+
+use super::figures::Figure;
+use super::Report;
+use crate::options::{Choice, Pages};
+use crate::result::{ClockFacts, Measurement, Outcome, Point, WarmUp};
+
+/// Writes the whole report.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    for outcome in report.outcomes {
+        pair(out, report.clock, outcome)?;
+    }
+    if report.partial {
+        writeln!(out, "partial: interrupted before all pairs were measured to the end")?;
+    }
+    if report.options.quiet {
+        return Ok(());
+    }
+    details(out, report)?;
+    ratios(out, report.outcomes)?;
+    conditions(out, report)?;
+    clock_line(out, report)?;
+    health(out, report)
+}
+
+/// The line that scripts look for.
+fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
+    let Point { initiator, target, .. } = outcome.point;
+    write!(out, "Node {initiator} -> Node {target}: ")?;
+    match &outcome.result {
+        Ok(measured) => {
+            let nanoseconds = measured.series.nanoseconds.median;
+            match clock.ticks(nanoseconds) {
+                Some(ticks) => write!(out, "{} cycles", Figure(ticks))?,
+                None => out.write_str("? cycles")?,
+            }
+            writeln!(out, " ({} ns)", Figure(nanoseconds))
+        }
+        Err(exclusion) => writeln!(out, "not measured: {exclusion}"),
+    }
+}
+
+fn details(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    if !report.outcomes.iter().any(|outcome| outcome.result.is_ok()) {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{:<12} {:>11} {:>18} {:>9} {:>9} {:>8} {:>9}",
+        "pair", "core cycles", "95 % interval, ns", "min ns", "MAD ns", "trials", "disturbed"
+    )?;
+    for outcome in report.outcomes {
+        let Ok(Measurement { series, .. }) = &outcome.result else { continue };
+        let Point { initiator, target, .. } = outcome.point;
+        let label = format_args!("{initiator} -> {target}").to_text();
+        write!(out, "{label:<12} ")?;
+        match &series.core_cycles {
+            Some(cycles) => write!(out, "{:>11} ", Figure(cycles.median))?,
+            None => write!(out, "{:>11} ", "-")?,
+        }
+        match series.nanoseconds.interval {
+            Some(interval) => {
+                let range = format_args!("{:.2} .. {:.2}", interval.low, interval.high).to_text();
+                write!(out, "{range:>18} ")?;
+            }
+            None => write!(out, "{:>18} ", "too few rounds")?,
+        }
+        writeln!(
+            out,
+            "{:>9.2} {:>9.2} {:>8} {:>9}",
+            series.minimum_ns, series.nanoseconds.mad, series.batches, series.disturbed
+        )?;
+    }
+    Ok(())
+}
+
+/// A short text, so that it can be padded.
+trait ToText {
+    fn to_text(&self) -> latency_core::text::Text<48>;
+}
+
+impl ToText for fmt::Arguments<'_> {
+    fn to_text(&self) -> latency_core::text::Text<48> {
+        let mut text = latency_core::text::Text::EMPTY;
+        // What does not fit is left out; columns are wide enough for every number that is one.
+        let _ = write!(text, "{self}");
+        text
+    }
+}
+
+/// How much farther remote memory is, and how far the pairs lie apart.
+fn ratios(out: &mut dyn Write, outcomes: &[Outcome<'_>]) -> fmt::Result {
+    let measured = || {
+        outcomes.iter().filter_map(|outcome| {
+            let latency = outcome.result.as_ref().ok()?.series.nanoseconds.median;
+            Some((outcome.point.initiator, outcome.point.target, latency))
+        })
+    };
+    let mean = |local: bool| {
+        let (sum, count) = measured()
+            .filter(|(from, to, _)| (from == to) == local)
+            .fold((0.0, 0u32), |(sum, count), (_, _, latency)| (sum + latency, count + 1));
+        (count > 0).then(|| sum / f64::from(count))
+    };
+    if let (Some(local), Some(remote)) = (mean(true), mean(false)) {
+        writeln!(
+            out,
+            "\nRemote/local: {:.2} (mean of remote pairs {} ns, of local pairs {} ns)",
+            remote / local,
+            Figure(remote),
+            Figure(local)
+        )?;
+    }
+    let by_latency = |a: &(NodeId, NodeId, f64), b: &(NodeId, NodeId, f64)| a.2.total_cmp(&b.2);
+    if let (Some(nearest), Some(farthest)) = (measured().min_by(by_latency), measured().max_by(by_latency)) {
+        if (nearest.0, nearest.1) != (farthest.0, farthest.1) {
+            writeln!(
+                out,
+                "Spread: {} ns ({} -> {}) to {} ns ({} -> {}), {:.2} times",
+                Figure(nearest.2),
+                nearest.0,
+                nearest.1,
+                Figure(farthest.2),
+                farthest.0,
+                farthest.1,
+                farthest.2 / nearest.2
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// What was walked, in which pages, and how it is known where they were.
+fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    let Some(first) = report.outcomes.first() else { return Ok(()) };
+    let Point { stride, seed, kernel, .. } = first.point;
+    write!(out, "\nChain:      ")?;
+    writeln!(
+        out,
+        "{} order, {} apart, {} kernel, seed {seed}; latency per dependent load, page walks included",
+        OrderName(first.point.order),
+        stride,
+        kernel.name
+    )?;
+    let mut seen = latency_core::cpulist::NodeSet::EMPTY;
+    for outcome in report.outcomes {
+        let (point, Ok(measured)) = (&outcome.point, &outcome.result) else { continue };
+        if !seen.insert(point.target.0) {
+            continue;
+        }
+        if report.options.verbose {
+            let WarmUp { hops, cold_ns, .. } = measured.warm_up;
+            write!(
+                out,
+                "            chain {:016x}; {} hops a trial, {} rounds; warm-up {hops} hops",
+                measured.fingerprint, measured.hops, measured.rounds
+            )?;
+            match cold_ns {
+                Some(cold_ns) => writeln!(out, ", first pass {} ns", Figure(cold_ns))?,
+                None => writeln!(out)?,
+            }
+        }
+        let placed = &measured.placed;
+        write!(out, "Node {:<7}{} in {}", point.target, point.size, page_words(placed.pages))?;
+        if let Some(share) = placed.huge_share() {
+            write!(out, " ({:.0} %)", share * 100.0)?;
+        }
+        write!(out, ", asked {}; {}; ", point.pages.word(), placed.means.name())?;
+        match (placed.is_verified(point.target), placed.after.counts()) {
+            (true, Some(counts)) => writeln!(
+                out,
+                "{} pages verified before and after by {}",
+                counts.total(),
+                placed.after.source()
+            )?,
+            _ => writeln!(out, "placement unverified")?,
+        }
+    }
+    Ok(())
+}
+
+/// The name of an order, as in the option.
+struct OrderName(Order);
+
+impl Display for OrderName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Order::Random => out.write_str("random"),
+            Order::Local(region) if region.0 == 4096 => out.write_str("page-local"),
+            Order::Local(region) => write!(out, "{region}-local"),
+            Order::Sequential => out.write_str("sequential"),
+            Order::Backward => out.write_str("backward"),
+        }
+    }
+}
+
+const fn page_words(pages: Pages) -> &'static str {
+    match pages {
+        Pages::Auto | Pages::Small4k => "4 KiB pages",
+        Pages::Thp => "transparent 2 MiB pages",
+        Pages::Huge2m => "2 MiB pages",
+        Pages::Huge1g => "1 GiB pages",
+    }
+}
+
+/// The clock that everything was timed with.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn clock_line(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    write!(out, "Clock:      ")?;
+    match *report.clock {
+        ClockFacts::Counter { frequency, spread_ppm, invariant, step, overhead, .. } => {
+            write!(out, "TSC {:.3} MHz (calibrations within {spread_ppm:.2} ppm", frequency.megahertz())?;
+            let source = report.machine.host.clock_source.as_str();
+            if source == "tsc" {
+                out.write_str("; clock source tsc, so not independent")?;
+            } else if !source.is_empty() {
+                write!(out, "; clock source {source}")?;
+            }
+            if !invariant {
+                out.write_str("; not invariant")?;
+            }
+            writeln!(out, "), step {} ticks, pair of stamps {} ticks (subtracted)", step.0, overhead.0)?;
+        }
+        ClockFacts::Kernel { step_ns, overhead_ns } => {
+            writeln!(out, "clock_gettime, step {step_ns} ns, pair of reads {overhead_ns} ns; no cycles")?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the tool measures what is known as what it is.
+fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    let medians = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    let clocks = medians.filter_map(|measured| measured.series.core_gigahertz.map(|clock| clock.median));
+    let (low, high) =
+        clocks.fold((f64::INFINITY, 0.0f64), |(low, high), clock| (low.min(clock), high.max(clock)));
+    write!(out, "Health:     ")?;
+    if high > 0.0 {
+        write!(out, "core clock {low:.2}")?;
+        if high - low >= 0.005 {
+            write!(out, " to {high:.2}")?;
+        }
+        out.write_str(" GHz; ")?;
+    }
+    if let Some(cycles) = report.health.l1_cycles {
+        write!(out, "L1 hit {cycles:.2} core cycles; ")?;
+    }
+    if let Some(ratio) = report.health.multiply_ratio {
+        write!(out, "multiply/add {ratio:.2}; ")?;
+    }
+    let repeats =
+        report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()?.series.repeat_ratio);
+    match repeats.max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs())) {
+        Some(ratio) => writeln!(out, "same chain twice {ratio:.3}"),
+        None => writeln!(out, "same chain twice: too few rounds"),
+    }
+}

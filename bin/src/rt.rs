@@ -1,0 +1,60 @@
+//! What a C library would do around `main`: the entry, the memory functions, the end.
+//!
+//! Compiled into the executable alone, so that the library can be tested with the
+//! host's own start-up code. Knows the state in which the kernel starts a process,
+//! and nothing of what the program does.
+//!
+//! # Safety
+//!
+//! The entry is assembly; [`lb_start`] is called by it once, with the initial stack
+//! pointer, and follows the vectors that the kernel put there.
+
+use core::arch::global_asm;
+use core::ffi::c_char;
+use core::fmt::Write;
+use core::panic::PanicInfo;
+use latency_bench::sys::arguments::{Arguments, Environment};
+use latency_bench::sys::out::Messages;
+use latency_bench::sys::{init, signal};
+
+global_asm!(include_str!("../../asm/x86_64/start.s"), options(raw));
+global_asm!(include_str!("../../asm/x86_64/mem.s"), options(raw));
+
+/// Runs the program on the process that the kernel has made.
+///
+/// # Safety
+/// `stack` must be the stack pointer as the kernel left it: `argc`, that many
+/// argument pointers, a null, the environment's pointers and a null.
+///
+/// # References
+/// System V ABI, AMD64 supplement, 3.4.1 "Initial Stack and Register State".
+#[unsafe(no_mangle)]
+unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
+    // SAFETY: the kernel put the vectors there and they stay for the whole process:
+    // nothing returns below this frame, and nobody writes to them.
+    let (passed, environment) = unsafe {
+        let count = stack.read();
+        let vector: *const *const c_char = stack.add(1).cast();
+        (Arguments::from_vector(count, vector), Environment::from_vector(vector.add(count + 1)))
+    };
+    // Unblocked, a signal ends the program as usual; nothing depends on it.
+    let _ = signal::block();
+    let arguments = init::begin(passed);
+    init::end(latency_bench::run(arguments, environment))
+}
+
+/// The exit status of a defect in the program (`EX_SOFTWARE` of sysexits.h).
+const DEFECT: i32 = 70;
+
+#[panic_handler]
+fn panic(information: &PanicInfo<'_>) -> ! {
+    let mut messages = Messages::new();
+    let (file, line) = information.location().map_or(("?", 0), |place| (place.file(), place.line()));
+    let _ = writeln!(messages, "ERROR: internal error at {file}:{line} (please report)");
+    drop(messages);
+    init::end(DEFECT)
+}
+
+/// Named by the unwind tables of the prebuilt `core`; nothing unwinds, so nothing calls it.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}

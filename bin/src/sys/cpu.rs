@@ -1,0 +1,177 @@
+//! Which CPUs this thread may use, which it is on, and what the kernel did to it meanwhile.
+//!
+//! Knows CPUs by number alone; which node or package one belongs to (but for what
+//! `getcpu` says) is the topology's matter.
+//!
+//! # Safety
+//!
+//! Four system calls get the address of a local mask or record whose size is that
+//! of the kernel's type.
+
+use super::errno::Errno;
+use super::raw::syscall6;
+use core::mem::{size_of, size_of_val};
+use latency_core::cpulist::CpuSet;
+use latency_core::units::{CpuId, NodeId};
+use linux_raw_sys::general::{
+    __NR_getcpu, __NR_getrusage, __NR_sched_getaffinity, __NR_sched_setaffinity, RUSAGE_THREAD,
+};
+
+/// The thread of the caller, to the affinity calls.
+const THIS_THREAD: usize = 0;
+
+/// The CPUs that this thread may run on: its affinity mask, within the cpuset and the CPUs that are online.
+///
+/// # Errors
+/// `EINVAL` on a kernel built for more CPUs than a [`CpuSet`] holds.
+///
+/// # References
+/// `sched_getaffinity(2)`. By its number, since rustix's set ends at 1024 CPUs.
+pub fn allowed() -> Result<CpuSet, Errno> {
+    let mut set = CpuSet::EMPTY;
+    let words = set.words_mut();
+    let arguments = [THIS_THREAD, size_of_val(words), words.as_mut_ptr() as usize, 0, 0, 0];
+    // SAFETY: the kernel writes at most as many bytes as it was told, which is the size of the words.
+    unsafe { syscall6(__NR_sched_getaffinity, arguments) }?;
+    Ok(set)
+}
+
+/// Lets this thread run on the CPUs of `set` alone; on return it runs on one of them.
+///
+/// # Errors
+/// `EINVAL` where none of them is online and in the cpuset.
+pub fn pin(set: &CpuSet) -> Result<(), Errno> {
+    let words = set.words();
+    let arguments = [THIS_THREAD, size_of_val(words), words.as_ptr() as usize, 0, 0, 0];
+    // SAFETY: the kernel reads at most as many bytes as it was told, which is the size of the words.
+    unsafe { syscall6(__NR_sched_setaffinity, arguments) }?;
+    Ok(())
+}
+
+/// Lets this thread run on `cpu` alone; on return it does.
+///
+/// # Errors
+/// `EINVAL` where the CPU is offline, outside the cpuset or does not exist.
+pub fn pin_to(cpu: CpuId) -> Result<(), Errno> {
+    let mut set = CpuSet::EMPTY;
+    set.insert(cpu.0);
+    pin(&set)
+}
+
+/// The CPU that this thread is running on, and its node.
+///
+/// # Errors
+/// None is documented for valid addresses; a seccomp filter may forbid the call.
+///
+/// # References
+/// `getcpu(2)`: the system call, since the vDSO's answer is the value of a register
+/// that an emulator may not keep.
+pub fn current() -> Result<(CpuId, NodeId), Errno> {
+    let (mut cpu, mut node) = (0_u32, 0_u32);
+    let arguments = [&raw mut cpu as usize, &raw mut node as usize, 0, 0, 0, 0];
+    // SAFETY: the kernel writes one unsigned int to each address.
+    unsafe { syscall6(__NR_getcpu, arguments) }?;
+    Ok((CpuId(cpu), NodeId(node)))
+}
+
+/// Lets another thread run first, if one waits for this CPU.
+pub fn yield_now() {
+    rustix::thread::sched_yield();
+}
+
+/// What the kernel has counted for a thread since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Times it gave up the CPU by itself, as by sleeping.
+    pub voluntary_switches: u64,
+    /// Times it was made to give up the CPU: somebody else ran in the middle of its work.
+    pub involuntary_switches: u64,
+    /// Page faults that needed no input or output.
+    pub minor_faults: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+}
+
+impl Usage {
+    /// What was counted from `earlier` to this.
+    #[must_use]
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        Usage {
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+        }
+    }
+}
+
+/// The kernel's `struct rusage` on x86-64, of which the four counts are used.
+#[repr(C)]
+#[derive(Default)]
+struct ResourceUsage {
+    times: [i64; 4],
+    memory: [i64; 4],
+    minor_faults: i64,
+    major_faults: i64,
+    swaps_and_messages: [i64; 6],
+    voluntary_switches: i64,
+    involuntary_switches: i64,
+}
+
+const _: () = assert!(size_of::<ResourceUsage>() == 144);
+
+/// What the kernel has counted for this thread.
+///
+/// # Errors
+/// None is documented; a seccomp filter may forbid the call.
+///
+/// # References
+/// `getrusage(2)` with `RUSAGE_THREAD`.
+pub fn thread_usage() -> Result<Usage, Errno> {
+    let mut usage = ResourceUsage::default();
+    let arguments = [RUSAGE_THREAD as usize, &raw mut usage as usize, 0, 0, 0, 0];
+    // SAFETY: the kernel writes one `struct rusage`, 144 bytes as asserted above, all of them integers.
+    unsafe { syscall6(__NR_getrusage, arguments) }?;
+    Ok(Usage {
+        voluntary_switches: usage.voluntary_switches as u64,
+        involuntary_switches: usage.involuntary_switches as u64,
+        minor_faults: usage.minor_faults as u64,
+        major_faults: usage.major_faults as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_where_it_was_pinned() {
+        let before = allowed().unwrap();
+        assert!(!before.is_empty());
+        for cpu in before.iter().map(CpuId) {
+            pin_to(cpu).unwrap();
+            let (on, _) = current().unwrap();
+            assert_eq!(on, cpu);
+            assert!(allowed().unwrap().iter().eq([cpu.0]));
+        }
+        pin(&before).unwrap();
+        assert_eq!(allowed().unwrap(), before);
+    }
+
+    #[test]
+    fn a_cpu_that_does_not_exist_is_an_error() {
+        assert_eq!(pin_to(CpuId(8191)), Err(Errno::EINVAL));
+        assert_eq!(pin_to(CpuId(1 << 20)), Err(Errno::EINVAL));
+    }
+
+    #[test]
+    fn touching_new_memory_and_sleeping_are_counted() {
+        let before = thread_usage().unwrap();
+        let page = std::vec![1_u8; 1 << 20];
+        std::hint::black_box(&page);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let counted = thread_usage().unwrap().since(&before);
+        assert!(counted.minor_faults >= 1, "{counted:?}");
+        assert!(counted.voluntary_switches >= 1, "{counted:?}");
+    }
+}

@@ -1,0 +1,231 @@
+//! Reading: small files of /proc and /sys, long ones line by line, saved results whole.
+//!
+//! Knows nothing of what is in them.
+
+use super::errno::Errno;
+use super::path::Path;
+use super::table::Table;
+use core::ops::Deref;
+use latency_core::topology::Files;
+use latency_core::units::Bytes;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{open as open_file, Mode, OFlags};
+
+/// Opens `path` for reading.
+fn open(path: &[u8]) -> Result<OwnedFd, Errno> {
+    let path = Path::new(path)?;
+    loop {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        match open_file(path.as_c_str(), flags, Mode::empty()) {
+            Err(rustix::io::Errno::INTR) => {}
+            result => return Ok(result?),
+        }
+    }
+}
+
+/// One read that no signal interrupts; 0 at the end of the file.
+fn read_some(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+    loop {
+        match rustix::io::read(file.as_fd(), &mut *buffer) {
+            Err(rustix::io::Errno::INTR) => {}
+            result => return Ok(result?),
+        }
+    }
+}
+
+/// Reads to the end of the file or of `buffer`, whichever comes first; the files of /proc come in pieces.
+fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+    let mut length = 0;
+    while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
+        match read_some(file.as_fd(), rest)? {
+            0 => break,
+            count => length += count,
+        }
+    }
+    Ok(length)
+}
+
+/// Reads `path` into `buffer` and returns what was read: the whole file, or as much as the buffer holds.
+///
+/// # Errors
+/// Those of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` for what is no path.
+pub fn read_into<'b>(path: &[u8], buffer: &'b mut [u8]) -> Result<&'b [u8], Errno> {
+    let length = read_all(open(path)?, buffer)?;
+    Ok(buffer.get(..length).unwrap_or_default())
+}
+
+/// The files of the system that the program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemFiles;
+
+impl Files for SystemFiles {
+    fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+        read_into(path.as_bytes(), buffer).ok()
+    }
+}
+
+/// Gives `each` every line of `path` without its newline, until it returns false.
+///
+/// The file may be of any length and is read through `buffer`. Of a line that does
+/// not fit there, the beginning is given and the rest skipped.
+///
+/// # Errors
+/// As [`read_into`]; `EINVAL` for an empty buffer.
+pub fn for_each_line(path: &[u8], buffer: &mut [u8], each: impl FnMut(&[u8]) -> bool) -> Result<(), Errno> {
+    let file = open(path)?;
+    split_lines(buffer, |rest| read_some(&file, rest), each)
+}
+
+/// The lines of whatever `read` delivers, piece by piece.
+fn split_lines(
+    buffer: &mut [u8],
+    mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>,
+    mut each: impl FnMut(&[u8]) -> bool,
+) -> Result<(), Errno> {
+    if buffer.is_empty() {
+        return Err(Errno::EINVAL);
+    }
+    let mut held = 0; // bytes at the start of the buffer that begin an unfinished line
+    let mut skipping = false; // what is being read belongs to a line whose beginning was given
+    loop {
+        let count = read(buffer.get_mut(held..).unwrap_or_default())?;
+        let end = held + count;
+        let mut start = 0;
+        while let Some(length) = line_length(buffer.get(start..end)) {
+            let line = buffer.get(start..start + length).unwrap_or_default();
+            start += length + 1;
+            if !core::mem::take(&mut skipping) && !each(line) {
+                return Ok(());
+            }
+        }
+        let unfinished = buffer.get(start..end).unwrap_or_default();
+        let overlong = unfinished.len() == buffer.len();
+        if (overlong || count == 0) && !unfinished.is_empty() && !skipping && !each(unfinished) {
+            return Ok(());
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        skipping |= overlong;
+        held = if skipping { 0 } else { end - start };
+        buffer.copy_within(start..start + held, 0);
+    }
+}
+
+/// The length of the first line of `text`, without its newline, if there is a whole one.
+fn line_length(text: Option<&[u8]>) -> Option<usize> {
+    text?.iter().position(|&byte| byte == b'\n')
+}
+
+/// A whole file in memory.
+pub struct Contents {
+    bytes: Table<u8>,
+    length: usize,
+}
+
+impl Deref for Contents {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// Reads the whole of `path`, which may also be a pipe, as long as it has at most `limit` bytes.
+///
+/// A copy, not a mapping of the file: that could shrink or change while it is read.
+///
+/// # Errors
+/// `EFBIG` above the limit, `EISDIR` for a directory; otherwise as [`read_into`].
+pub fn load(path: &[u8], limit: Bytes) -> Result<Contents, Errno> {
+    let file = open(path)?;
+    let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
+    // Only the pages that are written take memory, and one byte more than allowed
+    // shows a file that is too long.
+    let mut bytes = Table::zeroed(limit.saturating_add(1))?;
+    let length = read_all(&file, &mut bytes)?;
+    if length > limit {
+        return Err(Errno::EFBIG);
+    }
+    Ok(Contents { bytes, length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    /// The lines of `text`, read in pieces of `piece` bytes through a buffer of `room`.
+    fn lines(text: &str, piece: usize, room: usize) -> Vec<String> {
+        let (mut rest, mut found) = (text.as_bytes(), Vec::new());
+        let read = |buffer: &mut [u8]| {
+            let count = piece.min(rest.len()).min(buffer.len());
+            buffer[..count].copy_from_slice(&rest[..count]);
+            rest = &rest[count..];
+            Ok(count)
+        };
+        let each = |line: &[u8]| {
+            found.push(String::from_utf8_lossy(line).into_owned());
+            true
+        };
+        split_lines(&mut std::vec![0; room], read, each).unwrap();
+        found
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_how_they_are_read() {
+        let text = "one\n\nthree four\na line without an end";
+        let whole: Vec<_> = text.lines().map(ToString::to_string).collect();
+        for piece in 1..50 {
+            for room in 22..60 {
+                assert_eq!(lines(text, piece, room), whole, "{piece} {room}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_long_line_the_beginning_is_given_once() {
+        for piece in 1..20 {
+            assert_eq!(
+                lines("0123456789abcdefghij\nnext\nlong at the end", piece, 8),
+                ["01234567", "next", "long at "]
+            );
+            assert_eq!(lines("12345678\n1234567\n\n", piece, 8), ["12345678", "1234567", ""]);
+        }
+    }
+
+    #[test]
+    fn reading_stops_when_asked() {
+        let mut count = 0;
+        for_each_line(b"/proc/self/status", &mut [0; 64], |_| {
+            count += 1;
+            count < 3
+        })
+        .unwrap();
+        assert_eq!(count, 3);
+        assert_eq!(for_each_line(b"/proc/self/status", &mut [], |_| true), Err(Errno::EINVAL));
+    }
+
+    #[test]
+    fn files_of_proc_are_read_to_their_end_or_the_buffers() {
+        let mut buffer = [0; 64];
+        assert_eq!(SystemFiles.read("/proc/self/comm", &mut buffer).unwrap().last(), Some(&b'\n'));
+        assert_eq!(read_into(b"/proc/self/status", &mut buffer).unwrap().len(), 64);
+        assert_eq!(SystemFiles.read("/does/not/exist", &mut buffer), None);
+        assert_eq!(read_into(b"/does/not/exist", &mut buffer), Err(Errno::ENOENT));
+        assert_eq!(read_into(b"/tmp", &mut buffer), Err(Errno::EISDIR));
+    }
+
+    #[test]
+    fn whole_files_are_loaded_up_to_the_limit() {
+        let file = std::env::temp_dir().join(std::format!("latency-bench-load-{}", std::process::id()));
+        std::fs::write(&file, std::vec![b'x'; 10_000]).unwrap();
+        let path = file.to_str().unwrap().as_bytes();
+        assert_eq!(*load(path, Bytes(10_000)).unwrap(), [b'x'; 10_000]);
+        assert_eq!(load(path, Bytes(9_999)).err(), Some(Errno::EFBIG));
+        assert_eq!(load(b"/dev/zero", Bytes(9_999)).err(), Some(Errno::EFBIG));
+        assert_eq!(load(b"/tmp", Bytes(10)).err(), Some(Errno::EISDIR));
+        std::fs::remove_file(file).unwrap();
+    }
+}

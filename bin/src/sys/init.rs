@@ -1,0 +1,222 @@
+//! The beginning and the end of the process, also as the first one of a machine.
+//!
+//! As `/init` of an initramfs the program has no /proc, no /sys and perhaps no open
+//! descriptors, gets its arguments through the kernel's command line, and must not
+//! end: the kernel panics when its first process does. Process 1 of a container is
+//! none of that. Knows nothing of options or results.
+//!
+//! # Safety
+//!
+//! Descriptors 0 to 2 are borrowed by number for the one question that may be asked
+//! of a closed one: whether it is open.
+
+use super::arguments::Arguments;
+use super::file::read_into;
+use super::out::Messages;
+use super::raw::exit;
+use super::system::process_id;
+use super::table::Table;
+use super::terminal::Stream;
+use core::cell::Cell;
+use core::ffi::CStr;
+use core::fmt::Write;
+use rustix::fd::{BorrowedFd, IntoRawFd};
+use rustix::fs::{access, mkdir, open, readlinkat_raw, sync, Access, Mode, OFlags, CWD};
+use rustix::io::fcntl_getfd;
+use rustix::mount::{mount, MountFlags};
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+use rustix::system::{reboot, RebootCommand};
+
+/// Makes the surroundings what the program expects, and returns the arguments to be obeyed: those `passed`
+/// by the kernel or, as a machine's first process, those after `--` on the kernel's command line.
+#[must_use]
+pub fn begin(passed: Arguments) -> Arguments {
+    let first = is_first_process();
+    if first {
+        mount_if_absent(c"/sys", c"/sys/kernel", c"sysfs");
+        mount_if_absent(c"/dev", c"/dev/null", c"devtmpfs");
+    }
+    open_standard_descriptors(first);
+    if first {
+        // Without the command line, the kernel's own idea of it is the next best.
+        return command_line_arguments().unwrap_or(passed);
+    }
+    passed
+}
+
+/// Stack for the deepest call: the largest values on it are the picture of the machine and the slots of a sweep.
+const STACK: u64 = 1 << 20;
+
+/// Raises a small stack limit, as of `ulimit -s 64`; the kernel asks for it at each growth of the stack.
+///
+/// # Errors
+/// The limit in bytes, where it is too small and may not be raised.
+pub fn make_room_on_stack() -> Result<(), u64> {
+    let limit = getrlimit(Resource::Stack);
+    match limit.current {
+        Some(bytes) if bytes < STACK => {
+            // The superuser may raise the hard limit too.
+            let maximum = limit.maximum.map(|most| most.max(STACK));
+            setrlimit(Resource::Stack, Rlimit { current: Some(STACK), maximum }).map_err(|_| bytes)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Ends the process with the exit status `status`; as a machine's first process, says it and turns the machine off.
+pub fn end(status: i32) -> ! {
+    if !is_first_process() {
+        exit(status);
+    }
+    // There is nobody to tell of a failed write.
+    let _ = writeln!(Messages::on(Stream::Output), "latency-bench: exit status {status}");
+    sync();
+    for command in [RebootCommand::PowerOff, RebootCommand::Halt] {
+        // Returns only without the permission, which a machine's first process has.
+        let _ = reboot(command);
+    }
+    exit(status)
+}
+
+/// Whether this is the first process of a machine, rather than of a container.
+///
+/// Mounts /proc if that is needed to know.
+fn is_first_process() -> bool {
+    if process_id() != 1 {
+        return false;
+    }
+    mount_if_absent(c"/proc", c"/proc/self", c"proc");
+    let mut link = [0; 32];
+    match readlinkat_raw(CWD, c"/proc/self/ns/pid", &mut link) {
+        // `PROC_PID_INIT_INO`: the namespace that the kernel starts with has a fixed number.
+        Ok(length) => link.get(..length) == Some(b"pid:[4026531836]"),
+        // A kernel without namespaces has no containers.
+        Err(_) => true,
+    }
+}
+
+/// Mounts a file system of the kernel's on `directory`, if `witness` is not there already.
+fn mount_if_absent(directory: &CStr, witness: &CStr, kind: &CStr) {
+    if access(witness, Access::EXISTS).is_err() {
+        // The directory may exist; what stays absent is reported by those who need it.
+        let _ = mkdir(directory, Mode::from_raw_mode(0o755));
+        let _ = mount(kind, directory, kind, MountFlags::empty(), None);
+    }
+}
+
+/// Opens those of the descriptors 0 to 2 that are closed: else the next file opened would pass for one of them.
+///
+/// The console where it is ours; otherwise something of which every write says EBADF.
+fn open_standard_descriptors(console: bool) {
+    for number in 0..3 {
+        // SAFETY: the borrow ends with this call, which looks the number up and nothing else.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+        if fcntl_getfd(descriptor).is_err() {
+            let (path, flags) =
+                if console { (c"/dev/console", OFlags::RDWR) } else { (c"/dev/null", OFlags::RDONLY) };
+            // The lowest free number is the one that is closed. It stays open for good.
+            if let Ok(descriptor) = open(path, flags | OFlags::NOCTTY, Mode::empty()) {
+                let _ = descriptor.into_raw_fd();
+            }
+        }
+    }
+}
+
+/// The words after `--` on the kernel's command line; `None` where it cannot be read.
+fn command_line_arguments() -> Option<Arguments> {
+    // x86-64 allows 2048 bytes, and a boot configuration may add to them.
+    let text = Table::zeroed(16 << 10).ok()?.leak();
+    let length = read_into(b"/proc/cmdline", text).ok()?.len();
+    let packed = pack_arguments(text.get_mut(..length)?);
+    Some(Arguments::packed(text.get(..packed)?))
+}
+
+/// Moves the words after `--` to the start of `text`, each ended by a NUL, and returns their length.
+///
+/// White space separates words; between double quotes it does not, and the quotes are left out.
+fn pack_arguments(text: &mut [u8]) -> usize {
+    // Read and written at once: what is written stays behind what is read, since the
+    // words in front of the `--`, and itself, are not kept.
+    let text = Cell::from_mut(text).as_slice_of_cells();
+    let mut kept = 0; // the length of the words that are kept
+    let mut end = 0; // the end of the word that is being read
+    let (mut in_word, mut quoted, mut keeping) = (false, false, false);
+    for byte in text.iter().map(Cell::get).chain([b'\n']) {
+        match byte {
+            b'"' => (in_word, quoted) = (true, !quoted),
+            b' ' | b'\t' | b'\n' if !quoted || byte == b'\n' => {
+                if in_word && keeping {
+                    put(text, &mut end, 0);
+                    kept = end;
+                }
+                keeping |= text.get(..end).is_some_and(|word| word.iter().map(Cell::get).eq(*b"--"));
+                (in_word, end) = (false, kept);
+            }
+            byte => {
+                in_word = true;
+                put(text, &mut end, byte);
+            }
+        }
+    }
+    kept
+}
+
+/// Sets the byte `at`, if there is one, and moves on to the next.
+fn put(text: &[Cell<u8>], at: &mut usize, byte: u8) {
+    if let Some(place) = text.get(*at) {
+        place.set(byte);
+        *at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// The words kept, shown between bars.
+    fn packed(text: &str) -> String {
+        let mut text = text.as_bytes().to_vec();
+        let length = pack_arguments(&mut text);
+        text[..length].iter().map(|&byte| if byte == 0 { '|' } else { char::from(byte) }).collect()
+    }
+
+    #[test]
+    fn words_after_the_dashes_are_kept() {
+        assert_eq!(packed("console=ttyS0 quiet -- matrix --size=64M\n"), "matrix|--size=64M|");
+        assert_eq!(packed("-- a"), "a|");
+        assert_eq!(packed("a --  b\tc  "), "b|c|");
+        assert_eq!(packed("a -- b -- c"), "b|--|c|");
+    }
+
+    #[test]
+    fn without_dashes_there_are_none() {
+        for text in ["", "\n", "console=ttyS0", "a --b --- -", "a --", "a -- \n", "\"a -- b"] {
+            assert_eq!(packed(text), "", "{text}");
+        }
+    }
+
+    #[test]
+    fn quotes_hold_words_together() {
+        assert_eq!(packed("a=\"x -- y\" -- --output=\"a b\" \"\" \"c\nd"), "--output=a b||c|d|");
+    }
+
+    #[test]
+    fn no_text_is_written_past() {
+        proptest::proptest!(|(bytes: Vec<u8>)| {
+            let mut text = b"-- ".to_vec();
+            text.extend(bytes);
+            let length = pack_arguments(&mut text);
+            assert!(length <= text.len());
+        });
+    }
+
+    #[test]
+    fn a_test_is_not_the_first_process() {
+        // In a container it may be process 1, and still not a machine's.
+        assert!(!is_first_process());
+        let passed = Arguments::packed(b"a\0b\0");
+        assert_eq!(begin(passed).collect::<Vec<_>>(), [b"a", b"b"]);
+    }
+}

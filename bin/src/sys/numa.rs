@@ -1,0 +1,281 @@
+//! Memory policies, and the question of which node a page is on.
+//!
+//! Knows nodes by number and memory by address. Whether an answer is good enough
+//! to be measured is decided elsewhere; the order of the calls, too.
+//!
+//! # Safety
+//!
+//! The system calls here get addresses of local masks and of the caller's slices,
+//! with their lengths. The addresses that are *asked about* are never read or
+//! written through: a policy says where pages lie, not what is in them, so those
+//! functions are safe for any address.
+//!
+//! # References
+//! `mbind(2)`, `set_mempolicy(2)`, `get_mempolicy(2)`, `move_pages(2)`. rustix has
+//! none of them.
+
+use super::errno::Errno;
+use super::raw::syscall6;
+use core::mem::size_of_val;
+use latency_core::cpulist::NodeSet;
+use latency_core::units::NodeId;
+use linux_raw_sys::general::{__NR_get_mempolicy, __NR_mbind, __NR_move_pages, __NR_set_mempolicy};
+use linux_raw_sys::mempolicy::{
+    MPOL_BIND, MPOL_DEFAULT, MPOL_F_ADDR, MPOL_F_MEMS_ALLOWED, MPOL_F_NODE, MPOL_INTERLEAVE, MPOL_LOCAL,
+    MPOL_MF_STRICT, MPOL_MODE_FLAGS, MPOL_PREFERRED,
+};
+
+/// Where the kernel takes the pages of a thread's new memory from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The node of the CPU that touches a page first, the state that a process starts in.
+    Default,
+    /// As `Default`, asked for expressly.
+    Local,
+    /// This node as long as it has free pages; the empty set means `Local`.
+    Preferred(NodeSet),
+    /// These nodes and no others; without free pages there the kernel kills.
+    Bind(NodeSet),
+    /// These nodes in turn, page by page.
+    Interleave(NodeSet),
+    /// A mode that this program does not use, by its number.
+    Other(u32),
+}
+
+impl Policy {
+    /// The policy that binds to one node.
+    #[must_use]
+    pub fn bind(node: NodeId) -> Policy {
+        Policy::Bind(only(node))
+    }
+}
+
+/// The set that holds `node` alone; empty where the number is too large for any kernel.
+fn only(node: NodeId) -> NodeSet {
+    let mut nodes = NodeSet::EMPTY;
+    nodes.insert(node.0);
+    nodes
+}
+
+/// What the kernel must be told is the size of a mask of nodes: it takes one off (mm/mempolicy.c, `get_nodes`).
+fn maximum_node(nodes: &NodeSet) -> usize {
+    size_of_val(nodes.words()) * 8 + 1
+}
+
+/// The policy of this thread.
+///
+/// # Errors
+/// `ENOSYS` on a kernel without NUMA, `EPERM` under a container's seccomp filter.
+pub fn get_policy() -> Result<Policy, Errno> {
+    let (mode, nodes) = query(0, 0)?;
+    // The flags say how the set follows the cpuset, which is no matter here.
+    let mode = mode & !MPOL_MODE_FLAGS;
+    Ok(match mode {
+        mode if mode == MPOL_DEFAULT as u32 => Policy::Default,
+        mode if mode == MPOL_LOCAL as u32 => Policy::Local,
+        mode if mode == MPOL_PREFERRED as u32 => Policy::Preferred(nodes),
+        mode if mode == MPOL_BIND as u32 => Policy::Bind(nodes),
+        mode if mode == MPOL_INTERLEAVE as u32 => Policy::Interleave(nodes),
+        mode => Policy::Other(mode),
+    })
+}
+
+/// Sets the policy of this thread, for memory that is touched from now on.
+///
+/// # Errors
+/// `EINVAL` where no node of the set has memory and is in the cpuset (a set of which
+/// a part is allowed is narrowed without a word), or for [`Policy::Other`];
+/// `ENOSYS` and `EPERM` as in [`get_policy`].
+pub fn set_policy(policy: &Policy) -> Result<(), Errno> {
+    let (mode, nodes) = match policy {
+        Policy::Default => (MPOL_DEFAULT, &NodeSet::EMPTY),
+        Policy::Local => (MPOL_LOCAL, &NodeSet::EMPTY),
+        Policy::Preferred(nodes) => (MPOL_PREFERRED, nodes),
+        Policy::Bind(nodes) => (MPOL_BIND, nodes),
+        Policy::Interleave(nodes) => (MPOL_INTERLEAVE, nodes),
+        Policy::Other(_) => return Err(Errno::EINVAL),
+    };
+    let arguments = [mode as usize, nodes.words().as_ptr() as usize, maximum_node(nodes), 0, 0, 0];
+    // SAFETY: the kernel reads `maximum_node - 1` bits, which is the size of the words.
+    unsafe { syscall6(__NR_set_mempolicy, arguments) }?;
+    Ok(())
+}
+
+/// The nodes that the cpuset of this thread lets it take memory from.
+///
+/// # Errors
+/// `ENOSYS` and `EPERM` as in [`get_policy`]; `Mems_allowed_list` of
+/// `/proc/self/status` says the same and cannot be forbidden so.
+pub fn mems_allowed() -> Result<NodeSet, Errno> {
+    query(0, MPOL_F_MEMS_ALLOWED).map(|(_, nodes)| nodes)
+}
+
+/// The node that the page at `address` is on. A page that is absent is brought in, as if it were read.
+///
+/// # Errors
+/// `EFAULT` where nothing is mapped; `ENOSYS` and `EPERM` as in [`get_policy`].
+pub fn node_of_address(address: usize) -> Result<NodeId, Errno> {
+    query(address, MPOL_F_NODE | MPOL_F_ADDR).map(|(node, _)| NodeId(node))
+}
+
+/// `get_mempolicy(2)`: its first result (a mode, or a node) and its set of nodes.
+fn query(address: usize, flags: u32) -> Result<(u32, NodeSet), Errno> {
+    let mut first = 0_i32;
+    let mut nodes = NodeSet::EMPTY;
+    let size = maximum_node(&nodes);
+    let words = nodes.words_mut().as_mut_ptr() as usize;
+    // SAFETY: the kernel writes one int, and `size - 1` bits rounded up to whole
+    // words, which is the size of the set. Memory at `address` is at most brought in.
+    unsafe {
+        syscall6(__NR_get_mempolicy, [&raw mut first as usize, words, size, address, flags as usize, 0])
+    }?;
+    Ok((first as u32, nodes))
+}
+
+/// Binds the pages of `length` bytes from `address` (a multiple of the page size) to `node`.
+///
+/// # Errors
+/// `EIO` where a page is already elsewhere (it stays there), `EINVAL` for a node that
+/// is absent, without memory or outside the cpuset, `EFAULT` where the range is not
+/// mapped; `ENOSYS` and `EPERM` as in [`get_policy`].
+pub fn bind_range(address: usize, length: usize, node: NodeId) -> Result<(), Errno> {
+    let nodes = only(node);
+    let words = nodes.words().as_ptr() as usize;
+    let arguments =
+        [address, length, MPOL_BIND as usize, words, maximum_node(&nodes), MPOL_MF_STRICT as usize];
+    // SAFETY: the kernel reads `maximum_node - 1` bits of the set; the range gets a
+    // policy, and the content of its pages stays as it is.
+    unsafe { syscall6(__NR_mbind, arguments) }?;
+    Ok(())
+}
+
+/// Says for each of `addresses` which node its page is on, without moving or touching any.
+///
+/// `status` gets the node's number, or a negated error: `-ENOENT` for a page that
+/// is absent, `-EFAULT` for the zero page and where nothing is mapped.
+///
+/// # Errors
+/// `EINVAL` where `status` is shorter than `addresses`; `EPERM` in most containers;
+/// `ENOSYS` on a kernel without NUMA.
+pub fn query_pages(addresses: &[usize], status: &mut [i32]) -> Result<(), Errno> {
+    if status.len() < addresses.len() {
+        return Err(Errno::EINVAL);
+    }
+    const THIS_PROCESS: usize = 0;
+    const NO_MOVE: usize = 0;
+    let pages = addresses.as_ptr() as usize;
+    let arguments = [THIS_PROCESS, addresses.len(), pages, NO_MOVE, status.as_mut_ptr() as usize, 0];
+    // SAFETY: the kernel reads `addresses.len()` words and writes as many ints,
+    // for which `status` was found long enough; the pages themselves stay.
+    unsafe { syscall6(__NR_move_pages, arguments) }?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::map::{Kind, Region};
+    use std::vec::Vec;
+
+    /// A host without NUMA support, or a container that forbids it, has nothing to test.
+    fn forbidden<T>(result: &Result<T, Errno>) -> bool {
+        matches!(result, Err(Errno::ENOSYS | Errno::EPERM))
+    }
+
+    /// The nodes that memory can be had from; none where policies are forbidden.
+    fn usable_nodes() -> Vec<NodeId> {
+        let allowed = mems_allowed();
+        if forbidden(&allowed) {
+            return Vec::new();
+        }
+        let allowed = allowed.unwrap();
+        let ids: Vec<u32> = allowed.iter().collect();
+        ids.into_iter().map(NodeId).collect()
+    }
+
+    /// What `query_pages` says of every page of `region`; `None` where it may not be asked.
+    fn page_nodes(region: &Region) -> Option<Vec<i32>> {
+        let page = region.kind().page().bytes().0 as usize;
+        let addresses: Vec<usize> =
+            (0..region.len()).step_by(page).map(|offset| region.address() + offset).collect();
+        let mut status = std::vec![i32::MIN; addresses.len()];
+        let asked = query_pages(&addresses, &mut status);
+        if forbidden(&asked) {
+            return None;
+        }
+        asked.unwrap();
+        Some(status)
+    }
+
+    #[test]
+    fn bound_pages_are_found_on_their_node() {
+        for node in usable_nodes() {
+            let mut region = Region::map(1 << 20, Kind::Small).unwrap();
+            bind_range(region.address(), region.len(), node).unwrap();
+            if let Some(status) = page_nodes(&region) {
+                let absent = [-Errno::ENOENT.code(), -Errno::EFAULT.code()];
+                assert!(status.iter().all(|node| absent.contains(node)), "{status:?}");
+            }
+            region.populate(0..region.len()).unwrap();
+            if let Some(status) = page_nodes(&region) {
+                assert_eq!(status, [node.0 as i32; 256]);
+            }
+            assert_eq!(node_of_address(region.address() + 4096), Ok(node));
+        }
+    }
+
+    #[test]
+    fn pages_that_are_elsewhere_are_an_error_and_stay() {
+        let nodes = usable_nodes();
+        let [first, second, ..] = nodes[..] else { return };
+        let mut region = Region::map(1 << 20, Kind::Small).unwrap();
+        bind_range(region.address(), region.len(), first).unwrap();
+        region.populate(0..4096).unwrap();
+        assert_eq!(bind_range(region.address(), region.len(), second), Err(Errno::EIO));
+        assert_eq!(node_of_address(region.address()), Ok(first));
+    }
+
+    #[test]
+    fn huge_pages_come_from_the_pool_of_the_node_or_not_at_all() {
+        for node in usable_nodes() {
+            set_policy(&Policy::bind(node)).unwrap();
+            // A pool that does not hold two pages is ENOMEM here, before anything is touched.
+            match Region::map(4 << 20, Kind::Huge2M) {
+                Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
+                Ok(mut region) => {
+                    region.populate(0..region.len()).unwrap();
+                    if let Some(status) = page_nodes(&region) {
+                        assert_eq!(status, [node.0 as i32; 2]);
+                    }
+                }
+            }
+        }
+        set_policy(&Policy::Default).unwrap_or_default();
+    }
+
+    #[test]
+    fn the_policy_of_a_thread_is_read_back() {
+        let Some(&node) = usable_nodes().first() else { return };
+        // Policies are a thread's own, and every test is a thread.
+        set_policy(&Policy::bind(node)).unwrap();
+        assert_eq!(get_policy(), Ok(Policy::bind(node)));
+        set_policy(&Policy::Preferred(only(node))).unwrap();
+        assert_eq!(get_policy(), Ok(Policy::Preferred(only(node))));
+        set_policy(&Policy::Local).unwrap();
+        assert_eq!(get_policy(), Ok(Policy::Local));
+        set_policy(&Policy::Default).unwrap();
+        assert_eq!(get_policy(), Ok(Policy::Default));
+        assert_eq!(set_policy(&Policy::Other(7)), Err(Errno::EINVAL));
+    }
+
+    #[test]
+    fn what_cannot_be_bound_is_an_error() {
+        if usable_nodes().is_empty() {
+            return;
+        }
+        let region = Region::map(1 << 20, Kind::Small).unwrap();
+        assert_eq!(bind_range(region.address(), region.len(), NodeId(1023)), Err(Errno::EINVAL));
+        assert_eq!(bind_range(region.address(), region.len(), NodeId(5000)), Err(Errno::EINVAL));
+        assert_eq!(query_pages(&[0, 0], &mut [0]), Err(Errno::EINVAL));
+    }
+}

@@ -1,0 +1,233 @@
+//! Writing: results through a buffer that remembers its first error, messages line by line.
+//!
+//! Knows bytes and targets, not formats. How an output file comes to be complete or
+//! not at all is `output_file`'s matter.
+
+use super::errno::Errno;
+use super::output_file::OutputFile;
+use super::table::Table;
+use super::terminal::Stream;
+use core::fmt;
+use rustix::event::{poll, PollFd, PollFlags};
+use rustix::fd::BorrowedFd;
+
+/// What is collected before it is written: a `write!` consists of many fragments, and a system call each is slow.
+const BUFFER: usize = 16 << 10;
+
+/// Writes all of `bytes`, through interruptions and partial writes.
+pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        match rustix::io::write(to, bytes) {
+            Ok(0) => return Err(Errno::EIO),
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            // Somebody made the pipe that we share non-blocking.
+            Err(rustix::io::Errno::AGAIN) => match poll(&mut [PollFd::new(&to, PollFlags::OUT)], None) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            },
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Where results are written. What was not finished by [`Sink::finish`] is lost.
+pub struct Sink {
+    /// None for standard output.
+    file: Option<OutputFile>,
+    buffer: Table<u8>,
+    used: usize,
+    error: Option<Errno>,
+}
+
+impl Sink {
+    /// Standard output.
+    ///
+    /// # Errors
+    /// `ENOMEM` where there is no memory for the buffer.
+    pub fn standard_output() -> Result<Sink, Errno> {
+        Sink::new(None)
+    }
+
+    /// The file `path`, which appears complete when the sink is finished, or not at all.
+    ///
+    /// A path that leads to standard output (`/dev/stdout`) means just that. What is
+    /// not a regular file (a device, a pipe) is written as it comes.
+    ///
+    /// # Errors
+    /// Those of `open(2)`, `EISDIR` for a directory, `ENOENT` for the empty path.
+    pub fn create(path: &[u8]) -> Result<Sink, Errno> {
+        Sink::new(OutputFile::create(path)?)
+    }
+
+    fn new(file: Option<OutputFile>) -> Result<Sink, Errno> {
+        Ok(Sink { file, buffer: Table::zeroed(BUFFER)?, used: 0, error: None })
+    }
+
+    /// Adds bytes as they are. After an error nothing more is written.
+    pub fn put(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && self.error.is_none() {
+            let room = self.buffer.get_mut(self.used..).unwrap_or_default();
+            let count = room.len().min(bytes.len());
+            let (now, later) = bytes.split_at(count);
+            if let Some(place) = room.get_mut(..count) {
+                place.copy_from_slice(now);
+            }
+            self.used += count;
+            bytes = later;
+            if self.used == self.buffer.len() {
+                // The error is kept, and returned by `finish`.
+                let _ = self.flush();
+            }
+        }
+    }
+
+    /// Writes what has been collected.
+    ///
+    /// # Errors
+    /// The first error of this or any earlier write.
+    pub fn flush(&mut self) -> Result<(), Errno> {
+        if self.error.is_none() {
+            let collected = self.buffer.get(..self.used).unwrap_or_default();
+            let target = self.file.as_ref().map_or(Stream::Output.descriptor(), OutputFile::descriptor);
+            self.error = write_all(target, collected).err();
+        }
+        self.used = 0;
+        self.error.map_or(Ok(()), Err)
+    }
+
+    /// Writes what has been collected and puts an output file in its place.
+    ///
+    /// # Errors
+    /// The first error of all writes, or that of the renaming; the output file is then left out.
+    pub fn finish(mut self) -> Result<(), Errno> {
+        self.flush()?;
+        self.file.map_or(Ok(()), OutputFile::commit)
+    }
+}
+
+impl fmt::Write for Sink {
+    /// Fails once a write has failed, so that whoever formats can stop; the reason comes with [`Sink::finish`].
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.put(text.as_bytes());
+        self.error.map_or(Ok(()), |_| Err(fmt::Error))
+    }
+}
+
+/// A stream written line by line. Errors are dropped: there is nobody left to tell.
+pub struct Messages {
+    stream: Stream,
+    buffer: [u8; 1024],
+    used: usize,
+}
+
+impl Messages {
+    /// Messages on standard error.
+    #[must_use]
+    pub const fn new() -> Messages {
+        Messages::on(Stream::Error)
+    }
+
+    /// Messages on `stream`.
+    #[must_use]
+    pub const fn on(stream: Stream) -> Messages {
+        Messages { stream, buffer: [0; 1024], used: 0 }
+    }
+
+    /// Writes what has been collected, as for a line that is not to end yet.
+    pub fn flush(&mut self) {
+        let collected = self.buffer.get(..self.used).unwrap_or_default();
+        let _ = write_all(self.stream.descriptor(), collected);
+        self.used = 0;
+    }
+}
+
+impl Default for Messages {
+    fn default() -> Messages {
+        Messages::new()
+    }
+}
+
+impl fmt::Write for Messages {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for &byte in text.as_bytes() {
+            if let Some(place) = self.buffer.get_mut(self.used) {
+                *place = byte;
+                self.used += 1;
+            }
+            if byte == b'\n' || self.used == self.buffer.len() {
+                self.flush();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Messages {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::fmt::Write;
+    use std::fs;
+    use std::io::Read;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_full_device_is_reported_at_the_end() {
+        let mut sink = Sink::create(b"/dev/full").unwrap();
+        sink.write_str("short enough for the buffer").unwrap();
+        assert_eq!(sink.finish(), Err(Errno::ENOSPC));
+    }
+
+    #[test]
+    fn a_full_device_stops_whoever_formats() {
+        let mut sink = Sink::create(b"/dev/full").unwrap();
+        let written = (0..100_000).take_while(|number| write!(sink, "{number} ").is_ok()).count();
+        assert!(written < 10_000, "{written}");
+        assert_eq!(sink.flush(), Err(Errno::ENOSPC));
+        assert_eq!(sink.finish(), Err(Errno::ENOSPC));
+    }
+
+    #[test]
+    fn everything_arrives_in_order_through_the_buffer() {
+        let path = std::env::temp_dir().join(std::format!("latency-bench-sink-{}", std::process::id()));
+        let mut sink = Sink::create(path.to_str().unwrap().as_bytes()).unwrap();
+        for number in 0..20_000 {
+            writeln!(sink, "{number}").unwrap();
+        }
+        sink.put(&[b'x'; 3 * BUFFER]);
+        sink.finish().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.lines().take(20_000).map(|line| line.parse()).eq((0..20_000).map(Ok::<i32, _>)));
+        assert!(text.ends_with(&"x".repeat(3 * BUFFER)));
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_pipe_that_does_not_block_gets_everything_too() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&writer);
+        let path = std::format!("/proc/self/fd/{number}");
+        let copy = rustix::fs::open(
+            path.as_str(),
+            rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK,
+            rustix::fs::Mode::empty(),
+        )
+        .unwrap();
+        let reading = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            reader.read_to_end(&mut all).unwrap();
+            all.len()
+        });
+        write_all(rustix::fd::AsFd::as_fd(&copy), &[b'x'; 1 << 20]).unwrap();
+        drop((copy, writer));
+        assert_eq!(reading.join().unwrap(), 1 << 20);
+    }
+}

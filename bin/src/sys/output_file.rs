@@ -1,0 +1,310 @@
+//! A file that is there complete or not at all.
+//!
+//! What is written goes to a temporary file beside the target, which takes the
+//! target's place when all is done. Knows nothing of what is written.
+
+use super::errno::Errno;
+use super::path::Path;
+use super::system::process_id;
+use super::terminal::Stream;
+use core::fmt::{self, Write};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    fchmod, fstat, open, openat, readlinkat_raw, renameat, stat, unlinkat, AtFlags, FileType, Mode, OFlags,
+    CWD,
+};
+use rustix::io::Errno as SystemErrno;
+
+/// An output file being written.
+pub struct OutputFile {
+    file: OwnedFd,
+    /// None where the target is written as it comes.
+    temporary: Option<Temporary>,
+}
+
+/// A file that stands in for its target until it is complete; removed when dropped, unless it took its place.
+struct Temporary {
+    directory: OwnedFd,
+    name: Name,
+    target: Name,
+    in_place: bool,
+}
+
+impl OutputFile {
+    /// Makes ready to write `path`, following symbolic links; `None` if that is standard output.
+    ///
+    /// # Errors
+    /// Those of `open(2)`: also where the target exists and may not be written.
+    pub fn create(path: &[u8]) -> Result<Option<OutputFile>, Errno> {
+        let path = Path::new(path)?;
+        let mode = match stat(path.as_c_str()) {
+            Err(SystemErrno::NOENT) => None,
+            Err(error) => return Err(error.into()),
+            Ok(target) => {
+                let output = fstat(Stream::Output.descriptor());
+                if output.is_ok_and(|output| (output.st_dev, output.st_ino) == (target.st_dev, target.st_ino))
+                {
+                    return Ok(None);
+                }
+                // Says EISDIR, and keeps a file that is protected from being replaced.
+                let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+                let file = open(path.as_c_str(), flags, Mode::empty())?;
+                if FileType::from_raw_mode(target.st_mode) != FileType::RegularFile {
+                    return Ok(Some(OutputFile { file, temporary: None }));
+                }
+                Some(Mode::from_raw_mode(target.st_mode))
+            }
+        };
+        let (file, temporary) = Temporary::create(&follow(path)?)?;
+        if let Some(mode) = mode {
+            // Of somebody else's file the mode may be refused; the content matters more.
+            let _ = fchmod(&file, mode);
+        }
+        Ok(Some(OutputFile { file, temporary: Some(temporary) }))
+    }
+
+    /// What is to be written to.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Puts the file in the place of its target.
+    ///
+    /// # Errors
+    /// Those of `rename(2)`; the target is then what it was before.
+    pub fn commit(mut self) -> Result<(), Errno> {
+        let Some(temporary) = &mut self.temporary else { return Ok(()) };
+        let directory = &temporary.directory;
+        renameat(directory, temporary.name.bytes(), directory, temporary.target.bytes())?;
+        temporary.in_place = true;
+        Ok(())
+    }
+}
+
+impl Temporary {
+    /// Creates a file beside `target`.
+    fn create(target: &Path) -> Result<(OwnedFd, Temporary), Errno> {
+        let (parent, target_name) = target.split();
+        if target_name.is_empty() {
+            return Err(if parent.is_empty() { Errno::ENOENT } else { Errno::EISDIR });
+        }
+        let parent = if parent.is_empty() { Path::new(b".")? } else { Path::new(parent)? };
+        let directory =
+            open(parent.as_c_str(), OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        // A process of the same number in another container may have left one behind.
+        for attempt in 0..100 {
+            let name = Name::temporary(target_name, attempt);
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            match openat(&directory, name.bytes(), flags, Mode::from_raw_mode(0o666)) {
+                Err(SystemErrno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+                Ok(file) => {
+                    let target = Name::new(target_name);
+                    return Ok((file, Temporary { directory, name, target, in_place: false }));
+                }
+            }
+        }
+        Err(Errno::EEXIST)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.in_place {
+            // Where it cannot be removed, its name says whose it was and that it may go.
+            let _ = unlinkat(&self.directory, self.name.bytes(), AtFlags::empty());
+        }
+    }
+}
+
+/// Where `path` leads, through symbolic links, whether or not there is a file.
+fn follow(mut path: Path) -> Result<Path, Errno> {
+    // The kernel's own limit.
+    for _ in 0..40 {
+        let mut buffer = [0; super::path::PATH_MAX];
+        let link = match readlinkat_raw(CWD, path.as_c_str(), &mut buffer) {
+            Err(SystemErrno::INVAL | SystemErrno::NOENT) => return Ok(path),
+            Err(error) => return Err(error.into()),
+            Ok(length) => buffer.get(..length).unwrap_or_default(),
+        };
+        let (parent, _) = path.split();
+        path = if link.starts_with(b"/") { Path::new(link)? } else { Path::join(&[parent, link])? };
+    }
+    Err(Errno::ELOOP)
+}
+
+/// The longest name in a directory (`NAME_MAX`).
+const NAME_MAX: usize = 255;
+
+/// A name in a directory, cut off after the longest that the kernel takes.
+struct Name {
+    bytes: [u8; NAME_MAX],
+    length: usize,
+}
+
+impl Name {
+    fn new(text: &[u8]) -> Name {
+        let mut name = Name { bytes: [0; NAME_MAX], length: 0 };
+        name.put(text);
+        name
+    }
+
+    /// The name of a file that is to become `target`: `.TARGET.PID.tmp`.
+    fn temporary(target: &[u8], attempt: u32) -> Name {
+        let mut name = Name::new(b".");
+        // Leaves room for the rest, which is at most 23 bytes long.
+        name.put(target.get(..NAME_MAX - 32).unwrap_or(target));
+        // A name that takes every fragment cannot fail.
+        let _ = write!(name, ".{}", process_id());
+        if attempt > 0 {
+            let _ = write!(name, ".{attempt}");
+        }
+        name.put(b".tmp");
+        name
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        for (place, &byte) in self.bytes.iter_mut().skip(self.length).zip(bytes) {
+            *place = byte;
+            self.length += 1;
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+impl fmt::Write for Name {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.put(text.as_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::out::write_all;
+    use super::*;
+    use std::format;
+    use std::fs;
+    use std::os::unix::fs::{symlink, PermissionsExt};
+    use std::path::PathBuf;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// An empty directory of the test's own, removed at its end.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(test: &str) -> Scratch {
+            let path = std::env::temp_dir().join(format!("latency-bench-{}-{test}", process_id()));
+            fs::create_dir(&path).unwrap();
+            Scratch(path)
+        }
+
+        fn path(&self, name: &str) -> Vec<u8> {
+            self.0.join(name).to_str().unwrap().as_bytes().to_vec()
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).unwrap();
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+
+        fn text(&self, name: &str) -> String {
+            fs::read_to_string(self.0.join(name)).unwrap()
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    fn create(path: &[u8], text: &[u8]) -> OutputFile {
+        let file = OutputFile::create(path).unwrap().unwrap();
+        write_all(file.descriptor(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn the_file_appears_when_it_is_complete() {
+        let scratch = Scratch::new("appears");
+        let file = create(&scratch.path("result.json"), b"{}");
+        assert_eq!(scratch.names(), [format!(".result.json.{}.tmp", process_id())]);
+        file.commit().unwrap();
+        assert_eq!(scratch.names(), ["result.json"]);
+        assert_eq!(scratch.text("result.json"), "{}");
+    }
+
+    #[test]
+    fn what_is_not_committed_leaves_nothing_and_changes_nothing() {
+        let scratch = Scratch::new("dropped");
+        fs::write(scratch.0.join("old"), "old").unwrap();
+        drop(create(&scratch.path("old"), b"new"));
+        drop(create(&scratch.path("new"), b"new"));
+        assert_eq!(scratch.names(), ["old"]);
+        assert_eq!(scratch.text("old"), "old");
+    }
+
+    #[test]
+    fn an_existing_file_keeps_its_mode() {
+        let scratch = Scratch::new("mode");
+        fs::write(scratch.0.join("old"), "a longer text than the new one").unwrap();
+        fs::set_permissions(scratch.0.join("old"), fs::Permissions::from_mode(0o604)).unwrap();
+        create(&scratch.path("old"), b"new").commit().unwrap();
+        assert_eq!(scratch.text("old"), "new");
+        assert_eq!(fs::metadata(scratch.0.join("old")).unwrap().permissions().mode() & 0o777, 0o604);
+    }
+
+    #[test]
+    fn symbolic_links_are_followed_and_kept() {
+        let scratch = Scratch::new("links");
+        fs::create_dir(scratch.0.join("deep")).unwrap();
+        symlink("deep/second", scratch.0.join("first")).unwrap();
+        symlink("target", scratch.0.join("deep/second")).unwrap();
+        create(&scratch.path("first"), b"text").commit().unwrap();
+        assert_eq!(scratch.text("deep/target"), "text");
+        assert!(scratch.0.join("first").is_symlink() && scratch.0.join("deep/second").is_symlink());
+        symlink("loop", scratch.0.join("loop")).unwrap();
+        assert_eq!(OutputFile::create(&scratch.path("loop")).err(), Some(Errno::ELOOP));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_before_anything_is_measured() {
+        let scratch = Scratch::new("refused");
+        let refused = |path: &[u8]| OutputFile::create(path).err();
+        assert_eq!(refused(&scratch.path("")), Some(Errno::EISDIR));
+        assert_eq!(refused(b"/tmp"), Some(Errno::EISDIR));
+        assert_eq!(refused(&scratch.path("no/such/directory")), Some(Errno::ENOENT));
+        assert_eq!(refused(&scratch.path("new/")), Some(Errno::EISDIR));
+        assert_eq!(refused(b""), Some(Errno::ENOENT));
+        assert_eq!(refused(&scratch.path(&"n".repeat(256))), Some(Errno::ENAMETOOLONG));
+        assert_eq!(refused(b"/proc/version").map(|_| ()), Some(()));
+        assert!(scratch.names().is_empty());
+    }
+
+    #[test]
+    fn the_longest_name_and_a_left_over_are_no_obstacle() {
+        let scratch = Scratch::new("long");
+        let longest = "n".repeat(255);
+        create(&scratch.path(&longest), b"text").commit().unwrap();
+        assert_eq!(scratch.names(), [longest]);
+        fs::write(scratch.0.join(format!(".again.{}.tmp", process_id())), "left over").unwrap();
+        create(&scratch.path("again"), b"text").commit().unwrap();
+        assert_eq!(scratch.text("again"), "text");
+    }
+
+    #[test]
+    fn devices_are_written_directly() {
+        let file = create(b"/dev/null", b"text");
+        assert!(file.temporary.is_none());
+        file.commit().unwrap();
+        assert!(std::path::Path::new("/dev/null").exists());
+    }
+}

@@ -1,0 +1,321 @@
+//! Hardware counters of this thread, counted together as one group.
+//!
+//! Knows five generic events and how to count them in user space; whether a count
+//! means anything on this machine is decided elsewhere.
+//!
+//! # Safety
+//!
+//! `perf_event_open` gets the address of a record that states its own size and
+//! returns a new descriptor, which is owned from then on. The ioctls take numbers.
+
+use super::errno::Errno;
+use super::raw::syscall6;
+use core::mem::size_of;
+use linux_raw_sys::general::{__NR_ioctl, __NR_perf_event_open};
+use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// An event that is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Core clock cycles.
+    Cycles,
+    /// Instructions retired.
+    Instructions,
+    /// Reads that missed the first-level data cache.
+    FirstLevelMisses,
+    /// Reads that missed the last-level cache.
+    LastLevelMisses,
+    /// Reads that missed the data TLB.
+    TlbMisses,
+}
+
+impl Event {
+    /// All events, in the order of a [`Reading`].
+    pub const ALL: [Event; COUNT] = [
+        Event::Cycles,
+        Event::Instructions,
+        Event::FirstLevelMisses,
+        Event::LastLevelMisses,
+        Event::TlbMisses,
+    ];
+
+    /// The type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`).
+    const fn code(self) -> (u32, u64) {
+        const HARDWARE: u32 = 0;
+        const CACHE: u32 = 3;
+        /// A miss (bit 16) of a read (operation 0 in bits 8 to 15).
+        const READ_MISS: u64 = 1 << 16;
+        match self {
+            Event::Cycles => (HARDWARE, 0),
+            Event::Instructions => (HARDWARE, 1),
+            Event::FirstLevelMisses => (CACHE, READ_MISS),
+            Event::LastLevelMisses => (CACHE, 2 | READ_MISS),
+            Event::TlbMisses => (CACHE, 3 | READ_MISS),
+        }
+    }
+}
+
+/// The number of events.
+pub const COUNT: usize = 5;
+
+/// The first published form of the kernel's `struct perf_event_attr`, which every kernel takes.
+#[repr(C)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+}
+
+/// `PERF_ATTR_SIZE_VER0`.
+const _: () = assert!(size_of::<Attributes>() == 64);
+
+const DISABLED: u64 = 1 << 0;
+/// What the thread itself does, and what needs the least privilege.
+const USER_SPACE_ONLY: u64 = 1 << 5 | 1 << 6;
+/// `PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP`.
+const READ_FORMAT: u64 = 1 << 0 | 1 << 1 | 1 << 3;
+const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
+const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
+
+/// The counters of this thread that could be opened, counted together and at the same times.
+pub struct Counters {
+    /// By the order of [`Event::ALL`].
+    members: [Result<OwnedFd, Errno>; COUNT],
+}
+
+impl Counters {
+    /// Opens every event for this thread, on whatever CPU it runs. Nothing is counted yet.
+    #[must_use]
+    pub fn open() -> Counters {
+        let mut members = [const { Err(Errno::ENOENT) }; COUNT];
+        let mut leader = None;
+        for (member, event) in members.iter_mut().zip(Event::ALL) {
+            *member = open_event(event, leader);
+            if let (None, Ok(descriptor)) = (leader, &*member) {
+                leader = Some(descriptor.as_raw_fd());
+            }
+        }
+        Counters { members }
+    }
+
+    /// Why `event` is not counted, if it is not.
+    ///
+    /// # Errors
+    /// `ENOENT` without such a counter, as in most virtual machines; `EACCES` or
+    /// `EPERM` where `perf_event_paranoid` or a container forbids it; `EINVAL`
+    /// where the group has no counter left.
+    pub fn availability(&self, event: Event) -> Result<(), Errno> {
+        match self.members.get(event as usize) {
+            Some(Err(error)) => Err(*error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Starts counting.
+    ///
+    /// # Errors
+    /// The first event's error where none could be opened.
+    pub fn start(&self) -> Result<(), Errno> {
+        self.control(PERF_EVENT_IOC_ENABLE)
+    }
+
+    /// Stops counting.
+    ///
+    /// # Errors
+    /// As [`Counters::start`].
+    pub fn stop(&self) -> Result<(), Errno> {
+        self.control(PERF_EVENT_IOC_DISABLE)
+    }
+
+    /// What was counted so far, also while counting goes on.
+    ///
+    /// # Errors
+    /// As [`Counters::start`], and `EIO` for an answer that cannot be understood.
+    pub fn read(&self) -> Result<Totals, Errno> {
+        let mut bytes = [0; 8 * (HEADER + COUNT)];
+        let length = rustix::io::read(self.leader()?, &mut bytes)?;
+        let mut words = [0; HEADER + COUNT];
+        let filled = bytes.get(..length).unwrap_or_default().chunks_exact(8);
+        let count = filled.len();
+        for (word, bytes) in words.iter_mut().zip(filled) {
+            *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+        }
+        let present = core::array::from_fn(|event| matches!(self.members.get(event), Some(Ok(_))));
+        decode(words.get(..count).unwrap_or_default(), present).ok_or(Errno::EIO)
+    }
+
+    /// The first event that could be opened: the kernel addresses the group by it.
+    fn leader(&self) -> Result<&OwnedFd, Errno> {
+        let opened = self.members.iter().find_map(|member| member.as_ref().ok());
+        match (opened, self.members.first()) {
+            (Some(leader), _) => Ok(leader),
+            (None, Some(Err(error))) => Err(*error),
+            (None, _) => Err(Errno::ENOENT),
+        }
+    }
+
+    fn control(&self, request: u32) -> Result<(), Errno> {
+        const GROUP: usize = 1;
+        let descriptor = self.leader()?.as_raw_fd() as usize;
+        // SAFETY: these requests of a perf descriptor take a number and no address.
+        unsafe { syscall6(__NR_ioctl, [descriptor, request as usize, GROUP, 0, 0, 0]) }?;
+        Ok(())
+    }
+}
+
+fn open_event(event: Event, leader: Option<i32>) -> Result<OwnedFd, Errno> {
+    const THIS_THREAD: usize = 0;
+    const ANY_CPU: usize = usize::MAX;
+    const NO_GROUP: usize = usize::MAX;
+    const CLOSE_ON_EXEC: usize = 1 << 3;
+    let (kind, config) = event.code();
+    let attributes = Attributes {
+        kind,
+        size: size_of::<Attributes>() as u32,
+        config,
+        sample_period: 0,
+        sample_type: 0,
+        read_format: READ_FORMAT,
+        // The others follow their leader.
+        flags: USER_SPACE_ONLY | if leader.is_none() { DISABLED } else { 0 },
+        wakeup_events: 0,
+        breakpoint_type: 0,
+        config1: 0,
+    };
+    let group = leader.map_or(NO_GROUP, |descriptor| descriptor as usize);
+    let arguments = [&raw const attributes as usize, THIS_THREAD, ANY_CPU, group, CLOSE_ON_EXEC, 0];
+    // SAFETY: the kernel reads as many bytes as `size` says, which is the record's size.
+    let descriptor = unsafe { syscall6(__NR_perf_event_open, arguments) }?;
+    // SAFETY: the call succeeded, so this is a new descriptor that nothing else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
+}
+
+/// What a group of counters has counted since it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// By the order of [`Event::ALL`]; `None` where the event could not be opened.
+    counts: [Option<u64>; COUNT],
+    /// Nanoseconds in which the group was to count.
+    enabled: u64,
+    /// Nanoseconds in which it was on the hardware.
+    running: u64,
+}
+
+/// What was counted between two [`Totals`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// By the order of [`Event::ALL`], scaled up to the whole time where the group shared the hardware with
+    /// others; `None` where the event could not be opened or never ran.
+    pub counts: [Option<u64>; COUNT],
+    /// The share of the time in which the group was on the hardware, 0 to 1; below 1 the counts are estimates.
+    pub running: f64,
+}
+
+impl Totals {
+    /// What was counted from `earlier` to this.
+    #[must_use]
+    pub fn since(&self, earlier: &Totals) -> Reading {
+        let enabled = self.enabled.saturating_sub(earlier.enabled);
+        let running = self.running.saturating_sub(earlier.running);
+        let mut counts = [None; COUNT];
+        for (count, (later, earlier)) in counts.iter_mut().zip(self.counts.iter().zip(earlier.counts)) {
+            let (Some(later), Some(earlier)) = (later, earlier) else { continue };
+            // The product fits 128 bits; the quotient may not fit 64 where the group hardly ran.
+            let scaled = u128::from(later.saturating_sub(earlier)) * u128::from(enabled);
+            *count =
+                scaled.checked_div(u128::from(running)).map(|count| u64::try_from(count).unwrap_or(u64::MAX));
+        }
+        let share = if enabled == 0 { 0.0 } else { running as f64 / enabled as f64 };
+        Reading { counts, running: share }
+    }
+}
+
+/// The words before the counts: their number, the time enabled, the time running.
+const HEADER: usize = 3;
+
+/// Takes apart what the kernel wrote for a group with `READ_FORMAT` in which `present` events are.
+///
+/// `None` where the words are not what such a group gives.
+fn decode(words: &[u64], present: [bool; COUNT]) -> Option<Totals> {
+    let (&[count, enabled, running], values) = words.split_first_chunk()?;
+    let members = present.iter().filter(|&&present| present).count();
+    if count != members as u64 || values.len() != members || running > enabled {
+        return None;
+    }
+    let mut values = values.iter().copied();
+    let counts = present.map(|present| if present { values.next() } else { None });
+    Some(Totals { counts, enabled, running })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [bool; COUNT] = [true; COUNT];
+
+    #[test]
+    fn counts_stand_at_their_event() {
+        let totals = decode(&[5, 100, 90, 1, 2, 3, 4, 5], ALL).unwrap();
+        assert_eq!(totals, Totals { counts: [1, 2, 3, 4, 5].map(Some), enabled: 100, running: 90 });
+        let totals = decode(&[2, 100, 100, 7, 8], [true, false, false, true, false]).unwrap();
+        assert_eq!(totals.counts, [Some(7), None, None, Some(8), None]);
+    }
+
+    #[test]
+    fn nonsense_is_not_understood() {
+        assert_eq!(decode(&[], ALL), None);
+        assert_eq!(decode(&[5, 1, 1, 1, 2, 3, 4], ALL), None, "one count is missing");
+        assert_eq!(decode(&[4, 1, 1, 1, 2, 3, 4, 5], ALL), None, "another number of members");
+        assert_eq!(decode(&[5, 1, 2, 1, 2, 3, 4, 5], ALL), None, "ran longer than it was enabled");
+    }
+
+    /// Totals of a group of one event.
+    fn one(count: u64, enabled: u64, running: u64) -> Totals {
+        Totals { counts: [Some(count), None, None, None, None], enabled, running }
+    }
+
+    #[test]
+    fn a_group_that_shared_the_hardware_is_scaled() {
+        let reading = one(1500, 800, 300).since(&one(500, 500, 200));
+        assert_eq!((reading.counts[0], reading.running), (Some(3000), 1.0 / 3.0));
+        assert_eq!(reading.counts[1], None);
+        let reading = one(1500, 800, 300).since(&one(500, 700, 200));
+        assert_eq!((reading.counts[0], reading.running), (Some(1000), 1.0));
+        assert_eq!(one(u64::MAX, u64::MAX, 1).since(&one(0, 0, 0)).counts[0], Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_group_that_never_ran_has_no_counts() {
+        let reading = one(0, 300, 0).since(&one(0, 0, 0));
+        assert_eq!((reading.counts[0], reading.running), (None, 0.0));
+    }
+
+    #[test]
+    fn counters_count_or_say_why_not() {
+        let counters = Counters::open();
+        let opened = Event::ALL.map(|event| counters.availability(event));
+        if let Err(error) = counters.start() {
+            assert!(opened.iter().all(|member| member.is_err()), "{error}");
+            assert_eq!(counters.read().err(), Some(error));
+            return;
+        }
+        let before = counters.read().unwrap();
+        let sum: u64 = (0..100_000_u64).map(std::hint::black_box).sum();
+        std::hint::black_box(sum);
+        let reading = counters.read().unwrap().since(&before);
+        counters.stop().unwrap();
+        for (count, member) in reading.counts.iter().zip(opened) {
+            assert!(member.is_ok() || count.is_none());
+        }
+        if let Some(instructions) = reading.counts[Event::Instructions as usize] {
+            assert!(instructions > 100_000, "{reading:?}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The system calls that rustix does not have, by their number.
+//!
+//! Knows the calling convention and nothing of any call's meaning; the callers
+//! in this directory give numbers from linux-raw-sys and wrap the results.
+//!
+//! # Safety
+//!
+//! The only inline assembly of the program outside the timed loops. A system
+//! call can do anything to the process, so `syscall6` is unsafe and each
+//! caller states what its arguments may touch.
+
+use super::errno::Errno;
+use core::arch::asm;
+
+/// Makes the system call `number` with six arguments; calls that take fewer ignore the rest.
+///
+/// # Errors
+/// The negated return value, where the kernel returned one of -4095..=-1.
+///
+/// # Safety
+/// Every argument that the kernel will use as an address must be valid for what
+/// that call reads or writes there, and the call itself must leave the memory
+/// that this program's references describe mapped and of their type.
+///
+/// # References
+/// System V ABI, AMD64 supplement, A.2.1 "Calling conventions" of the Linux kernel.
+pub(super) unsafe fn syscall6(number: u32, arguments: [usize; 6]) -> Result<usize, Errno> {
+    let [a, b, c, d, e, f] = arguments;
+    let result: isize;
+    // SAFETY: `syscall` changes rax, rcx and r11 alone, all three declared; the
+    // memory that the kernel touches is the caller's promise, and the block is
+    // not marked `nomem`.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as usize => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r9") f,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    match result {
+        -4095..=-1 => Err(Errno::new(-result as i32)),
+        _ => Ok(result as usize),
+    }
+}
+
+/// Ends the process, with all its threads, with the exit status `status & 0xff`.
+pub fn exit(status: i32) -> ! {
+    loop {
+        // SAFETY: exit_group takes no address; it does not return, and where a
+        // seccomp filter makes it fail the loop tries again rather than run on.
+        let _ =
+            unsafe { syscall6(linux_raw_sys::general::__NR_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linux_raw_sys::general::{__NR_close, __NR_getpid};
+
+    // The executable's memory functions take the place of the host's in this test
+    // program, so that every test runs on them; here they are held against Rust's.
+    core::arch::global_asm!(include_str!("../../../asm/x86_64/mem.s"), options(raw));
+
+    extern "C" {
+        fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8;
+        fn memmove(to: *mut u8, from: *const u8, count: usize) -> *mut u8;
+        fn memset(to: *mut u8, value: i32, count: usize) -> *mut u8;
+        fn memcmp(left: *const u8, right: *const u8, count: usize) -> i32;
+        fn bcmp(left: *const u8, right: *const u8, count: usize) -> i32;
+        fn strlen(text: *const u8) -> usize;
+    }
+
+    /// 256 bytes that are all different.
+    fn ramp() -> [u8; 256] {
+        core::array::from_fn(|index| index as u8)
+    }
+
+    #[test]
+    fn copies_of_every_length_and_overlap_touch_what_they_should() {
+        for count in 0..80 {
+            for from in 0..36 {
+                for to in 0..36 {
+                    let (original, mut bytes) = (ramp(), ramp());
+                    let start = bytes.as_mut_ptr();
+                    let disjoint = from + count <= to || to + count <= from;
+                    let copy = if disjoint && (from + to) % 2 == 0 { memcpy } else { memmove };
+                    // SAFETY: all indices stay below 116 of 256; memcpy gets ranges that do not overlap.
+                    let result = unsafe { copy(start.add(to), start.add(from), count) };
+                    assert_eq!(result as usize - start as usize, to);
+                    for (index, &byte) in bytes.iter().enumerate() {
+                        let source =
+                            if (to..to + count).contains(&index) { index - to + from } else { index };
+                        assert_eq!(byte, original[source], "{count} bytes from {from} to {to}, at {index}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fills_of_every_length_touch_what_they_should() {
+        for count in 0..150 {
+            for to in 0..20 {
+                let mut bytes = ramp();
+                // SAFETY: `to + count` stays below 256.
+                let result = unsafe { memset(bytes.as_mut_ptr().add(to), 0x1A7, count) };
+                assert_eq!(result as usize - bytes.as_ptr() as usize, to);
+                for (index, &byte) in bytes.iter().enumerate() {
+                    let inside = (to..to + count).contains(&index);
+                    assert_eq!(byte, if inside { 0xA7 } else { index as u8 }, "{count} at {to}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn comparisons_order_by_the_first_byte_that_differs() {
+        for count in 0..40 {
+            let left = ramp();
+            // SAFETY: both ranges are 256 bytes long.
+            assert_eq!(unsafe { memcmp(left.as_ptr(), ramp().as_ptr(), count) }, 0);
+            for different in 0..40 {
+                let mut right = ramp();
+                right[different] = 0xF0;
+                right[different + 1] = 0;
+                let (left, right) = (left.as_ptr(), right.as_ptr());
+                // SAFETY: both ranges are 256 bytes long.
+                unsafe {
+                    assert_eq!(memcmp(left, right, count) < 0, different < count);
+                    assert_eq!(memcmp(right, left, count) > 0, different < count);
+                    assert_eq!(bcmp(left, right, count) != 0, different < count);
+                }
+            }
+        }
+        for length in 0..30 {
+            let mut text = [b'x'; 40];
+            text[length] = 0;
+            // SAFETY: there is a NUL inside the array.
+            assert_eq!(unsafe { strlen(text.as_ptr()) }, length);
+        }
+    }
+
+    #[test]
+    fn results_and_errors_are_told_apart() {
+        // SAFETY: getpid takes no argument.
+        let pid = unsafe { syscall6(__NR_getpid, [0; 6]) };
+        assert_eq!(pid, Ok(std::process::id() as usize));
+        // SAFETY: closing a descriptor that cannot exist touches nothing.
+        let closed = unsafe { syscall6(__NR_close, [usize::MAX, 0, 0, 0, 0, 0]) };
+        assert_eq!(closed, Err(Errno::EBADF));
+    }
+}

@@ -1,0 +1,146 @@
+//! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is no place for them.
+//!
+//! Knows nothing of what is stored.
+//!
+//! # Safety
+//!
+//! A table's elements lie in a private mapping that is at least as long as all of
+//! them, aligned to a page, and initialised before a reference to them exists: by
+//! writing each, or because zero bytes, which new mappings consist of, are values.
+
+use super::errno::Errno;
+use super::map::{Kind, Region};
+use core::mem::{align_of, size_of, ManuallyDrop};
+use core::ops::{Deref, DerefMut};
+
+/// A fixed number of values in mapped memory, unmapped when dropped. Dereferences to a slice.
+pub struct Table<T: Copy> {
+    region: Region,
+    length: usize,
+    of: core::marker::PhantomData<T>,
+}
+
+/// A type of which a value may consist of zero bytes alone.
+///
+/// # Safety
+/// An object of the type all of whose bytes are zero must be a value of it: true of
+/// numbers, and of arrays and structures of them.
+pub unsafe trait Zeroable {}
+
+macro_rules! zeroable {
+    ($($name:ty)*) => {
+        $(
+            // SAFETY: zero bytes are the number zero, or false.
+            unsafe impl Zeroable for $name {}
+        )*
+    };
+}
+zeroable! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 isize f32 f64 bool }
+
+// SAFETY: an array is its elements, one after another.
+unsafe impl<T: Zeroable, const N: usize> Zeroable for [T; N] {}
+
+impl<T: Copy> Table<T> {
+    /// `length` copies of `value`. Every page of the table becomes resident.
+    ///
+    /// # Errors
+    /// `ENOMEM` where the kernel has no memory for it.
+    pub fn filled(length: usize, value: T) -> Result<Table<T>, Errno> {
+        let table: Table<T> = Table::map(length)?;
+        for index in 0..length {
+            // SAFETY: `map` made room for `length` aligned elements; no reference to them exists yet.
+            unsafe { table.start().add(index).write(value) };
+        }
+        Ok(table)
+    }
+
+    /// No elements.
+    ///
+    /// # Errors
+    /// As [`Table::filled`].
+    pub fn empty() -> Result<Table<T>, Errno> {
+        Table::map(0)
+    }
+
+    /// `length` values of zero bytes. A page becomes resident when it is first written.
+    ///
+    /// # Errors
+    /// As [`Table::filled`].
+    pub fn zeroed(length: usize) -> Result<Table<T>, Errno>
+    where
+        T: Zeroable,
+    {
+        // A new anonymous mapping is zero, and for `T` that will do.
+        Table::map(length)
+    }
+
+    /// The elements, never to be unmapped: for what lives as long as the process.
+    #[must_use]
+    pub fn leak(self) -> &'static mut [T] {
+        let table = ManuallyDrop::new(self);
+        // SAFETY: `length` initialised elements; the mapping is never released and nobody else has it.
+        unsafe { core::slice::from_raw_parts_mut(table.start(), table.length) }
+    }
+
+    /// Room for `length` elements, not initialised but for being zero bytes.
+    fn map(length: usize) -> Result<Table<T>, Errno> {
+        const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
+        let bytes = length.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?;
+        Ok(Table { region: Region::map(bytes, Kind::Small)?, length, of: core::marker::PhantomData })
+    }
+
+    fn start(&self) -> *mut T {
+        self.region.start().as_ptr().cast()
+    }
+}
+
+impl<T: Copy> core::fmt::Debug for Table<T> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_struct("Table").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+impl<T: Copy> Deref for Table<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: `length` initialised elements in this table's own mapping, which lives as long as it.
+        unsafe { core::slice::from_raw_parts(self.start(), self.length) }
+    }
+}
+
+impl<T: Copy> DerefMut for Table<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and the table is borrowed exclusively.
+        unsafe { core::slice::from_raw_parts_mut(self.start(), self.length) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_hold_what_they_were_filled_with() {
+        let mut table = Table::filled(1000, (7_u32, 0.5_f64)).unwrap();
+        assert!(table.iter().all(|&element| element == (7, 0.5)));
+        table[999].0 = 8;
+        assert_eq!(table[999], (8, 0.5));
+        assert_eq!(table.len(), 1000);
+        assert_eq!(Table::<[u16; 3]>::zeroed(5000).unwrap()[4999], [0; 3]);
+    }
+
+    #[test]
+    fn odd_sizes_are_tables_too() {
+        assert_eq!(Table::<u64>::zeroed(0).unwrap().len(), 0);
+        assert_eq!(Table::filled(3, ()).unwrap().len(), 3);
+        assert_eq!(Table::<u64>::zeroed(usize::MAX / 4).err(), Some(Errno::ENOMEM));
+        assert_eq!(Table::<u64>::zeroed(usize::MAX / 8 - 1024).err(), Some(Errno::ENOMEM));
+    }
+
+    #[test]
+    fn a_leaked_table_stays() {
+        let text: &'static mut [u8] = Table::filled(5000, b'x').unwrap().leak();
+        assert_eq!(text.iter().filter(|&&byte| byte == b'x').count(), 5000);
+    }
+}

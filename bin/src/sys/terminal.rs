@@ -1,0 +1,56 @@
+//! Whether a standard stream is a terminal, and how wide it is.
+//!
+//! # Safety
+//!
+//! Borrows the standard descriptors by number; start-up has made sure that they are open.
+
+use rustix::fd::BorrowedFd;
+use rustix::termios::{isatty, tcgetwinsize};
+
+/// A standard stream that the program writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Results.
+    Output,
+    /// Everything else.
+    Error,
+}
+
+impl Stream {
+    /// The descriptor of the stream.
+    pub(super) fn descriptor(self) -> BorrowedFd<'static> {
+        let number = match self {
+            Stream::Output => 1,
+            Stream::Error => 2,
+        };
+        // SAFETY: start-up opens what was closed of 0 to 2, and nothing in the program closes one of them.
+        unsafe { BorrowedFd::borrow_raw(number) }
+    }
+
+    /// Whether a person is likely to be looking.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        isatty(self.descriptor())
+    }
+
+    /// The columns of the terminal; `None` where it is none or does not know.
+    #[must_use]
+    pub fn width(self) -> Option<u16> {
+        tcgetwinsize(self.descriptor()).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::IsTerminal;
+
+    #[test]
+    fn agrees_with_the_standard_library() {
+        assert_eq!(Stream::Output.is_terminal(), std::io::stdout().is_terminal());
+        assert_eq!(Stream::Error.is_terminal(), std::io::stderr().is_terminal());
+        if !Stream::Output.is_terminal() {
+            assert_eq!(Stream::Output.width(), None);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What a reader of a result must know before trusting it.
+//!
+//! A warning is plain data: a code for programs, a text, a remedy, and whether
+//! it makes `--strict` fail. Nothing here knows how a warning is found.
+
+mod set;
+mod text;
+mod word;
+
+#[cfg(test)]
+mod tests;
+
+use latency_core::units::{Bytes, Hertz, NodeId, PageSize, Picoseconds};
+
+pub use set::Warnings;
+pub use text::Remedy;
+pub use word::Word;
+
+/// Why a working set was made smaller than the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clipped {
+    /// Half of the node's free memory is less.
+    HalfOfFree,
+    /// The memory limit of the control group is less.
+    ControlGroup,
+}
+
+/// Why there are no hardware counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoCounters {
+    /// kernel.perf_event_paranoid is in the way.
+    Paranoid,
+    /// The container's filter refuses the call.
+    Filtered,
+    /// The processor, or the hypervisor, offers none.
+    Absent,
+}
+
+/// One thing that a reader must know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the text
+pub enum Warning {
+    /// There is nothing remote to compare with.
+    OneNode,
+    /// There are more nodes than can be held.
+    TooManyNodes { found: u32, held: u32 },
+    /// A part of the machine's CPUs is out of reach.
+    CpusetPartial { allowed: u32, online: u32 },
+    /// A node's memory is out of reach, so it was left out.
+    NodeLeftOut { node: NodeId },
+    /// There is no /proc.
+    NoProc,
+    /// There is no /sys.
+    NoSys,
+    /// The working set is smaller than it should be.
+    SizeClipped { from: Bytes, to: Bytes, why: Clipped },
+    /// The working set is not much larger than the last-level cache.
+    CacheCouldHold { size: Bytes, cache: Bytes },
+    /// The warm pass was much faster than the cold one.
+    LooksCached { size: Bytes, cold: Picoseconds, warm: Picoseconds },
+    /// `--pages=auto` did not get the largest pages.
+    PagesFellBack { found: PageSize },
+    /// A part of the buffer only is in transparent huge pages.
+    ThpPartial { wanted: Bytes, found: Bytes },
+    /// The TLB behaves as if the pages were small: a hypervisor backs them so.
+    HugePagesWithoutEffect { page: PageSize },
+    /// Where the pages are could not be proven.
+    PlacementUnverified { node: NodeId, why: &'static str },
+    /// Memory policies are forbidden; the pages were placed by touching them, and proven.
+    PlacedByFirstTouch { node: NodeId },
+    /// The target cannot be reached by first touch either.
+    NotMeasurableHere { node: NodeId },
+    /// The process was started under a memory policy.
+    InheritedPolicy { policy: &'static str },
+    /// Pages left the target while they were measured.
+    PagesMoved { node: NodeId, pages: u64 },
+    /// The kernel moves pages to the node that uses them.
+    NumaBalancing,
+    /// The frequency is governed.
+    FrequencyScaling { governor: Word },
+    /// The core clock changed during the run.
+    CoreClockUnstable { least: Hertz, most: Hertz },
+    /// The TSC is not said to be invariant; its calibrations agree.
+    TscNotInvariant,
+    /// The TSC's rate is not the one that CPUID declares.
+    TscMismatch { measured: Hertz, declared: Hertz },
+    /// The kernel's clock is used in place of the TSC.
+    NoTsc { why: &'static str },
+    /// LFENCE does not wait for earlier instructions.
+    FenceNotSerialising,
+    /// The machine is emulated.
+    Emulated { by: Word },
+    /// An L1 hit is not a whole number of core cycles.
+    L1NotInteger { cycles: f64 },
+    /// A multiplication is not the usual number of additions long.
+    MultiplyAddRatio { ratio: f64 },
+    /// One chain measured twice gives two results.
+    RepeatRatio { ratio: f64 },
+    /// Denser and wider spaced chains differ by more than they should.
+    PrefetchAudit { ratio: f64 },
+    /// The order lets prefetchers help.
+    PrefetchAssisted { order: &'static str },
+    /// The confidence interval is still too wide.
+    PrecisionNotReached { from: NodeId, to: NodeId, size: Bytes, found: f64, wanted: f64 },
+    /// Trials were interrupted by something else.
+    Disturbed { from: NodeId, to: NodeId, size: Bytes, share: f64 },
+    /// There are no hardware counters.
+    CountersUnavailable { why: NoCounters },
+    /// The run was interrupted.
+    Partial { finished: u32, planned: u32 },
+}
+
+/// What a warning is about, besides its code: two with the same are one.
+type Subject = [u64; 3];
+
+impl Warning {
+    /// The word for programs, in kebab-case; it does not change between versions.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.facts().0
+    }
+
+    /// Whether the result does not deserve trust, so that `--strict` fails.
+    #[must_use]
+    pub const fn untrusted(&self) -> bool {
+        self.facts().1
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub const fn remedy(&self) -> Remedy<'_> {
+        Remedy(self)
+    }
+
+    const fn subject(&self) -> Subject {
+        self.facts().2
+    }
+
+    const fn facts(&self) -> (&'static str, bool, Subject) {
+        /// Said, and allowed for: the number stands.
+        const NOTE: bool = false;
+        /// The number may be wrong.
+        const DOUBT: bool = true;
+        const ALL: Subject = [0; 3];
+        match *self {
+            Warning::OneNode => ("one-node", NOTE, ALL),
+            Warning::TooManyNodes { .. } => ("too-many-nodes", NOTE, ALL),
+            Warning::CpusetPartial { .. } => ("cpuset-partial", NOTE, ALL),
+            Warning::NodeLeftOut { node } => ("node-left-out", NOTE, of_node(node)),
+            Warning::NoProc => ("no-proc", NOTE, ALL),
+            Warning::NoSys => ("no-sys", NOTE, ALL),
+            Warning::SizeClipped { from, .. } => ("size-clipped", NOTE, [from.0, 0, 0]),
+            Warning::CacheCouldHold { size, .. } => ("cache-could-hold", DOUBT, [size.0, 0, 0]),
+            Warning::LooksCached { size, .. } => ("looks-cached", DOUBT, [size.0, 0, 0]),
+            Warning::PagesFellBack { found } => ("pages-fell-back", NOTE, [found.bytes().0, 0, 0]),
+            Warning::ThpPartial { wanted, .. } => ("thp-partial", DOUBT, [wanted.0, 0, 0]),
+            Warning::HugePagesWithoutEffect { page } => {
+                ("huge-pages-without-effect", NOTE, [page.bytes().0, 0, 0])
+            }
+            Warning::PlacementUnverified { node, .. } => ("placement-unverified", DOUBT, of_node(node)),
+            Warning::PlacedByFirstTouch { node } => ("placed-by-first-touch", NOTE, of_node(node)),
+            Warning::NotMeasurableHere { node } => ("not-measurable-here", NOTE, of_node(node)),
+            Warning::InheritedPolicy { .. } => ("inherited-policy", NOTE, ALL),
+            Warning::PagesMoved { node, .. } => ("pages-moved", DOUBT, of_node(node)),
+            Warning::NumaBalancing => ("numa-balancing", NOTE, ALL),
+            Warning::FrequencyScaling { .. } => ("frequency-scaling", NOTE, ALL),
+            Warning::CoreClockUnstable { .. } => ("core-clock-unstable", NOTE, ALL),
+            Warning::TscNotInvariant => ("tsc-not-invariant", NOTE, ALL),
+            Warning::TscMismatch { .. } => ("tsc-mismatch", DOUBT, ALL),
+            Warning::NoTsc { .. } => ("no-tsc", NOTE, ALL),
+            Warning::FenceNotSerialising => ("fence-not-serialising", NOTE, ALL),
+            Warning::Emulated { .. } => ("emulated", DOUBT, ALL),
+            Warning::L1NotInteger { .. } => ("l1-not-integer", DOUBT, ALL),
+            Warning::MultiplyAddRatio { .. } => ("multiply-add-ratio", DOUBT, ALL),
+            Warning::RepeatRatio { .. } => ("repeat-ratio", DOUBT, ALL),
+            Warning::PrefetchAudit { .. } => ("prefetch-audit", DOUBT, ALL),
+            Warning::PrefetchAssisted { .. } => ("prefetch-assisted", NOTE, ALL),
+            Warning::PrecisionNotReached { from, to, size, .. } => {
+                ("precision-not-reached", DOUBT, of_point(from, to, size))
+            }
+            Warning::Disturbed { from, to, size, .. } => ("disturbed", DOUBT, of_point(from, to, size)),
+            Warning::CountersUnavailable { .. } => ("counters-unavailable", NOTE, ALL),
+            Warning::Partial { .. } => ("partial", DOUBT, ALL),
+        }
+    }
+}
+
+const fn of_node(node: NodeId) -> Subject {
+    [node.0 as u64, 0, 0]
+}
+
+const fn of_point(from: NodeId, to: NodeId, size: Bytes) -> Subject {
+    [from.0 as u64, to.0 as u64, size.0]
+}

@@ -1,0 +1,263 @@
+//! The exact size and associativity of the first-level cache, from the edge of its plateau.
+//!
+//! A cyclic chain over contiguous lines, in a cache indexed by virtual address with LRU
+//! replacement, misses in a set on every access as soon as the set holds one line too many.
+//! With C bytes in W ways and C < S < C + C/W, a number (S - C)/line of sets has W + 1 lines:
+//!
+//! ```text
+//! miss(S) = (W + 1) (S - C) / S
+//! ```
+//!
+//! so `S * miss(S)` is a straight line that crosses zero at C with the slope W + 1. The
+//! search measures hit and miss plateaus, bisects for the foot and the head of the ramp,
+//! measures along it and fits that line; the few lines that the program itself keeps in the
+//! cache blur the foot, but hardly move the line. Measured so: 32 KiB in 8 ways (Zen 4),
+//! 48 KiB in 12 ways (Golden Cove).
+//!
+//! A state machine: it says which size to measure, the caller measures. Caches with another
+//! replacement or index give a capacity without ways.
+
+mod ramp;
+#[cfg(test)]
+mod tests;
+
+use self::ramp::Ramp;
+use crate::units::Bytes;
+
+/// Sizes measured along the ramp after it has been found.
+const RAMP_POINTS: u64 = 12;
+/// Two plateaus, two bisections of up to 64 halvings, and the ramp.
+const MAX_MEASUREMENTS: usize = 2 + 2 * 64 + RAMP_POINTS as usize;
+/// The shares of misses that the bisections look for; outside, noise and blur are large.
+const FOOT: f64 = 0.15;
+const HEAD: f64 = 0.85;
+/// A miss plateau that is not this much higher is no edge.
+const LEAST_RISE: f64 = 1.2;
+
+/// Sizes are cut to a TiB, so that no product of them overflows.
+const LARGEST: u64 = 1 << 40;
+
+/// What the edge of a plateau says of the cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// The size of the cache: of the geometry where there is one, else where the ramp
+    /// begins, to a line.
+    pub capacity: Bytes,
+    /// The number of ways, if the ramp follows the law for LRU and sets that are a power of
+    /// two in number.
+    pub ways: Option<u32>,
+    /// Where the fitted ramp begins, before it was matched with a geometry.
+    pub ramp_start: f64,
+    /// The ways that the fitted ramp stands for, before they were rounded.
+    pub ramp_ways: f64,
+    /// The latency on the plateau, in the unit of the measurements.
+    pub hit: f64,
+    /// The latency of a miss.
+    pub miss: f64,
+}
+
+/// Why there is no edge to report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeError {
+    /// The search still wants measurements.
+    Unfinished,
+    /// Latencies that are not positive and finite.
+    InvalidLatency,
+    /// The larger size is no slower: the cache is larger, smaller than the resident size, or
+    /// there is none (as under an emulator).
+    NoEdge,
+    /// The latency rises within less than two lines or without a straight part.
+    NoRamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Hit,
+    Miss,
+    /// Between these numbers of lines the miss share passes [`FOOT`].
+    Foot(u64, u64),
+    /// Between these it passes [`HEAD`].
+    Head(u64, u64),
+    /// So many of the ramp's points are measured.
+    Ramp(u64),
+    Done,
+    Failed(EdgeError),
+}
+
+/// The search for the edge of the first-level cache.
+///
+/// ```
+/// use latency_core::model::edge::EdgeSearch;
+/// use latency_core::units::Bytes;
+///
+/// // 32 KiB in 8 ways, 4 cycles, 14 behind it.
+/// let measure = |size: Bytes| {
+///     let beyond = (size.0 as f64 - 32768.0).max(0.0);
+///     4.0 + 10.0 * (9.0 * beyond / size.0 as f64).min(1.0)
+/// };
+/// let mut search = EdgeSearch::new(Bytes(64), Bytes(8 << 10), Bytes(128 << 10));
+/// while let Some(size) = search.next_size() {
+///     search.record(measure(size));
+/// }
+/// let edge = search.edge().unwrap();
+/// assert_eq!((edge.capacity, edge.ways), (Bytes(32 << 10), Some(8)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct EdgeSearch {
+    line: u64,
+    resident: u64,
+    missing: u64,
+    phase: Phase,
+    hit: f64,
+    miss: f64,
+    foot: u64,
+    head: u64,
+    measured: [(f64, f64); MAX_MEASUREMENTS],
+    count: usize,
+}
+
+impl EdgeSearch {
+    /// A search between a working set that surely fits and one that surely misses in every
+    /// access but fits the next level: half of what is expected and twice as much.
+    ///
+    /// `line` is the size of a cache line; both sizes are rounded down to lines.
+    #[must_use]
+    pub fn new(line: Bytes, resident: Bytes, missing: Bytes) -> Self {
+        let line = line.0.clamp(1, LARGEST);
+        let (resident, missing) = ((resident.0 / line).max(1), missing.0.min(LARGEST) / line);
+        let phase = if missing > resident { Phase::Hit } else { Phase::Failed(EdgeError::NoEdge) };
+        Self {
+            line,
+            resident,
+            missing,
+            phase,
+            hit: 0.0,
+            miss: 0.0,
+            foot: 0,
+            head: 0,
+            measured: [(0.0, 0.0); MAX_MEASUREMENTS],
+            count: 0,
+        }
+    }
+
+    /// The working set to measure next; `None` when the search has ended.
+    ///
+    /// The chain is to be in random order over that many contiguous bytes from a page's
+    /// start, walked often enough to settle.
+    #[must_use]
+    pub fn next_size(&self) -> Option<Bytes> {
+        let lines = match self.phase {
+            Phase::Hit => self.resident,
+            Phase::Miss => self.missing,
+            Phase::Foot(low, high) | Phase::Head(low, high) => low + (high - low) / 2,
+            Phase::Ramp(index) => self.ramp_lines(index),
+            Phase::Done | Phase::Failed(_) => return None,
+        };
+        Some(Bytes(lines.saturating_mul(self.line)))
+    }
+
+    /// Takes the latency at [`Self::next_size`], best a median of core cycles. Without effect
+    /// when the search has ended.
+    pub fn record(&mut self, latency: f64) {
+        let Some(size) = self.next_size() else { return };
+        if latency <= 0.0 || !latency.is_finite() {
+            self.phase = Phase::Failed(EdgeError::InvalidLatency);
+            return;
+        }
+        if let Some(slot) = self.measured.get_mut(self.count) {
+            *slot = (size.0 as f64, latency);
+            self.count += 1;
+        }
+        let share = (latency - self.hit) / (self.miss - self.hit);
+        self.phase = match self.phase {
+            Phase::Hit => {
+                self.hit = latency;
+                Phase::Miss
+            }
+            Phase::Miss if latency < self.hit * LEAST_RISE => Phase::Failed(EdgeError::NoEdge),
+            Phase::Miss => {
+                self.miss = latency;
+                self.bisect_foot(self.resident, self.missing)
+            }
+            Phase::Foot(low, high) => {
+                let middle = low + (high - low) / 2;
+                if share < FOOT {
+                    self.bisect_foot(middle, high)
+                } else {
+                    self.bisect_foot(low, middle)
+                }
+            }
+            Phase::Head(low, high) => {
+                let middle = low + (high - low) / 2;
+                if share < HEAD {
+                    self.bisect_head(middle, high)
+                } else {
+                    self.bisect_head(low, middle)
+                }
+            }
+            Phase::Ramp(index) if index + 1 < RAMP_POINTS => Phase::Ramp(index + 1),
+            Phase::Ramp(_) => Phase::Done,
+            ended @ (Phase::Done | Phase::Failed(_)) => ended,
+        };
+    }
+
+    fn bisect_foot(&mut self, low: u64, high: u64) -> Phase {
+        if high - low > 1 {
+            return Phase::Foot(low, high);
+        }
+        self.foot = low;
+        self.bisect_head(low, self.missing)
+    }
+
+    fn bisect_head(&mut self, low: u64, high: u64) -> Phase {
+        if high - low > 1 {
+            return Phase::Head(low, high);
+        }
+        self.head = high;
+        Phase::Ramp(0)
+    }
+
+    /// The middles of equal parts of the ramp between foot and head.
+    fn ramp_lines(&self, index: u64) -> u64 {
+        self.foot + ((self.head - self.foot) * (2 * index + 1) + RAMP_POINTS) / (2 * RAMP_POINTS)
+    }
+
+    /// The result of the search.
+    ///
+    /// # Errors
+    ///
+    /// That it has not ended, or found no edge or no ramp.
+    pub fn edge(&self) -> Result<Edge, EdgeError> {
+        match self.phase {
+            Phase::Done => {}
+            Phase::Failed(error) => return Err(error),
+            _ => return Err(EdgeError::Unfinished),
+        }
+        let ramp = Ramp::fit(self.on_ramp())
+            .filter(|ramp| ramp.start <= self.missing as f64 * self.line as f64)
+            .ok_or(EdgeError::NoRamp)?;
+        let line = self.line as f64;
+        let geometry = ramp.geometry(line);
+        let capacity = geometry.map_or_else(
+            || Bytes((ramp.start / line + 0.5) as u64 * self.line),
+            |(ways, sets)| Bytes(u64::from(ways) * sets * self.line),
+        );
+        Ok(Edge {
+            capacity,
+            ways: geometry.map(|(ways, _)| ways),
+            ramp_start: ramp.start,
+            ramp_ways: ramp.ways,
+            hit: self.hit,
+            miss: self.miss,
+        })
+    }
+
+    /// What was measured between foot and head: (size in bytes, share that misses).
+    fn on_ramp(&self) -> impl Iterator<Item = (f64, f64)> + Clone + '_ {
+        let (hit, rise) = (self.hit, self.miss - self.hit);
+        let measured = self.measured.iter().take(self.count);
+        measured
+            .map(move |&(size, latency)| (size, (latency - hit) / rise))
+            .filter(|(_, share)| (FOOT * 0.8..=HEAD).contains(share))
+    }
+}

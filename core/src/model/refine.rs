@@ -1,0 +1,130 @@
+//! Which working set to measure next, so that few points show every knee.
+//!
+//! Starting from a coarse grid, the interval over which the latency changes most is split
+//! at its geometric middle. Feed it medians of at least two sweeps: on single
+//! measurements the points gather where the noise is.
+
+use core::f64::consts::LN_2;
+
+use super::math::{exp, ln};
+use crate::units::Bytes;
+
+/// When an interval of a curve is fine enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refinement {
+    /// Latencies that differ by less, as |ln ratio|, need no point between them.
+    pub smallest_ratio: f64,
+    /// No two points come closer than this many octaves.
+    pub smallest_octaves: f64,
+    /// Working sets are multiples of this: one slot of the chain.
+    pub granule: Bytes,
+    /// No more points than these in all.
+    pub budget: usize,
+}
+
+impl Default for Refinement {
+    /// 3 %, a sixteenth of an octave, 64 bytes; a coarse grid of two points an octave from
+    /// 4 KiB to 2 GiB takes 39 points, and a knee about four more each.
+    fn default() -> Self {
+        Self { smallest_ratio: 0.03, smallest_octaves: 1.0 / 16.0, granule: Bytes(64), budget: 72 }
+    }
+}
+
+impl Refinement {
+    /// The working set that would split the steepest interval of a curve, or `None` if the
+    /// curve is fine enough or the budget is spent.
+    ///
+    /// `curve` holds (working set, latency in any unit) by ascending working set. Intervals
+    /// whose latencies are not positive and finite are passed over.
+    #[must_use]
+    pub fn next(&self, curve: &[(Bytes, f64)]) -> Option<Bytes> {
+        if curve.len() >= self.budget {
+            return None;
+        }
+        let mut best: Option<(f64, Bytes)> = None;
+        for pair in curve.windows(2) {
+            let &[(low, low_latency), (high, high_latency)] = pair else { continue };
+            let ratio = ln(high_latency / low_latency).abs();
+            if !ratio.is_finite() || ratio < self.smallest_ratio {
+                continue;
+            }
+            let Some(middle) = self.middle(low, high) else { continue };
+            if best.is_none_or(|(largest, _)| ratio > largest) {
+                best = Some((ratio, middle));
+            }
+        }
+        best.map(|(_, middle)| middle)
+    }
+
+    /// The geometric middle of two working sets, unless that is too close to either.
+    fn middle(&self, low: Bytes, high: Bytes) -> Option<Bytes> {
+        let granule = self.granule.0.max(1);
+        if low.0 == 0 || high.0 <= low.0 {
+            return None;
+        }
+        let (ln_low, ln_high) = (ln(low.0 as f64), ln(high.0 as f64));
+        let middle = exp(0.5 * (ln_low + ln_high)) as u64;
+        let rounded = middle.saturating_add(granule / 2) / granule * granule;
+        // Half a percent of slack lets the exact powers of a grid through their rounding.
+        let closest = self.smallest_octaves * LN_2 * 0.995;
+        let ln_middle = ln(rounded as f64);
+        let fits = rounded > low.0
+            && rounded < high.0
+            && ln_middle - ln_low >= closest
+            && ln_high - ln_middle >= closest;
+        fits.then_some(Bytes(rounded))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn refine(rules: Refinement, from: u32, to: u32, latency: impl Fn(f64) -> f64) -> Vec<(Bytes, f64)> {
+        let point = |size: Bytes| (size, latency(size.0 as f64));
+        let mut curve: Vec<_> = (from..=to).map(|octave| point(Bytes(1 << octave))).collect();
+        while let Some(size) = rules.next(&curve) {
+            let at = curve.partition_point(|(known, _)| *known < size);
+            assert!(at > 0 && at < curve.len() && curve[at].0 != size);
+            assert_eq!(size.0 % rules.granule.0, 0);
+            curve.insert(at, point(size));
+        }
+        curve
+    }
+
+    #[test]
+    fn closes_in_on_a_knee_to_a_sixteenth_of_an_octave() {
+        let edge = 49_152.0;
+        let curve = refine(Refinement::default(), 12, 31, |size| if size <= edge { 1.0 } else { 4.0 });
+        let above = curve.partition_point(|(size, _)| size.0 as f64 <= edge);
+        let width = curve[above].0 .0 as f64 / curve[above - 1].0 .0 as f64;
+        assert!(width < 1.1, "{width}");
+        assert!(curve.len() < 26, "{}", curve.len());
+        for pair in curve.windows(2) {
+            assert!((pair[1].0 .0 as f64 / pair[0].0 .0 as f64).log2() > 0.99 / 16.0);
+        }
+    }
+
+    #[test]
+    fn a_flat_curve_needs_nothing_more() {
+        assert_eq!(refine(Refinement::default(), 12, 31, |_| 7.0).len(), 20);
+    }
+
+    #[test]
+    fn spends_no_more_than_the_budget() {
+        let rules = Refinement { budget: 30, ..Refinement::default() };
+        assert_eq!(refine(rules, 12, 31, |size| size).len(), 30);
+    }
+
+    #[test]
+    fn passes_over_what_is_no_number() {
+        let rules = Refinement::default();
+        let curve = [(Bytes(0), 1.0), (Bytes(64), f64::NAN), (Bytes(64), 0.0), (Bytes(128), f64::INFINITY)];
+        assert_eq!(rules.next(&curve), None);
+        assert_eq!(rules.next(&[]), None);
+        let edge = [(Bytes(1), 1.0), (Bytes(u64::MAX), 2.0)];
+        assert!(rules.next(&edge).is_some());
+        assert_eq!(rules.next(&[(Bytes(4096), 1.0), (Bytes(4160), 9.0)]), None);
+    }
+}

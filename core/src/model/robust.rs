@@ -1,0 +1,132 @@
+//! The linear half of a fit, robust against outliers.
+//!
+//! Residuals are relative, `model / measured - 1`, and taken to be Gaussian in the middle
+//! with exponential tails: Huber's least favourable distribution. Its likelihood ranks the
+//! models, and its weights, re-estimated until they settle, keep single points from ruling.
+//!
+//! # References
+//!
+//! P. J. Huber, "Robust Estimation of a Location Parameter" (1964); the joint estimate of
+//! scale: P. J. Huber, "Robust Statistics" (1981), chapter 7.
+
+use super::curve::Curve;
+use super::least_squares::{NormalEquations, Unknowns};
+use super::math::{ln, median, sqrt};
+use super::Workspace;
+
+/// Where the tails begin, in standard deviations: 95 % efficiency on clean Gaussian data.
+const HUBER: f64 = 1.345;
+/// No latency is known better than to 0.01 %; also keeps exact data from an infinite likelihood.
+const SCALE_FLOOR: f64 = 1e-4;
+/// The median absolute deviation of a Gaussian is its standard deviation over this.
+const MAD_TO_DEVIATION: f64 = 1.482_6;
+const MAX_ITERATIONS: usize = 40;
+
+/// A fit of the latencies to a curve of given capacities and shapes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linear {
+    /// Base latency, steps, translation, relative to the reference latency.
+    pub(super) unknowns: Unknowns,
+    /// Minus twice the logarithm of the likelihood, up to a constant of the points.
+    pub(super) deviance: f64,
+}
+
+/// Fits the latencies and leaves the weights of the last iteration in force.
+pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
+    workspace.reset_weights();
+    let mut scale = f64::INFINITY;
+    let mut last = f64::INFINITY;
+    for _ in 0..MAX_ITERATIONS {
+        let unknowns = equations(workspace, curve).solve();
+        write_residuals(workspace, curve, &unknowns);
+        scale = improved_scale(workspace, scale);
+        let deviance = reweigh(workspace, scale);
+        if (last - deviance).abs() < 1e-7 * (1.0 + deviance.abs()) {
+            return Linear { unknowns, deviance };
+        }
+        last = deviance;
+    }
+    Linear { unknowns: equations(workspace, curve).solve(), deviance: last }
+}
+
+/// The smallest weighted sum of squared relative residuals for a curve, under the weights
+/// in force: what the search minimises.
+pub(super) fn weighted_residual(workspace: &Workspace, curve: &Curve) -> f64 {
+    let equations = equations(workspace, curve);
+    equations.residual(&equations.solve())
+}
+
+/// How far a fitted curve lies from its points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Distance {
+    /// The median of the absolute relative residuals.
+    pub(super) median: f64,
+    /// The root of the mean square of the relative residuals.
+    pub(super) root_mean_square: f64,
+    /// The standard deviation that the median residual stands for.
+    pub(super) deviation: f64,
+}
+
+/// Measures how far a fit lies from its points.
+pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) -> Distance {
+    write_residuals(workspace, curve, unknowns);
+    let count = workspace.count();
+    let residuals = workspace.scratch_mut();
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    for residual in residuals.iter_mut() {
+        *residual = residual.abs();
+    }
+    let median = median(residuals).unwrap_or(0.0);
+    // A model that follows its points closely leaves residuals that are too small by the
+    // degrees of freedom that it used.
+    let free = count.saturating_sub(curve.parameters()).max(1);
+    let correction = sqrt(count as f64 / free as f64);
+    Distance {
+        median,
+        root_mean_square: sqrt(squares / count.max(1) as f64),
+        deviation: median * MAD_TO_DEVIATION * correction,
+    }
+}
+
+fn equations(workspace: &Workspace, curve: &Curve) -> NormalEquations {
+    let mut equations = NormalEquations::new(curve.unknowns());
+    for row in workspace.rows() {
+        let shares = curve.row(row.ln_size).map(|share| share * row.relative);
+        equations.add(&shares, 1.0, row.weight);
+    }
+    equations
+}
+
+fn write_residuals(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) {
+    workspace.fill_scratch(|ln_size, relative| curve.height(ln_size, unknowns) * relative - 1.0);
+}
+
+/// One step towards the scale at which the likelihood of the residuals is largest.
+fn improved_scale(workspace: &Workspace, scale: f64) -> f64 {
+    let mut sum = 0.0;
+    for (row, residual) in workspace.rows().zip(workspace.scratch()) {
+        let square = row.prior * residual * residual;
+        sum += square * damping(sqrt(square) / scale);
+    }
+    sqrt(sum / workspace.count().max(1) as f64).max(SCALE_FLOOR)
+}
+
+/// Sets the weights for a scale and returns the deviance of the residuals under it.
+fn reweigh(workspace: &mut Workspace, scale: f64) -> f64 {
+    let mut loss = 0.0;
+    workspace.reweigh(|prior, residual| {
+        let distance = sqrt(prior) * residual.abs() / scale;
+        loss += if distance <= HUBER { distance * distance } else { 2.0 * HUBER * distance - HUBER * HUBER };
+        prior * damping(distance)
+    });
+    2.0 * workspace.count() as f64 * ln(scale) + loss
+}
+
+/// What is left of a point's say at a distance in standard deviations.
+fn damping(distance: f64) -> f64 {
+    if distance <= HUBER {
+        1.0
+    } else {
+        HUBER / distance
+    }
+}

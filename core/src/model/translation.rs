@@ -1,0 +1,104 @@
+//! Steps of the curve that are a translation buffer's, not a cache's.
+//!
+//! Both look alike on a dense curve. A second curve tells them apart: a chain with one random
+//! line on each page. N pages of it hold N lines only, so that a cache of C bytes gives way
+//! at C/64 pages, and a buffer of N entries at N pages. A knee there at N pages and a knee of
+//! the dense curve at N times the page size are the same buffer, if no cache explains it.
+//!
+//! Knows curves and fits, not pages of this system: whether "2 MiB pages" behave as such
+//! is for the caller to find out by measuring that second curve with them.
+
+use super::math::ln;
+use super::{Fit, Level};
+use crate::units::Bytes;
+
+/// What misses at a level's capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// Not known: no second curve was at hand.
+    #[default]
+    Unclassified,
+    /// Lines: a cache.
+    Cache,
+    /// Translations: the capacity is the reach of a translation buffer.
+    Translation,
+    /// A knee where both a cache and a translation buffer give way.
+    Mixed,
+}
+
+/// A knee of the curve with one random line on each page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageKnee {
+    /// The number of pages at the knee.
+    pub pages: f64,
+    /// The latency's step there, in the unit of the dense curve.
+    pub step: f64,
+}
+
+/// The rules by which levels are told apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Classification {
+    /// The page size that both curves were measured on.
+    pub page: Bytes,
+    /// The bytes that one page's visit brings into a cache.
+    pub line: Bytes,
+    /// Knees this close, as |ln ratio|, are the same.
+    pub tolerance: f64,
+}
+
+impl Classification {
+    /// 64-byte lines, and knees that agree within a third of an octave: the two curves meet
+    /// a buffer's sets in different orders, and a soft step's knee is no better known.
+    #[must_use]
+    pub const fn new(page: Bytes) -> Self {
+        Self { page, line: Bytes(64), tolerance: 0.23 }
+    }
+
+    /// Writes the [cause](Level::cause) of every level of a dense curve's fit, given the
+    /// knees of the curve with one line on each page.
+    ///
+    /// A knee of the page curve that some level of the dense curve explains as a cache
+    /// counts for nothing. A matching knee takes the level as its own if its step explains
+    /// at least two thirds of the level's; if less, there is a cache at the same size too.
+    /// Every other level is a cache.
+    pub fn classify(&self, fit: &mut Fit, knees: &[PageKnee]) {
+        let mut causes = [Cause::Cache; super::MAX_LEVELS];
+        for (cause, level) in causes.iter_mut().zip(fit.levels()) {
+            let matching = knees.iter().filter(|knee| {
+                self.same(knee.pages * self.page.0 as f64, level.capacity.value)
+                    && !self.is_explained_by_a_cache(knee, fit.levels())
+            });
+            let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
+            if step >= level.step.value * 2.0 / 3.0 && step > 0.0 {
+                *cause = Cause::Translation;
+            } else if step > 0.0 {
+                *cause = Cause::Mixed;
+            }
+        }
+        for (level, cause) in fit.levels_mut().iter_mut().zip(causes) {
+            level.cause = cause;
+        }
+    }
+
+    fn is_explained_by_a_cache(&self, knee: &PageKnee, levels: &[Level]) -> bool {
+        levels.iter().any(|level| self.same(knee.pages * self.line.0 as f64, level.capacity.value))
+    }
+
+    fn same(&self, one: f64, other: f64) -> bool {
+        one > 0.0 && other > 0.0 && ln(one / other).abs() <= self.tolerance
+    }
+}
+
+/// The capacity of the first-level translation buffer: the page curve's first knee that no
+/// cache of the dense curve explains, in bytes. It is what
+/// [`fit_hill`](super::fit_hill) takes as `translation_reach`.
+#[must_use]
+pub fn first_reach(rules: &Classification, fit: &Fit, knees: &[PageKnee]) -> Option<f64> {
+    knees
+        .iter()
+        .filter(|knee| {
+            knee.pages > 0.0 && knee.step > 0.0 && !rules.is_explained_by_a_cache(knee, fit.levels())
+        })
+        .map(|knee| knee.pages * rules.page.0 as f64)
+        .min_by(f64::total_cmp)
+}

@@ -1,0 +1,207 @@
+//! The standard errors of a fit's parameters, from the curvature of its residuals.
+//!
+//! The Gauss–Newton approximation: with J the derivatives of the relative residuals by
+//! latencies, ln capacities and ln shapes, and W the robust weights, the covariance is
+//! `sigma^2 (J^T W J)^-1`. Capacities and shapes carry a vague prior (somewhere in the
+//! curve; within a factor of e), so that a step too sharp for the points to see inside
+//! does not make every other error infinite.
+
+use super::curve::{Curve, Rise};
+use super::least_squares::{Unknowns, MAX_UNKNOWNS};
+use super::math::sqrt;
+use super::{Workspace, MAX_LEVELS};
+
+/// Latencies, capacities, shapes.
+const MAX_PARAMETERS: usize = MAX_UNKNOWNS + 2 * MAX_LEVELS;
+/// The standard deviation of the prior of a capacity, in ln S: seven octaves.
+const CAPACITY_PRIOR: f64 = 5.0;
+/// The standard deviation of the prior of a shape, in ln s.
+const SHAPE_PRIOR: f64 = 1.0;
+/// Relative residuals are never taken to be smaller: exact data has rounding, not certainty.
+const MIN_DEVIATION: f64 = 1e-9;
+/// From 5 % to 95 % missing, in ln S times the shape: 2 ln 19.
+const TRANSITION: f64 = 5.888_877_958_332_880_6;
+/// A value anywhere in an interval has this share of its width as standard deviation.
+const UNIFORM: f64 = 0.288_675_134_594_812_9;
+
+type Row = [f64; MAX_PARAMETERS];
+
+/// The errors of one fit, latencies relative to the reference latency.
+pub(super) struct Uncertainty {
+    covariance: [Row; MAX_PARAMETERS],
+    latencies: usize,
+    levels: usize,
+    /// The spread of the points' grid at a step that lies between two of them.
+    gaps: [f64; MAX_LEVELS],
+}
+
+impl Uncertainty {
+    /// The errors of a fit whose relative residuals have the standard deviation `deviation`.
+    pub(super) fn new(
+        workspace: &Workspace,
+        curve: &Curve,
+        unknowns: &Unknowns,
+        deviation: f64,
+        capacities_are_given: bool,
+    ) -> Self {
+        let latencies = curve.unknowns();
+        let levels = curve.steps().len();
+        let variance = deviation.max(MIN_DEVIATION) * deviation.max(MIN_DEVIATION);
+        let searched = if capacities_are_given { 0 } else { levels };
+        let parameters = latencies + 2 * searched;
+
+        let mut information = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
+        for row in workspace.rows() {
+            let mut derivatives = [0.0; MAX_PARAMETERS];
+            for (slot, share) in derivatives.iter_mut().zip(curve.row(row.ln_size)) {
+                *slot = share * row.relative;
+            }
+            for (i, step) in curve.steps().iter().enumerate().take(searched) {
+                let (by_capacity, by_shape) = step.slopes(row.ln_size);
+                let height = unknowns[i + 1] * row.relative;
+                derivatives[latencies + i] = height * by_capacity;
+                derivatives[latencies + levels + i] = height * by_shape;
+            }
+            for i in 0..parameters {
+                for j in 0..parameters {
+                    information[i][j] += row.weight * derivatives[i] * derivatives[j] / variance;
+                }
+            }
+        }
+        for i in 0..searched {
+            information[latencies + i][latencies + i] += 1.0 / (CAPACITY_PRIOR * CAPACITY_PRIOR);
+            information[latencies + levels + i][latencies + levels + i] += 1.0 / (SHAPE_PRIOR * SHAPE_PRIOR);
+        }
+        let mut gaps = [0.0; MAX_LEVELS];
+        if !capacities_are_given {
+            for (gap, step) in gaps.iter_mut().zip(curve.steps()) {
+                if let Rise::Hill { shape } = step.rise {
+                    *gap = unseen_gap(workspace.ln_sizes(), step.ln_capacity, TRANSITION / shape);
+                }
+            }
+        }
+        Self { covariance: inverse(&information, parameters), latencies, levels: searched, gaps }
+    }
+
+    /// The error of the natural logarithm of a level's capacity.
+    pub(super) fn ln_capacity(&self, level: usize) -> f64 {
+        if level >= self.levels {
+            return 0.0;
+        }
+        let variance = self.covariance[self.latencies + level][self.latencies + level];
+        let gap = self.gaps[level] * UNIFORM;
+        sqrt_or_infinite(variance + gap * gap)
+    }
+
+    /// The error of the natural logarithm of a level's shape.
+    pub(super) fn ln_shape(&self, level: usize) -> f64 {
+        if level >= self.levels {
+            return 0.0;
+        }
+        let index = self.latencies + self.levels + level;
+        sqrt_or_infinite(self.covariance[index][index])
+    }
+
+    /// The error of the step from a level to the next; of the translation step, for the
+    /// number of levels.
+    pub(super) fn step(&self, level: usize) -> f64 {
+        sqrt_or_infinite(self.covariance[level + 1][level + 1])
+    }
+
+    /// The error of the latency of a level; of the memory, for the number of levels.
+    pub(super) fn plateau(&self, level: usize) -> f64 {
+        let sums = self.covariance.iter().take(level + 1);
+        sqrt_or_infinite(sums.flat_map(|row| row.iter().take(level + 1)).sum())
+    }
+}
+
+/// A root whose sum may have lost its last bits to rounding, or hold an infinity.
+fn sqrt_or_infinite(variance: f64) -> f64 {
+    if variance.is_finite() {
+        sqrt(variance)
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// The distance between the two points around a step, if all of its transition lies
+/// between them; 0 if points saw inside it.
+fn unseen_gap(ln_sizes: &[f64], ln_capacity: f64, transition: f64) -> f64 {
+    let next = ln_sizes.partition_point(|&ln_size| ln_size <= ln_capacity);
+    let below = next.checked_sub(1).and_then(|index| ln_sizes.get(index));
+    match (below, ln_sizes.get(next)) {
+        (Some(below), Some(above)) if transition < above - below => above - below,
+        _ => 0.0,
+    }
+}
+
+/// The inverse of a symmetric matrix by Gauss–Jordan elimination on its diagonal.
+/// Parameters without information get an infinite variance and touch no other.
+fn inverse(matrix: &[Row; MAX_PARAMETERS], size: usize) -> [Row; MAX_PARAMETERS] {
+    /// Below this share of its diagonal a pivot is rounding.
+    const SINGULAR: f64 = 1e-13;
+    let mut work = *matrix;
+    let mut known = [true; MAX_PARAMETERS];
+    for pivot in 0..size {
+        let diagonal = work[pivot][pivot];
+        if diagonal <= SINGULAR * matrix[pivot][pivot] || diagonal <= 0.0 {
+            known[pivot] = false;
+            continue;
+        }
+        let reciprocal = 1.0 / diagonal;
+        let row = work[pivot];
+        for (i, target) in work.iter_mut().enumerate().take(size) {
+            if i == pivot || !known[i] && i < pivot {
+                continue;
+            }
+            let factor = target[pivot] * reciprocal;
+            for (j, value) in target.iter_mut().enumerate().take(size) {
+                *value = if j == pivot { -factor } else { *value - factor * row[j] };
+            }
+        }
+        for (j, value) in work[pivot].iter_mut().enumerate().take(size) {
+            *value = if j == pivot { reciprocal } else { row[j] * reciprocal };
+        }
+    }
+    for i in 0..size {
+        for j in 0..size {
+            if !known[i] || !known[j] {
+                work[i][j] = if i == j { f64::INFINITY } else { 0.0 };
+            }
+        }
+    }
+    work
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inverse_times_matrix_is_the_identity() {
+        let mut matrix = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
+        for (i, row) in matrix.iter_mut().enumerate().take(5) {
+            for (j, entry) in row.iter_mut().enumerate().take(5) {
+                *entry = 1.0 / (1.0 + i as f64 + j as f64) + if i == j { 1.0 } else { 0.0 };
+            }
+        }
+        let inverse = inverse(&matrix, 5);
+        for (i, row) in matrix.iter().enumerate().take(5) {
+            for j in 0..5 {
+                let product: f64 = row.iter().zip(&inverse).map(|(left, right)| left * right[j]).sum();
+                let expected = if i == j { 1.0 } else { 0.0 };
+                assert!((product - expected).abs() < 1e-12, "{i} {j} {product}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_parameter_without_information_has_infinite_variance_and_hides_no_other() {
+        let mut matrix = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
+        matrix[0][0] = 4.0;
+        matrix[2][2] = 1.0;
+        let inverse = inverse(&matrix, 3);
+        assert_eq!((inverse[0][0], inverse[2][2]), (0.25, 1.0));
+        assert_eq!(inverse[1][1], f64::INFINITY);
+    }
+}

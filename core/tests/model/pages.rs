@@ -1,0 +1,71 @@
+//! Steps of translation buffers, told apart from caches.
+
+use latency_core::model::translation::{first_reach, Cause, Classification, PageKnee};
+use latency_core::model::{fit_hill, LevelCount, Point, Workspace};
+use latency_core::units::Bytes;
+
+use crate::truth::{Pcg, KIB, MIB};
+
+/// A stair with a translation buffer of 96 entries, as measured on an Intel server core.
+fn server(size: f64, page_reach: f64) -> f64 {
+    let hill = |capacity: f64, shape: f64| 1.0 / (1.0 + (capacity / size).powf(shape));
+    5.0 + 11.0 * hill(49.7 * KIB, 60.0)
+        + 7.0 * (1.0 - page_reach / size).max(0.0)
+        + 70.0 * hill(2.4 * MIB, 8.0)
+        + 300.0 * hill(22.0 * MIB, 4.7)
+}
+
+#[test]
+fn a_translation_step_is_not_taken_for_the_second_level() {
+    let mut workspace = Workspace::new();
+    let mut random = Pcg::new(7);
+    let reach = 384.0 * KIB;
+    let points: Vec<Point> = (0..=144)
+        .map(|i| {
+            let size = 4096.0 * 2f64.powf(f64::from(i) / 8.0);
+            Point::new(size, server(size, reach) * (1.0 + 0.01 * random.gaussian()))
+        })
+        .collect();
+    let fit = fit_hill(&points, LevelCount::Chosen, Some(reach), &mut workspace).unwrap();
+    assert_eq!(fit.levels().len(), 3);
+    let second = &fit.levels()[1];
+    assert!((second.latency.value / 16.0 - 1.0).abs() < 0.03, "{second:?}");
+    assert!((second.capacity.value / (2.4 * MIB) - 1.0).abs() < 0.1, "{second:?}");
+    let translation = fit.translation.unwrap();
+    assert!((translation.cost.value / 7.0 - 1.0).abs() < 0.15, "{translation:?}");
+    assert!((translation.reach / reach - 1.0).abs() < 1e-9);
+    assert!(fit.median_residual < 0.01);
+
+    // Without the term, the same points overstate the second level or need a level more.
+    let plain = fit_hill(&points, LevelCount::Chosen, None, &mut workspace).unwrap();
+    assert!(plain.bic > fit.bic, "{} {}", plain.bic, fit.bic);
+}
+
+#[test]
+fn the_page_curve_names_the_translation_step() {
+    let mut workspace = Workspace::new();
+    let hill = |size: f64, capacity: f64, shape: f64| 1.0 / (1.0 + (capacity / size).powf(shape));
+    // Caches of 48 KiB and 2 MiB; 96 entries over 4 KiB pages reach 384 KiB.
+    let points: Vec<Point> = (0..=104)
+        .map(|i| {
+            let size = 4096.0 * 2f64.powf(f64::from(i) / 8.0);
+            let steps = 11.0 * hill(size, 48.0 * KIB, 40.0)
+                + 7.0 * hill(size, 384.0 * KIB, 20.0)
+                + 60.0 * hill(size, 2.0 * MIB, 10.0);
+            Point::new(size, 5.0 + steps)
+        })
+        .collect();
+    let mut fit = fit_hill(&points, LevelCount::Exactly(3), None, &mut workspace).unwrap();
+    // The page curve: 96 entries, then the L1 at 768 pages, of which it holds a line each.
+    let knees = [PageKnee { pages: 96.0, step: 7.0 }, PageKnee { pages: 768.0, step: 9.0 }];
+    let rules = Classification::new(Bytes(4096));
+    rules.classify(&mut fit, &knees);
+    let causes: Vec<Cause> = fit.levels().iter().map(|level| level.cause).collect();
+    assert_eq!(causes, [Cause::Cache, Cause::Translation, Cause::Cache]);
+    assert_eq!(first_reach(&rules, &fit, &knees), Some(384.0 * KIB));
+
+    rules.classify(&mut fit, &[PageKnee { pages: 500.0, step: 20.0 }]);
+    assert_eq!(fit.levels()[2].cause, Cause::Mixed);
+    rules.classify(&mut fit, &[]);
+    assert!(fit.levels().iter().all(|level| level.cause == Cause::Cache));
+}
