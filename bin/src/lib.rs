@@ -7,7 +7,9 @@
 #[cfg(test)]
 extern crate std;
 
+mod acquire;
 pub mod args;
+mod conclude;
 mod diagnose;
 pub mod errno;
 pub mod error;
@@ -22,11 +24,13 @@ mod progress;
 mod proof;
 mod report;
 mod result;
+mod rotation;
 mod store;
 mod survey;
 mod sweep;
 pub mod sys;
 mod timer;
+mod visit;
 pub mod warning;
 
 use core::fmt::Write;
@@ -144,6 +148,7 @@ fn perform<'a>(
         health: &health,
         warnings: &warnings,
         outcomes: &findings.outcomes,
+        extra: &findings.extra,
         arguments,
         partial: findings.interrupted,
     };
@@ -154,7 +159,7 @@ fn perform<'a>(
         let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
     }
     written?;
-    conclude(&findings, done, options, &warnings)
+    verdict(&findings, done, options, &warnings)
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {
@@ -165,7 +170,7 @@ fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Repor
 }
 
 /// The end of a run whose result has been written.
-fn conclude<'a>(
+fn verdict<'a>(
     findings: &experiment::Findings<'a>,
     done: usize,
     options: &Options<'_>,

@@ -1,5 +1,6 @@
 //! The experiments: a new one is a file here and a line in the table.
 
+mod curve;
 mod matrix;
 mod system;
 
@@ -10,7 +11,7 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, Format, Options};
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::result::{Outcome, Point};
+use crate::result::{Extra, Outcome, Point};
 use crate::store::Store;
 use crate::timer::Timer;
 use crate::warning::Warnings;
@@ -33,6 +34,8 @@ pub struct Session<'a, 's> {
 pub struct Findings<'a> {
     /// Every point of the plan, measured or not.
     pub outcomes: Store<Outcome<'a>>,
+    /// What was found besides them.
+    pub extra: Extra,
     /// An interrupt came before the end.
     pub interrupted: bool,
 }
@@ -56,8 +59,8 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 2] = [&matrix::MATRIX, &system::SYSTEM];
+pub static EXPERIMENTS: [&Experiment; 3] = [&matrix::MATRIX, &curve::CURVE, &system::SYSTEM];
 
 /// What the command line must know of them.
 pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len()] =
-    [matrix::MATRIX.descriptor, system::SYSTEM.descriptor];
+    [matrix::MATRIX.descriptor, curve::CURVE.descriptor, system::SYSTEM.descriptor];

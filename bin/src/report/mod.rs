@@ -9,7 +9,7 @@ pub mod text;
 
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::result::{ClockFacts, Health, Outcome};
+use crate::result::{ClockFacts, Extra, Health, Outcome};
 use crate::warning::Warnings;
 
 /// Everything that a format may show.
@@ -27,6 +27,8 @@ pub struct Report<'r, 'a> {
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
+    /// What was found besides them.
+    pub extra: &'r Extra,
     /// The arguments of the program, as they were typed.
     pub arguments: crate::sys::arguments::Arguments,
     /// The run was interrupted: what is here is what was finished.

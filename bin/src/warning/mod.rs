@@ -104,6 +104,10 @@ pub enum Warning {
     PrecisionNotReached { from: NodeId, to: NodeId, size: Bytes, found: f64, wanted: f64 },
     /// Trials were interrupted by something else.
     Disturbed { from: NodeId, to: NodeId, size: Bytes, share: f64 },
+    /// Points of an experiment with many have a confidence interval that is still too wide.
+    PointsNotPrecise { points: u32, of: u32, wanted: f64 },
+    /// Points of an experiment with many had trials interrupted, each at least this share of them.
+    PointsDisturbed { points: u32, of: u32, share: f64 },
     /// There are no hardware counters.
     CountersUnavailable { why: NoCounters },
     /// The run was interrupted.
@@ -179,6 +183,8 @@ impl Warning {
                 ("precision-not-reached", DOUBT, of_point(from, to, size))
             }
             Warning::Disturbed { from, to, size, .. } => ("disturbed", DOUBT, of_point(from, to, size)),
+            Warning::PointsNotPrecise { .. } => ("points-not-precise", NOTE, ALL),
+            Warning::PointsDisturbed { .. } => ("points-disturbed", NOTE, ALL),
             Warning::CountersUnavailable { .. } => ("counters-unavailable", NOTE, ALL),
             Warning::Partial { .. } => ("partial", DOUBT, ALL),
         }

@@ -1,0 +1,241 @@
+//! A log-linear histogram of tick counts: fixed memory, bounded relative error.
+//!
+//! Every power of two is divided into 128 buckets of equal width, so a value is
+//! known to 1/128 of itself and the middle of its bucket is off by 0.4 % at the
+//! most; below 256 every value has its own bucket. It knows nothing of clocks:
+//! overhead is subtracted, and ticks are turned into time, by whoever prints.
+//!
+//! The counts are as large as an L1 cache. Samples belong into plain memory while
+//! something is timed, and into the histogram afterwards.
+//!
+//! # References
+//!
+//! The layout is that of HdrHistogram (G. Tene, <https://hdrhistogram.org>).
+
+pub mod fold;
+
+/// Base-2 logarithm of the buckets in each power of two.
+const SUB_BUCKET_BITS: u32 = 7;
+const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
+/// Values of this many bits have buckets: nine minutes of a 2 GHz counter.
+const VALUE_BITS: u32 = 40;
+const LARGEST: u64 = (1 << VALUE_BITS) - 1;
+const BUCKETS: usize = ((VALUE_BITS - SUB_BUCKET_BITS + 1) as usize) << SUB_BUCKET_BITS;
+/// Percentiles are taken in whole millionths: 99.9 of 1000 values is then exactly
+/// the 999th, where the rounding of 99.9 / 100 would make it the 1000th.
+const MILLIONTHS_PER_PERCENT: f64 = 10_000.0;
+
+/// The values of one bucket, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// The smallest value that it takes.
+    pub low: u64,
+    /// The largest value that it takes.
+    pub high: u64,
+    /// The values recorded.
+    pub count: u64,
+}
+
+/// How often each value was seen, to 1/128 of the value.
+///
+/// Plain data of 34 KiB that is meant to live in mapped memory; all bytes zero is
+/// not the empty histogram, [`Histogram::EMPTY`] is.
+#[derive(Clone, Copy, Debug)]
+pub struct Histogram {
+    counts: [u64; BUCKETS],
+    total: u64,
+    sum: u128,
+    minimum: u64,
+    maximum: u64,
+}
+
+impl Histogram {
+    /// A histogram without values.
+    pub const EMPTY: Self = Self { counts: [0; BUCKETS], total: 0, sum: 0, minimum: u64::MAX, maximum: 0 };
+
+    /// Forgets all values, in place.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        (self.total, self.sum, self.minimum, self.maximum) = (0, 0, u64::MAX, 0);
+    }
+
+    /// Counts one value. Those of 2^40 and above share the last bucket; minimum,
+    /// maximum and mean take them as they are.
+    pub fn record(&mut self, value: u64) {
+        if let Some(count) = self.counts.get_mut(bucket_of(value.min(LARGEST))) {
+            *count += 1;
+        }
+        self.total += 1;
+        self.sum += u128::from(value);
+        self.minimum = self.minimum.min(value);
+        self.maximum = self.maximum.max(value);
+    }
+
+    /// The number of values.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The smallest value, exactly; `None` without values.
+    #[must_use]
+    pub fn minimum(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.minimum)
+    }
+
+    /// The largest value, exactly; `None` without values.
+    #[must_use]
+    pub fn maximum(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.maximum)
+    }
+
+    /// The mean, exactly; `None` without values.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.total > 0).then(|| self.sum as f64 / self.total as f64)
+    }
+
+    /// The value that `percent` of the values do not exceed (nearest rank), off by
+    /// 0.4 % of itself at the most; `None` without values.
+    ///
+    /// Percentages outside 0 to 100 are taken as the nearer of the two.
+    #[must_use]
+    pub fn percentile(&self, percent: f64) -> Option<u64> {
+        let millionths = (percent.clamp(0.0, 100.0) * MILLIONTHS_PER_PERCENT + 0.5) as u128;
+        let rank = (u128::from(self.total) * millionths).div_ceil(1_000_000).max(1) as u64;
+        // Both ends are known exactly.
+        if rank == self.total {
+            return self.maximum();
+        }
+        if rank == 1 {
+            return self.minimum();
+        }
+        let mut seen = 0;
+        let bucket = self.buckets().find(|bucket| {
+            seen += bucket.count;
+            seen >= rank
+        })?;
+        let middle = bucket.low + (bucket.high - bucket.low) / 2;
+        Some(middle.clamp(self.minimum, self.maximum))
+    }
+
+    /// The buckets that hold values, in ascending order.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.counts.iter().enumerate().filter(|(_, &count)| count > 0).map(|(index, &count)| {
+            let (low, high) = range_of(index as u64);
+            Bucket { low, high, count }
+        })
+    }
+}
+
+/// The bucket of a value below 2^40.
+fn bucket_of(value: u64) -> usize {
+    if value < SUB_BUCKETS {
+        return value as usize;
+    }
+    let shift = value.ilog2() - SUB_BUCKET_BITS;
+    ((u64::from(shift) << SUB_BUCKET_BITS) + (value >> shift)) as usize
+}
+
+/// The values that fall into a bucket, both ends included.
+fn range_of(bucket: u64) -> (u64, u64) {
+    if bucket < SUB_BUCKETS {
+        return (bucket, bucket);
+    }
+    let shift = (bucket >> SUB_BUCKET_BITS) - 1;
+    let low = (SUB_BUCKETS + bucket % SUB_BUCKETS) << shift;
+    (low, low + (1 << shift) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    const PERCENTAGES: [f64; 8] = [0.0, 25.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+    fn filled(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::EMPTY;
+        values.iter().for_each(|&value| histogram.record(value));
+        histogram
+    }
+
+    /// Values as latencies are: of every order of magnitude.
+    fn value() -> impl Strategy<Value = u64> {
+        (0u32..VALUE_BITS, any::<u64>()).prop_map(|(bits, value)| value & ((2u64 << bits) - 1))
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_lies_in_its_bucket_and_buckets_are_narrow(value in value()) {
+            let (low, high) = range_of(bucket_of(value) as u64);
+            prop_assert!((low..=high).contains(&value));
+            prop_assert!((high - low) as f64 <= value as f64 / 128.0);
+        }
+
+        #[test]
+        fn percentiles_are_those_of_the_sorted_values(mut values in prop::collection::vec(value(), 1..400)) {
+            let histogram = filled(&values);
+            values.sort_unstable();
+            for percent in PERCENTAGES {
+                let rank = ((values.len() as f64 * percent).round() / 100.0 - 1e-6).ceil().max(1.0);
+                let exact = values[rank as usize - 1] as f64;
+                let found = histogram.percentile(percent).unwrap() as f64;
+                prop_assert!((found - exact).abs() <= exact * 0.004, "p{percent}: {found}, exactly {exact}");
+            }
+            prop_assert_eq!(histogram.percentile(100.0), values.last().copied());
+            prop_assert_eq!(histogram.maximum(), values.last().copied());
+            prop_assert_eq!(histogram.minimum(), values.first().copied());
+            prop_assert_eq!(histogram.total(), values.len() as u64);
+            let mean = values.iter().map(|&value| value as f64).sum::<f64>() / values.len() as f64;
+            prop_assert!((histogram.mean().unwrap() - mean).abs() <= mean * 1e-9);
+        }
+
+        #[test]
+        fn the_buckets_hold_every_value_once(values in prop::collection::vec(value(), 0..200)) {
+            let buckets: Vec<Bucket> = filled(&values).buckets().collect();
+            for bucket in &buckets {
+                let inside = values.iter().filter(|value| (bucket.low..=bucket.high).contains(value));
+                prop_assert_eq!(inside.count() as u64, bucket.count);
+            }
+            prop_assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
+            prop_assert!(buckets.windows(2).all(|pair| pair[0].high < pair[1].low));
+        }
+    }
+
+    #[test]
+    fn buckets_follow_one_another_without_gaps() {
+        let mut next = 0;
+        for bucket in 0..BUCKETS as u64 {
+            let (low, high) = range_of(bucket);
+            assert_eq!((low, bucket_of(low), bucket_of(high)), (next, bucket as usize, bucket as usize));
+            next = high + 1;
+        }
+        assert_eq!(next, LARGEST + 1);
+    }
+
+    #[test]
+    fn ranks_are_exact_where_the_percentage_is_no_binary_fraction() {
+        let values: Vec<u64> =
+            (1..=1000).map(|value| if value == 1000 { 1 << 30 } else { value % 100 }).collect();
+        assert_eq!(filled(&values).percentile(99.9), Some(99));
+    }
+
+    #[test]
+    fn values_beyond_the_last_bucket_are_counted() {
+        let histogram = filled(&[1, u64::MAX]);
+        assert_eq!(histogram.maximum(), Some(u64::MAX));
+        assert_eq!(histogram.percentile(99.0), Some(u64::MAX));
+        assert_eq!(histogram.buckets().map(|bucket| bucket.count).sum::<u64>(), 2);
+    }
+
+    #[test]
+    fn of_nothing_there_is_nothing() {
+        let mut histogram = filled(&[5]);
+        histogram.clear();
+        assert_eq!((histogram.total(), histogram.minimum(), histogram.maximum()), (0, None, None));
+        assert_eq!((histogram.mean(), histogram.percentile(50.0)), (None, None));
+        assert_eq!(histogram.buckets().count(), 0);
+    }
+}

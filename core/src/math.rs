@@ -1,0 +1,194 @@
+//! The few functions of real numbers that `core` leaves to a mathematical library.
+//!
+//! They serve axes, distributions and tests of significance; nothing here knows
+//! of any of these. Each is compared with the standard library in the tests.
+
+use core::f64::consts::{LN_2, LOG2_E, SQRT_2};
+
+/// The bits of a double below its exponent.
+const MANTISSA_BITS: u32 = 52;
+const EXPONENT_BIAS: i64 = 1023;
+/// From here on every double is a whole number.
+const WHOLE_FROM: f64 = (1u64 << MANTISSA_BITS) as f64;
+/// Terms after which the rest of either series is below the last place of a double.
+const LOGARITHM_TERMS: u32 = 12;
+const EXPONENTIAL_TERMS: u32 = 16;
+
+/// The logarithm to base 2, exact for powers of two.
+///
+/// Negative infinity for zero, not a number below.
+#[must_use]
+pub fn log2(value: f64) -> f64 {
+    if value.is_nan() || value < 0.0 {
+        return f64::NAN;
+    }
+    if value == 0.0 || value.is_infinite() {
+        return if value == 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
+    }
+    // A subnormal number has no implicit leading one until it is scaled up.
+    let (value, scaled) = if value < f64::MIN_POSITIVE { (value * WHOLE_FROM, 52) } else { (value, 0) };
+    let bits = value.to_bits();
+    let mut exponent = (bits >> MANTISSA_BITS) as i64 - EXPONENT_BIAS - scaled;
+    let fraction_mask = (1u64 << MANTISSA_BITS) - 1;
+    let mut mantissa = f64::from_bits((bits & fraction_mask) | ((EXPONENT_BIAS as u64) << MANTISSA_BITS));
+    // Centred on 1 the argument of the series stays below 0.172.
+    if mantissa > SQRT_2 {
+        mantissa /= 2.0;
+        exponent += 1;
+    }
+    // ln m = 2 artanh((m - 1) / (m + 1))
+    let ratio = (mantissa - 1.0) / (mantissa + 1.0);
+    let square = ratio * ratio;
+    let series =
+        (0..LOGARITHM_TERMS).rev().fold(0.0, |sum, term| sum * square + 1.0 / f64::from(2 * term + 1));
+    exponent as f64 + 2.0 * ratio * series * LOG2_E
+}
+
+/// The natural logarithm; see [`log2`] for what has none.
+#[must_use]
+pub fn ln(value: f64) -> f64 {
+    log2(value) * LN_2
+}
+
+/// 2 to a power, exact for whole powers; 0 where the result would be subnormal.
+#[must_use]
+pub fn exp2(power: f64) -> f64 {
+    if power.is_nan() {
+        return power;
+    }
+    if power >= 1024.0 {
+        return f64::INFINITY;
+    }
+    if power < -1022.0 {
+        return 0.0;
+    }
+    let whole = round(power);
+    let rest = (power - whole) * LN_2;
+    let series = (1..EXPONENTIAL_TERMS).rev().fold(1.0, |sum, term| 1.0 + sum * rest / f64::from(term));
+    // Two factors, because a power just below 1024 rounds up to one that no double holds.
+    let half = whole as i64 / 2;
+    series * power_of_two(half) * power_of_two(whole as i64 - half)
+}
+
+/// The exponential function; see [`exp2`] for its limits.
+#[must_use]
+pub fn exp(power: f64) -> f64 {
+    exp2(power * LOG2_E)
+}
+
+/// The square root; not a number of what has none.
+#[must_use]
+pub fn sqrt(value: f64) -> f64 {
+    if value == 0.0 || value == f64::INFINITY {
+        return value;
+    }
+    // One step of Newton's method takes the last bits that the logarithm leaves.
+    let guess = exp2(log2(value) / 2.0);
+    (guess + value / guess) / 2.0
+}
+
+/// The largest whole number that is not above `value`.
+#[must_use]
+pub fn floor(value: f64) -> f64 {
+    let towards_zero = truncate(value);
+    if towards_zero > value {
+        towards_zero - 1.0
+    } else {
+        towards_zero
+    }
+}
+
+/// The smallest whole number that is not below `value`.
+#[must_use]
+pub fn ceil(value: f64) -> f64 {
+    -floor(-value)
+}
+
+/// The nearest whole number, halves away from zero.
+#[must_use]
+pub fn round(value: f64) -> f64 {
+    let towards_zero = truncate(value);
+    // The difference is exact, where adding a half first is not.
+    match value - towards_zero {
+        rest if rest >= 0.5 => towards_zero + 1.0,
+        rest if rest <= -0.5 => towards_zero - 1.0,
+        _ => towards_zero,
+    }
+}
+
+fn truncate(value: f64) -> f64 {
+    if value.abs() < WHOLE_FROM {
+        value as i64 as f64
+    } else {
+        value
+    }
+}
+
+/// 2 to a whole power between -1022 and 1023.
+fn power_of_two(exponent: i64) -> f64 {
+    f64::from_bits(((exponent + EXPONENT_BIAS) as u64) << MANTISSA_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn close(found: f64, expected: f64) -> bool {
+        (found - expected).abs() <= 1e-13 * expected.abs().max(1.0)
+    }
+
+    proptest! {
+        #[test]
+        fn logarithms_agree_with_the_standard_library(value in prop::num::f64::POSITIVE) {
+            prop_assert!(close(log2(value), value.log2()), "{} {}", log2(value), value.log2());
+            prop_assert!(close(ln(value), value.ln()));
+        }
+
+        #[test]
+        fn logarithms_near_one_keep_their_precision(offset in -1e-3f64..1e-3) {
+            let expected = (1.0 + offset).log2();
+            prop_assert!((log2(1.0 + offset) - expected).abs() <= 1e-13 * expected.abs() + 1e-300);
+        }
+
+        #[test]
+        fn exponentials_agree_with_the_standard_library(power in -1020.0f64..1023.9) {
+            prop_assert!((exp2(power) / power.exp2() - 1.0).abs() < 1e-13);
+            // The argument of `exp` is rounded before it is split: a relative 1e-16 of 700.
+            prop_assert!((exp(power / 1.5) / (power / 1.5).exp() - 1.0).abs() < 1e-12);
+        }
+
+        #[test]
+        fn roots_agree_with_the_standard_library(value in 1e-300f64..1e300) {
+            prop_assert!((sqrt(value) / value.sqrt() - 1.0).abs() < 1e-15);
+        }
+
+        #[test]
+        fn rounding_agrees_with_the_standard_library(value in prop::num::f64::NORMAL, small in -1e6f64..1e6) {
+            for value in [value, small, round(small) + 0.5] {
+                prop_assert_eq!(floor(value), value.floor());
+                prop_assert_eq!(ceil(value), value.ceil());
+                prop_assert_eq!(round(value), value.round());
+            }
+        }
+    }
+
+    #[test]
+    fn exact_cases_are_exact() {
+        for power in -1022..1024 {
+            assert_eq!(exp2(f64::from(power)), 2f64.powi(power), "{power}");
+            assert_eq!(log2(2f64.powi(power)), f64::from(power), "{power}");
+        }
+        assert_eq!((ln(1.0), exp(0.0), sqrt(0.0)), (0.0, 1.0, 0.0));
+        assert_eq!(round(0.499_999_999_999_999_94), 0.0);
+    }
+
+    #[test]
+    fn what_has_no_value_says_so() {
+        assert_eq!(log2(0.0), f64::NEG_INFINITY);
+        assert!(log2(-1.0).is_nan() && sqrt(-1.0).is_nan() && exp2(f64::NAN).is_nan());
+        assert_eq!((log2(f64::INFINITY), exp2(1e9), exp2(-1e9)), (f64::INFINITY, f64::INFINITY, 0.0));
+        assert!(floor(f64::NAN).is_nan() && round(f64::NAN).is_nan());
+        assert_eq!(round(f64::NEG_INFINITY), f64::NEG_INFINITY);
+    }
+}
