@@ -8,6 +8,7 @@
 extern crate std;
 
 mod acquire;
+mod analysis;
 pub mod args;
 mod conclude;
 mod diagnose;
@@ -25,6 +26,7 @@ mod proof;
 mod report;
 mod result;
 mod rotation;
+mod saved;
 mod store;
 mod survey;
 mod sweep;
