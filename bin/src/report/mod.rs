@@ -1,11 +1,21 @@
 //! What was found, written down: one file a format. Formats see results and nothing else.
 
+pub mod axis;
+pub mod chart;
 pub mod csv;
 pub mod figures;
+pub mod heatmap;
 pub mod json;
+pub mod labels;
 pub mod plan;
+pub mod plot;
+pub mod shade;
 pub mod system;
+pub mod terminal;
 pub mod text;
+
+#[cfg(test)]
+mod samples;
 
 use crate::machine::Machine;
 use crate::options::Options;

@@ -1,0 +1,87 @@
+//! A value and a title as an axis writes them.
+
+use crate::report::chart::{Axis, Unit};
+use core::fmt::{self, Display};
+use latency_core::math::round;
+use latency_core::units::Bytes;
+
+const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+
+/// A value of an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    value: f64,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Bytes,
+    Plain,
+    Prefixed,
+}
+
+impl Label {
+    /// A value in a unit.
+    #[must_use]
+    pub fn new(value: f64, unit: Unit<'_>) -> Self {
+        let kind = match unit {
+            Unit::Bytes => Kind::Bytes,
+            Unit::Count | Unit::Plain(_) => Kind::Plain,
+            Unit::Prefixed(_) => Kind::Prefixed,
+        };
+        Self { value, kind }
+    }
+}
+
+impl Display for Label {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::Bytes => Bytes(round(self.value) as u64).fmt(out),
+            Kind::Plain => self.value.fmt(out),
+            Kind::Prefixed => match PREFIXES.into_iter().find(|&(factor, _)| self.value.abs() >= factor) {
+                Some((factor, prefix)) => write!(out, "{} {prefix}", self.value / factor),
+                None => self.value.fmt(out),
+            },
+        }
+    }
+}
+
+/// The title of an axis with its unit: `latency, ns`.
+#[derive(Clone, Copy, Debug)]
+pub struct Title<'a>(pub Axis<'a>);
+
+impl Display for Title<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.title, self.0.unit) {
+            (title, Unit::Bytes | Unit::Count | Unit::Plain("") | Unit::Prefixed("")) => out.write_str(title),
+            ("", Unit::Plain(unit) | Unit::Prefixed(unit)) => out.write_str(unit),
+            (title, Unit::Plain(unit) | Unit::Prefixed(unit)) => write!(out, "{title}, {unit}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::Scale;
+    use std::string::ToString;
+
+    #[test]
+    fn values_read_as_people_write_them() {
+        assert_eq!(Label::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(Label::new(0.2, Unit::Plain("ns")).to_string(), "0.2");
+        assert_eq!(Label::new(64.0, Unit::Count).to_string(), "64");
+        assert_eq!(Label::new(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
+        assert_eq!(Label::new(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
+        assert_eq!(Label::new(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
+    }
+
+    #[test]
+    fn titles_carry_their_unit() {
+        let title = |title, unit| Title(Axis { title, unit, scale: Scale::Auto }).to_string();
+        assert_eq!(title("latency", Unit::Plain("ns")), "latency, ns");
+        assert_eq!(title("working set", Unit::Bytes), "working set");
+        assert_eq!(title("", Unit::Prefixed("loads/s")), "loads/s");
+    }
+}

@@ -1,0 +1,104 @@
+//! The two axes of a chart, fitted to its data.
+
+use super::{Mapped, Range};
+use crate::report::chart::{Chart, Data, Point};
+
+/// Places at which a model's curve is evaluated to find its range.
+const CURVE_SAMPLES: u32 = 64;
+
+/// The axes of a chart with the ranges of what it shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Plane<'a> {
+    /// The horizontal axis.
+    pub x: Mapped<'a>,
+    /// The vertical axis.
+    pub y: Mapped<'a>,
+}
+
+impl<'a> Plane<'a> {
+    /// Fits axes to measured points and bars; `None` where there is nothing to
+    /// show. Curves and marks are shown as far as the horizontal axis reaches.
+    #[must_use]
+    pub fn of(chart: &Chart<'a>, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
+        let horizontal = Range::of(chart.series.iter().flat_map(|series| abscissae(series.data)))?;
+        let ordinal = chart.series.iter().find_map(|series| points(series.data)).unwrap_or_default();
+        let x = Mapped::horizontal(horizontal, chart.x_axis.scale, chart.x_axis.unit, ordinal, most_x_ticks);
+        let measured = chart.series.iter().flat_map(|series| ordinates(series.data));
+        let modelled = chart.series.iter().flat_map(|series| sampled(series.data, x));
+        let vertical = Range::of(measured.chain(modelled))?;
+        let y = Mapped::vertical(vertical, chart.y_axis.scale, chart.y_axis.unit, most_y_ticks);
+        Some(Self { x, y })
+    }
+}
+
+fn points(data: Data<'_>) -> Option<&[Point]> {
+    match data {
+        Data::Points(points) => Some(points),
+        Data::Curve(_) | Data::Bars(_) => None,
+    }
+}
+
+fn abscissae<'a>(data: Data<'a>) -> impl Iterator<Item = f64> + 'a {
+    let bars = match data {
+        Data::Bars(bars) => bars,
+        Data::Points(_) | Data::Curve(_) => &[],
+    };
+    let points = points(data).unwrap_or_default().iter().filter(|point| point.is_drawable());
+    points.map(|point| point.x).chain(bars.iter().flat_map(|bar| [bar.low, bar.high]))
+}
+
+fn ordinates<'a>(data: Data<'a>) -> impl Iterator<Item = f64> + 'a {
+    let bars = match data {
+        Data::Bars(bars) => bars,
+        Data::Points(_) | Data::Curve(_) => &[],
+    };
+    let points = points(data).unwrap_or_default().iter().filter(|point| point.is_drawable());
+    let ends = |point: &Point| {
+        let (low, high) = point.band.unwrap_or((point.y, point.y));
+        [point.y, low, high]
+    };
+    points.flat_map(ends).chain(bars.iter().map(|bar| bar.height))
+}
+
+fn sampled<'a>(data: Data<'a>, x: Mapped<'a>) -> impl Iterator<Item = f64> + 'a {
+    let curve = match data {
+        Data::Curve(curve) => Some(curve),
+        Data::Points(_) | Data::Bars(_) => None,
+    };
+    let place = |sample: u32| f64::from(sample) / f64::from(CURVE_SAMPLES);
+    curve
+        .into_iter()
+        .flat_map(move |curve| (0..=CURVE_SAMPLES).map(move |sample| curve(x.value(place(sample)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::{Axis, Bar, Scale, Series, Unit};
+
+    fn chart<'a>(series: &'a [Series<'a>]) -> Chart<'a> {
+        let axis = Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
+        Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series, marks: &[] }
+    }
+
+    #[test]
+    fn everything_measured_is_in_range() {
+        let points = [Point::new(1.0, 4.0), Point::with_band(3.0, 5.0, 4.5, 9.5), Point::new(f64::NAN, 1e9)];
+        let bars = [Bar { low: 4.0, high: 5.0, height: 2.0 }];
+        let curve = |x: f64| x * 3.0;
+        let series = [Data::Points(&points), Data::Curve(&curve), Data::Bars(&bars)]
+            .map(|data| Series { name: "", data });
+        let plane = Plane::of(&chart(&series), 5, 5).unwrap();
+        assert_eq!(plane.x.range, Range { low: 1.0, high: 5.0 });
+        assert_eq!(plane.y.range, Range { low: 0.0, high: 15.0 });
+    }
+
+    #[test]
+    fn without_a_point_there_is_no_plane() {
+        let curve = |x: f64| x;
+        let points = [Point::new(1.0, f64::INFINITY)];
+        let series = [Data::Points(&points), Data::Curve(&curve)].map(|data| Series { name: "", data });
+        assert!(Plane::of(&chart(&series), 5, 5).is_none());
+        assert!(Plane::of(&chart(&[]), 5, 5).is_none());
+    }
+}

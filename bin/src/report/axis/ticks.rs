@@ -1,0 +1,273 @@
+//! Which values of an axis are worth a tick.
+//!
+//! Round ones: 1, 2 or 5 times a power of ten; powers of two for what is counted
+//! in powers of two. Knows nothing of how they are written or where they stand.
+
+use super::Range;
+use crate::report::chart::{Point, Unit};
+use latency_core::math::{ceil, exp2, floor, log2};
+
+const ROUND: Digits = Digits(&[1.0, 2.0, 5.0]);
+/// For axes of a decade or less, which have three round numbers at the most.
+const FINE: Digits = Digits(&[1.0, 2.0, 3.0, 5.0, 7.0]);
+/// Fewer ticks than these make a logarithmic axis hard to read.
+const FEW: i64 = 4;
+/// Distances of ticks on an axis of powers of two, in octaves: four octaves keep to
+/// 16 KiB, 256 KiB, 4 MiB; ten to whole units.
+const OCTAVES: [i64; 5] = [1, 2, 4, 10, 20];
+/// What a value may be off a round one and still be it.
+const TOLERANCE: f64 = 1e-9;
+/// The exponents of ten that a double holds.
+const DECADES: i64 = 300;
+
+/// Ascending tick values.
+#[derive(Clone, Debug)]
+pub struct Ticks<'a> {
+    kind: Kind<'a>,
+    next: i64,
+    last: i64,
+    stride: i64,
+}
+
+#[derive(Clone, Debug)]
+enum Kind<'a> {
+    /// Multiples of a step.
+    Multiples(Step),
+    /// 2 to the power of the index.
+    PowersOfTwo,
+    /// The number of that index.
+    Round(Digits),
+    /// The point of that index.
+    Points(&'a [Point]),
+    /// One value.
+    Single(f64),
+}
+
+impl<'a> Ticks<'a> {
+    /// Multiples of a round step; of a range that is one value, that value.
+    #[must_use]
+    pub fn linear(range: Range, most: usize, unit: Unit<'_>) -> Self {
+        if range.low >= range.high {
+            return Self::single(range.low);
+        }
+        let step = step_for(range.high - range.low, most, unit);
+        let (first, last) =
+            (ceil(step.index(range.low) - TOLERANCE), floor(step.index(range.high) + TOLERANCE));
+        Self { kind: Kind::Multiples(step), next: first as i64, last: last as i64, stride: 1 }
+    }
+
+    /// Powers of two for amounts and counts, else round numbers of each decade; of
+    /// a range that is one value, that value.
+    ///
+    /// Round numbers stand twice as close as others: three in a decade are few.
+    #[must_use]
+    pub fn logarithmic(range: Range, most: usize, unit: Unit<'_>) -> Self {
+        if range.low >= range.high {
+            return Self::single(range.low);
+        }
+        let most = most.max(2) as i64;
+        if matches!(unit, Unit::Bytes | Unit::Count) {
+            let first = ceil(log2(range.low) - TOLERANCE) as i64;
+            let last = floor(log2(range.high) + TOLERANCE) as i64;
+            let fits = |stride: &i64| (last - first) / stride < most;
+            let stride = OCTAVES.into_iter().find(fits).unwrap_or(100);
+            return Self { kind: Kind::PowersOfTwo, next: multiple_from(first, stride), last, stride };
+        }
+        let indices = |digits: Digits| (digits.index_above(range.low), digits.index_below(range.high));
+        let (first, last) = indices(ROUND);
+        if last - first + 1 < FEW {
+            let (first, last) = indices(FINE);
+            return Self { kind: Kind::Round(FINE), next: first, last, stride: 1 };
+        }
+        let decades = (last - first).unsigned_abs() / ROUND.per_decade().unsigned_abs() + 1;
+        let crowded = last - first >= 2 * most;
+        let stride = if crowded { decades.div_ceil(most as u64) as i64 * ROUND.per_decade() } else { 1 };
+        Self { kind: Kind::Round(ROUND), next: multiple_from(first, stride), last, stride }
+    }
+
+    fn single(value: f64) -> Self {
+        Self { kind: Kind::Single(value), next: 0, last: 0, stride: 1 }
+    }
+
+    /// The places of points.
+    #[must_use]
+    pub fn ordinal(points: &'a [Point], most: usize) -> Self {
+        let stride = points.len().div_ceil(most.max(1)).max(1) as i64;
+        Self { kind: Kind::Points(points), next: 0, last: points.len() as i64 - 1, stride }
+    }
+}
+
+impl Iterator for Ticks<'_> {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        if self.next > self.last {
+            return None;
+        }
+        let index = self.next;
+        self.next = index.saturating_add(self.stride);
+        match &self.kind {
+            Kind::Multiples(step) => Some(step.multiple(index as f64)),
+            Kind::PowersOfTwo => Some(exp2(index as f64)),
+            Kind::Round(digits) => Some(digits.step(index).multiple(1.0)),
+            Kind::Points(points) => points.get(index as usize).map(|point| point.x),
+            &Kind::Single(value) => Some(value),
+        }
+    }
+}
+
+/// A distance of ticks: `digit` × 10^`decade`, kept apart so that 3 × 0.1 is 0.3.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    digit: f64,
+    decade: i64,
+}
+
+impl Step {
+    fn multiple(self, index: f64) -> f64 {
+        scaled(index * self.digit, self.decade)
+    }
+
+    fn index(self, value: f64) -> f64 {
+        value / self.multiple(1.0)
+    }
+
+    /// The next multiple at or below a value.
+    pub fn below(self, value: f64) -> f64 {
+        self.multiple(floor(self.index(value) + TOLERANCE))
+    }
+
+    /// The next multiple at or above a value.
+    pub fn above(self, value: f64) -> f64 {
+        self.multiple(ceil(self.index(value) - TOLERANCE))
+    }
+}
+
+/// The smallest round step with which at most `most` of them span a range.
+pub fn step_for(span: f64, most: usize, unit: Unit<'_>) -> Step {
+    let least = span / most.max(1) as f64;
+    // No step divides nothing.
+    if least.is_nan() || least < f64::MIN_POSITIVE {
+        return Step { digit: 1.0, decade: 0 };
+    }
+    match unit {
+        Unit::Bytes => Step { digit: exp2(ceil(log2(least.max(1.0))).min(1000.0)), decade: 0 },
+        // Half of a counted thing has no place on an axis.
+        Unit::Count => ROUND.step(ROUND.index_above(least.max(1.0))),
+        Unit::Plain(_) | Unit::Prefixed(_) => ROUND.step(ROUND.index_above(least)),
+    }
+}
+
+/// The next round number at or below a positive value.
+pub fn round_below(value: f64) -> f64 {
+    ROUND.step(ROUND.index_below(value)).multiple(1.0)
+}
+
+/// The next round number at or above a positive value.
+pub fn round_above(value: f64) -> f64 {
+    ROUND.step(ROUND.index_above(value)).multiple(1.0)
+}
+
+/// The numbers of each decade that are ticks; all of them in order are counted
+/// from 1, which is number 0.
+#[derive(Clone, Copy, Debug)]
+struct Digits(&'static [f64]);
+
+impl Digits {
+    fn per_decade(self) -> i64 {
+        self.0.len() as i64
+    }
+
+    fn step(self, index: i64) -> Step {
+        let digit = self.0.get(index.rem_euclid(self.per_decade()) as usize).copied().unwrap_or(1.0);
+        Step { digit, decade: index.div_euclid(self.per_decade()) }
+    }
+
+    fn index_below(self, value: f64) -> i64 {
+        // A decade lower to be safe; the search goes up from there.
+        let decade = floor(log2(value) / core::f64::consts::LOG2_10) as i64;
+        let mut index = (decade.clamp(-DECADES, DECADES) - 1) * self.per_decade();
+        let limit = DECADES * self.per_decade();
+        while index < limit && self.step(index + 1).multiple(1.0) <= value * (1.0 + TOLERANCE) {
+            index += 1;
+        }
+        index
+    }
+
+    fn index_above(self, value: f64) -> i64 {
+        let below = self.index_below(value);
+        let exact = self.step(below).multiple(1.0) >= value * (1.0 - TOLERANCE);
+        below + i64::from(!exact)
+    }
+}
+
+/// Correctly rounded, since a power of ten up to 10^22 is a double and its inverse is not.
+fn scaled(value: f64, decade: i64) -> f64 {
+    let power = (0..decade.unsigned_abs()).fold(1.0, |power, _| power * 10.0);
+    if decade < 0 {
+        value / power
+    } else {
+        value * power
+    }
+}
+
+fn multiple_from(first: i64, stride: i64) -> i64 {
+    first + (-first).rem_euclid(stride)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    const NANOSECONDS: Unit = Unit::Plain("ns");
+
+    #[test]
+    fn linear_ticks_are_round() {
+        let ticks =
+            |low, high, most| Ticks::linear(Range { low, high }, most, NANOSECONDS).collect::<Vec<_>>();
+        assert_eq!(ticks(0.0, 120.0, 6), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
+        assert_eq!(ticks(0.0, 0.6, 6), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
+        assert_eq!(ticks(3.0, 48.0, 5), [10.0, 20.0, 30.0, 40.0]);
+        assert_eq!(ticks(-30.0, 70.0, 5), [-20.0, 0.0, 20.0, 40.0, 60.0]);
+    }
+
+    #[test]
+    fn ticks_of_counts_are_whole_and_of_bytes_powers_of_two() {
+        let range = Range { low: 0.0, high: 3.0 };
+        assert_eq!(Ticks::linear(range, 8, Unit::Count).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
+        let range = Range { low: 0.0, high: 1000.0 };
+        assert_eq!(Ticks::linear(range, 4, Unit::Bytes).collect::<Vec<_>>(), [0.0, 256.0, 512.0, 768.0]);
+    }
+
+    #[test]
+    fn logarithmic_ticks_thin_out() {
+        let ticks =
+            |low, high, most| Ticks::logarithmic(Range { low, high }, most, NANOSECONDS).collect::<Vec<_>>();
+        assert_eq!(ticks(1.0, 200.0, 4), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]);
+        assert_eq!(ticks(60.0, 480.0, 8), [70.0, 100.0, 200.0, 300.0]);
+        assert_eq!(ticks(0.5, 2000.0, 4), [1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(ticks(1.0, 1e12, 5), [1.0, 1e3, 1e6, 1e9, 1e12]);
+        let ticks =
+            |low, high, most| Ticks::logarithmic(Range { low, high }, most, Unit::Bytes).collect::<Vec<_>>();
+        assert_eq!(ticks(24.0, 400.0, 8), [32.0, 64.0, 128.0, 256.0]);
+        assert_eq!(ticks(16.0, 2e6, 8), [16.0, 256.0, 4096.0, 65536.0, 1_048_576.0]);
+        assert_eq!(ticks(48.0, 48.0, 8), [48.0]);
+    }
+
+    #[test]
+    fn ordinal_ticks_thin_out() {
+        let points: Vec<Point> = (0..10).map(|x| Point::new(f64::from(x), 0.0)).collect();
+        assert_eq!(Ticks::ordinal(&points, 10).count(), 10);
+        assert_eq!(Ticks::ordinal(&points, 4).collect::<Vec<_>>(), [0.0, 3.0, 6.0, 9.0]);
+    }
+
+    #[test]
+    fn round_numbers_enclose_a_value() {
+        for (value, below, above) in
+            [(1.0, 1.0, 1.0), (1.6, 1.0, 2.0), (0.3, 0.2, 0.5), (999.0, 500.0, 1000.0)]
+        {
+            assert_eq!((round_below(value), round_above(value)), (below, above), "{value}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a picture shows: plain data, borrowed from whoever has the results.
+//!
+//! The terminal and SVG draw the same two things, a chart with axes and a matrix of
+//! node pairs. Nothing here knows how either is drawn.
+
+use latency_core::units::NodeId;
+
+/// How the values of an axis are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit<'a> {
+    /// Amounts of memory: `48 KiB`. Its ticks are powers of two.
+    Bytes,
+    /// Plain numbers of something that is counted; logarithmic ticks are powers of two.
+    Count,
+    /// Plain numbers; the unit (`ns`) stands with the title of the axis.
+    Plain(&'a str),
+    /// Numbers with the prefixes k, M, G; the unit (`loads/s`) stands with the title.
+    Prefixed(&'a str),
+}
+
+/// How values become places on an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Logarithmic where the values span a factor of eight, else linear.
+    #[default]
+    Auto,
+    /// In proportion. A vertical axis starts at zero, so that heights compare.
+    Linear,
+    /// Equal ratios take equal room. Falls back to linear where a value is not positive.
+    Logarithmic,
+    /// The x values of the first series at equal distances, whatever they are.
+    Ordinal,
+}
+
+/// One axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis<'a> {
+    /// The quantity: `working set`.
+    pub title: &'a str,
+    /// How its values are written.
+    pub unit: Unit<'a>,
+    /// How its values become places.
+    pub scale: Scale,
+}
+
+/// The largest number that is drawn. Differences and ratios of smaller ones are finite.
+const LARGEST: f64 = 1e100;
+
+/// Whether a number has a place in a picture: finite, and of a size that means something.
+#[must_use]
+pub fn is_drawable(value: f64) -> bool {
+    value.abs() <= LARGEST
+}
+
+/// One measured point. What is not [drawable](is_drawable) leaves a gap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The place on the horizontal axis.
+    pub x: f64,
+    /// The value.
+    pub y: f64,
+    /// The ends of its confidence interval, lower one first.
+    pub band: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// A point without an interval.
+    #[must_use]
+    pub const fn new(x: f64, y: f64) -> Self {
+        Self { x, y, band: None }
+    }
+
+    /// A point with a confidence interval.
+    #[must_use]
+    pub const fn with_band(x: f64, y: f64, low: f64, high: f64) -> Self {
+        Self { x, y, band: Some((low, high)) }
+    }
+
+    /// Whether it can be drawn.
+    #[must_use]
+    pub fn is_drawable(&self) -> bool {
+        is_drawable(self.x) && is_drawable(self.y)
+    }
+}
+
+/// One bar of a histogram.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Where it begins on the horizontal axis.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
+    /// Its height.
+    pub height: f64,
+}
+
+/// What a series is made of.
+#[derive(Clone, Copy)]
+pub enum Data<'a> {
+    /// Measured points by ascending x, joined by lines and marked.
+    Points(&'a [Point]),
+    /// A model, evaluated over the whole horizontal axis and drawn dashed.
+    Curve(&'a dyn Fn(f64) -> f64),
+    /// Bars by ascending x.
+    Bars(&'a [Bar]),
+}
+
+/// One line of a chart, or one set of bars.
+#[derive(Clone, Copy)]
+pub struct Series<'a> {
+    /// What the legend calls it. A single series with an empty name has no legend.
+    pub name: &'a str,
+    /// What it is made of.
+    pub data: Data<'a>,
+}
+
+/// A place on the horizontal axis worth a vertical line, such as a cache's capacity.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark<'a> {
+    /// The place.
+    pub x: f64,
+    /// What is there: `L1 48 KiB 1.6 ns`.
+    pub label: &'a str,
+}
+
+/// Values over a common horizontal axis.
+#[derive(Clone, Copy)]
+pub struct Chart<'a> {
+    /// What is shown.
+    pub title: &'a str,
+    /// The conditions under which it was measured; empty for none.
+    pub subtitle: &'a str,
+    /// The horizontal axis.
+    pub x_axis: Axis<'a>,
+    /// The vertical axis.
+    pub y_axis: Axis<'a>,
+    /// What is drawn, the first in front.
+    pub series: &'a [Series<'a>],
+    /// The vertical lines.
+    pub marks: &'a [Mark<'a>],
+}
+
+/// One number for each pair of an initiator node and a target node.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a> {
+    /// What is shown.
+    pub title: &'a str,
+    /// The conditions under which it was measured; empty for none.
+    pub subtitle: &'a str,
+    /// The unit of the numbers.
+    pub unit: &'a str,
+    /// The initiator nodes.
+    pub rows: &'a [NodeId],
+    /// The target nodes.
+    pub columns: &'a [NodeId],
+    /// The number of an initiator and a target, or why there is none.
+    pub cell: &'a dyn Fn(NodeId, NodeId) -> Result<f64, &'a str>,
+}
+
+impl<'a> Matrix<'a> {
+    /// Every cell, row by row, with its initiator and target.
+    pub fn cells(&self) -> impl Iterator<Item = (NodeId, NodeId, Result<f64, &'a str>)> + '_ {
+        self.rows
+            .iter()
+            .flat_map(move |&row| self.columns.iter().map(move |&column| (row, column, self.at(row, column))))
+    }
+
+    /// One cell; a number that is not finite is none.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no number.
+    pub fn at(&self, row: NodeId, column: NodeId) -> Result<f64, &'a str> {
+        match (self.cell)(row, column) {
+            Ok(value) if !value.is_finite() => Err("not a number"),
+            cell => cell,
+        }
+    }
+
+    /// The first `N` different reasons for which numbers are missing.
+    #[must_use]
+    pub fn reasons<const N: usize>(&self) -> [Option<&'a str>; N] {
+        let mut found = [None; N];
+        for reason in self.cells().filter_map(|(_, _, cell)| cell.err()) {
+            if found.contains(&Some(reason)) {
+                continue;
+            }
+            match found.iter_mut().find(|place| place.is_none()) {
+                Some(place) => *place = Some(reason),
+                None => break,
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_told_once() {
+        let nodes = [NodeId(0), NodeId(2), NodeId(3)];
+        let cell = |row: NodeId, column: NodeId| match (row.0, column.0) {
+            (0, _) => Ok(100.0),
+            (2, 3) => Ok(f64::NAN),
+            (2, _) => Err("mbind: EPERM"),
+            _ => Err("no CPU"),
+        };
+        let matrix =
+            Matrix { title: "", subtitle: "", unit: "ns", rows: &nodes, columns: &nodes, cell: &cell };
+        assert_eq!(matrix.reasons::<4>(), [Some("mbind: EPERM"), Some("not a number"), Some("no CPU"), None]);
+        assert_eq!(matrix.reasons::<1>(), [Some("mbind: EPERM")]);
+        assert_eq!(matrix.cells().count(), 9);
+    }
+}

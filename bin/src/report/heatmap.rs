@@ -1,0 +1,148 @@
+//! A matrix of node pairs in the terminal: numbers on a coloured ground, or beside
+//! shading characters where there are no colours.
+//!
+//! Knows the matrix and the terminal, no result.
+
+use super::chart::Matrix;
+use super::figures::{width, Figure};
+use super::shade::Shades;
+use super::terminal::Terminal;
+use core::fmt::{self, Write};
+
+/// Grounds from the shallowest shade to the deepest, of the 256 colours: a row of
+/// the colour cube from pale yellow over orange to dark red.
+const GROUNDS: [u8; 8] = [230, 223, 215, 208, 202, 160, 124, 88];
+/// The first ground that is dark enough for light text.
+const FIRST_DARK: usize = 5;
+const BLACK: u8 = 16;
+const WHITE: u8 = 231;
+/// The ground of a cell without number: grey, which is none of the shades.
+const GREY: u8 = 250;
+const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
+/// Reasons for missing numbers that are told below.
+const REASONS: usize = 4;
+/// What stands for a missing number.
+const NONE: &str = "-";
+const ROW_HEADING: &str = "node ";
+
+/// Draws a matrix: initiators downwards, targets to the right.
+///
+/// # Errors
+///
+/// Where `out` fails.
+pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fmt::Result {
+    terminal.heading(out, matrix.title, matrix.subtitle)?;
+    let numbers = matrix.cells().filter_map(|(_, _, cell)| cell.ok()).map(|value| width(&Figure(value)));
+    let ids = matrix.columns.iter().map(|column| width(column));
+    let cell_width = numbers.chain(ids).max().unwrap_or(1).max(4);
+    let heading_width = ROW_HEADING.len() + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
+    // Each cell is its number, a shade and a blank on either side.
+    let arrow = if terminal.unicode { '→' } else { '>' };
+    write!(out, "{:>heading_width$} {arrow}", "from")?;
+    for column in matrix.columns {
+        write!(out, " {column:>cell_width$}  ")?;
+    }
+    writeln!(out, " to node, {}", matrix.unit)?;
+    let shades = Shades::of(matrix);
+    for &row in matrix.rows {
+        let id_width = heading_width - ROW_HEADING.len();
+        write!(out, "{ROW_HEADING}{row:>id_width$}  ")?;
+        for &column in matrix.columns {
+            match (matrix.at(row, column), &shades) {
+                (Ok(value), Some(shades)) => number(out, value, shades, cell_width, terminal)?,
+                _ => terminal.paint_on(out, GREY, BLACK, &format_args!(" {NONE:>cell_width$}  "))?,
+            }
+        }
+        out.write_char('\n')?;
+    }
+    if let Some(shades) = &shades {
+        scale(out, matrix.unit, shades, terminal)?;
+    }
+    for reason in matrix.reasons::<REASONS>().into_iter().flatten() {
+        writeln!(out, "{NONE} {reason}")?;
+    }
+    Ok(())
+}
+
+fn number(
+    out: &mut dyn Write,
+    value: f64,
+    shades: &Shades,
+    cell_width: usize,
+    terminal: Terminal,
+) -> fmt::Result {
+    let figure = Figure(value);
+    if terminal.colour {
+        let (ground, text) = colours(shades.step(value, GROUNDS.len()));
+        return terminal.paint_on(out, ground, text, &format_args!(" {figure:>cell_width$}  "));
+    }
+    let characters = characters(terminal);
+    let shade = characters.get(shades.step(value, characters.len())).copied().unwrap_or(' ');
+    write!(out, " {figure:>cell_width$} {shade}")
+}
+
+/// What the shades mean.
+fn scale(out: &mut dyn Write, unit: &str, shades: &Shades, terminal: Terminal) -> fmt::Result {
+    let (low, high) = shades.ends();
+    write!(out, "{} {unit} ", Figure(low))?;
+    if terminal.colour {
+        for step in 0..GROUNDS.len() {
+            let (ground, text) = colours(step);
+            terminal.paint_on(out, ground, text, &"  ")?;
+        }
+    } else {
+        out.write_char('[')?;
+        for shade in characters(terminal) {
+            out.write_char(shade)?;
+        }
+        out.write_char(']')?;
+    }
+    writeln!(out, " {} {unit}", Figure(high))
+}
+
+fn characters(terminal: Terminal) -> [char; 5] {
+    if terminal.unicode {
+        SHADES
+    } else {
+        ASCII_SHADES
+    }
+}
+
+/// Ground and text of a shade.
+fn colours(step: usize) -> (u8, u8) {
+    let ground = GROUNDS.get(step).copied().unwrap_or(GREY);
+    (ground, if step < FIRST_DARK { BLACK } else { WHITE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+    use latency_core::units::NodeId;
+    use std::string::String;
+
+    fn drawn(matrix: &Matrix<'_>, unicode: bool, colour: bool) -> String {
+        let mut text = String::new();
+        write(&mut text, matrix, Terminal { columns: 80, unicode, colour }).unwrap();
+        text
+    }
+
+    #[test]
+    fn a_matrix_looks_as_it_did() {
+        samples::matrix(|matrix| {
+            samples::golden("matrix.txt", &drawn(matrix, true, false));
+            samples::golden("matrix-ascii.txt", &drawn(matrix, false, false));
+            samples::golden("matrix-colour.txt", &drawn(matrix, true, true));
+        });
+    }
+
+    #[test]
+    fn a_matrix_without_numbers_tells_why() {
+        let nodes = [NodeId(0), NodeId(1)];
+        let cell = |_, _| Err("not measurable here: mbind EPERM");
+        let matrix =
+            Matrix { title: "", subtitle: "", unit: "ns", rows: &nodes, columns: &nodes, cell: &cell };
+        assert!(drawn(&matrix, true, false).ends_with("-  \n- not measurable here: mbind EPERM\n"));
+    }
+}

@@ -1,0 +1,70 @@
+//! Places labels on shelves so that they do not overlap.
+//!
+//! Labels of neighbouring marks are wider than the distance between them; each
+//! goes onto the first line with room. Knows no unit: columns or pixels.
+
+/// Lines of labels, filled from left to right.
+#[derive(Clone, Debug)]
+pub struct Shelves<const LINES: usize> {
+    /// Where the next label of each line may start.
+    free: [f64; LINES],
+    /// The right end of all lines.
+    right: f64,
+    gap: f64,
+}
+
+/// Where a label stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The line, from 0.
+    pub line: usize,
+    /// The left end of the label.
+    pub start: f64,
+}
+
+impl<const LINES: usize> Shelves<LINES> {
+    /// Empty lines from 0 to `right`, with at least `gap` between two labels.
+    #[must_use]
+    pub const fn new(right: f64, gap: f64) -> Self {
+        Self { free: [0.0; LINES], right, gap }
+    }
+
+    /// Places a label of a width, from `x` to the right, or shifted to the left as
+    /// far as the right end demands; `None` where no line has room. Labels come
+    /// by ascending `x`.
+    pub fn place(&mut self, x: f64, width: f64) -> Option<Place> {
+        let start = x.min(self.right - width).max(0.0);
+        let (line, free) = self.free.iter_mut().enumerate().find(|(_, free)| **free <= start)?;
+        *free = start + width + self.gap;
+        Some(Place { line, start })
+    }
+
+    /// The lines in use.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.free.iter().filter(|&&free| free > 0.0).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_do_not_overlap() {
+        let mut shelves = Shelves::<2>::new(40.0, 1.0);
+        assert_eq!(shelves.lines(), 0);
+        assert_eq!(shelves.place(2.0, 10.0), Some(Place { line: 0, start: 2.0 }));
+        assert_eq!(shelves.place(8.0, 10.0), Some(Place { line: 1, start: 8.0 }));
+        assert_eq!(shelves.place(10.0, 10.0), None);
+        assert_eq!(shelves.place(13.0, 10.0), Some(Place { line: 0, start: 13.0 }));
+        assert_eq!(shelves.place(38.0, 10.0), Some(Place { line: 0, start: 30.0 }));
+        assert_eq!(shelves.lines(), 2);
+    }
+
+    #[test]
+    fn a_label_wider_than_the_line_starts_at_its_left() {
+        let mut shelves = Shelves::<1>::new(40.0, 1.0);
+        assert_eq!(shelves.place(20.0, 100.0), Some(Place { line: 0, start: 0.0 }));
+    }
+}

@@ -1,0 +1,181 @@
+//! Which dots of one line of text a series crosses.
+//!
+//! Lines are drawn column by column: between the left and the right edge of a
+//! column of dots the line covers a span of heights. Knows dots and fractions.
+
+use super::row::Row;
+use super::Look;
+use crate::report::axis::Plane;
+use crate::report::chart::{is_drawable, Bar, Data, Point};
+use latency_core::math::round;
+
+/// Columns and lines of dots in one character.
+const BRAILLE: (usize, usize) = (2, 4);
+/// Columns between two markers of one series, and from one series to the next.
+const MARKER_DISTANCE: usize = 8;
+const MARKER_SHIFT: usize = 3;
+/// A single series has a marker at each point if there are that many columns for each.
+const COLUMNS_PER_MARKER: usize = 4;
+/// Dots that are drawn and left out along a model's curve.
+const DASH: usize = 3;
+
+/// The plot's size in characters and in dots.
+#[derive(Clone, Copy)]
+pub struct Grid {
+    /// Characters in a line.
+    pub columns: usize,
+    lines: usize,
+    /// Columns and lines of dots in a character.
+    dots: (usize, usize),
+}
+
+impl Grid {
+    pub fn new(columns: usize, lines: usize, braille: bool) -> Self {
+        Self { columns, lines, dots: if braille { BRAILLE } else { (1, 1) } }
+    }
+
+    /// The character column of a fraction of the horizontal axis.
+    pub fn column(&self, fraction: f64) -> usize {
+        round(self.dot_x(fraction)) as usize / self.dots.0
+    }
+
+    /// The line of a fraction of the vertical axis, 0 at the top.
+    pub fn line(&self, fraction: f64) -> usize {
+        round(self.dot_y(fraction)) as usize / self.dots.1
+    }
+
+    fn dot_x(&self, fraction: f64) -> f64 {
+        fraction * (self.columns * self.dots.0).saturating_sub(1) as f64
+    }
+
+    fn dot_y(&self, fraction: f64) -> f64 {
+        (1.0 - fraction) * (self.lines * self.dots.1).saturating_sub(1) as f64
+    }
+}
+
+/// Draws series into one line of text.
+pub struct Pencil<'a> {
+    pub grid: Grid,
+    pub plane: &'a Plane<'a>,
+    /// The line that is drawn, 0 at the top.
+    pub line: usize,
+    /// What confidence intervals are drawn with where there are no dots.
+    pub interval: char,
+}
+
+impl Pencil<'_> {
+    /// Draws one series; `among` is its index if there are several.
+    pub fn series(&self, row: &mut Row, data: Data<'_>, look: Look, among: Option<usize>) {
+        match data {
+            Data::Points(points) => {
+                self.intervals(row, points, look);
+                self.lines(row, points, look);
+                self.markers(row, points, look, among);
+            }
+            Data::Curve(curve) => self.curve(row, curve, look),
+            Data::Bars(bars) => self.bars(row, bars, look),
+        }
+    }
+
+    fn dot_of(&self, point: &Point) -> (f64, f64) {
+        (self.grid.dot_x(self.plane.x.fraction(point.x)), self.height(point.y))
+    }
+
+    fn height(&self, value: f64) -> f64 {
+        self.grid.dot_y(self.plane.y.fraction(value))
+    }
+
+    fn lines(&self, row: &mut Row, points: &[Point], look: Look) {
+        for point in points.iter().filter(|point| point.is_drawable()) {
+            let (x, y) = self.dot_of(point);
+            self.span(row, round(x) as usize, y, y, look);
+        }
+        for pair in points.windows(2) {
+            if let [before, after] = pair {
+                if before.is_drawable() && after.is_drawable() {
+                    self.segment(row, self.dot_of(before), self.dot_of(after), look);
+                }
+            }
+        }
+    }
+
+    fn segment(&self, row: &mut Row, from: (f64, f64), to: (f64, f64), look: Look) {
+        let slope = if to.0 > from.0 { (to.1 - from.1) / (to.0 - from.0) } else { 0.0 };
+        for column in round(from.0) as usize..=round(to.0) as usize {
+            let left = (column as f64 - 0.5).max(from.0);
+            let right = (column as f64 + 0.5).min(to.0);
+            self.span(row, column, from.1 + slope * (left - from.0), from.1 + slope * (right - from.0), look);
+        }
+    }
+
+    /// Where the interval is higher than the dot of its point.
+    fn intervals(&self, row: &mut Row, points: &[Point], look: Look) {
+        for point in points.iter().filter(|point| point.is_drawable()) {
+            if let Some((low, high)) = point.band {
+                let (bottom, top) = (self.height(low), self.height(high));
+                if bottom - top >= 1.0 {
+                    let column = round(self.dot_of(point).0) as usize;
+                    self.span(row, column, top, bottom, Look { glyph: self.interval, ..look });
+                }
+            }
+        }
+    }
+
+    /// Markers tell several series apart, and show single points where they are few.
+    fn markers(&self, row: &mut Row, points: &[Point], look: Look, among: Option<usize>) {
+        let sparse = points.len() * COLUMNS_PER_MARKER <= self.grid.columns;
+        let (mut free, distance) = match among {
+            _ if sparse => (0, 0),
+            Some(index) => (index * MARKER_SHIFT, MARKER_DISTANCE),
+            None => return,
+        };
+        for point in points.iter().filter(|point| point.is_drawable()) {
+            let column = self.grid.column(self.plane.x.fraction(point.x));
+            if column >= free {
+                free = column + distance;
+                if self.grid.line(self.plane.y.fraction(point.y)) == self.line {
+                    row.glyph(column, look.glyph, Some(look.colour));
+                }
+            }
+        }
+    }
+
+    fn curve(&self, row: &mut Row, curve: &dyn Fn(f64) -> f64, look: Look) {
+        let last = (self.grid.columns * self.grid.dots.0).saturating_sub(1).max(1) as f64;
+        let at = |x: f64| curve(self.plane.x.value((x / last).clamp(0.0, 1.0)));
+        // Letters are too coarse to be dashed.
+        let dash = if self.grid.dots.0 > 1 { DASH } else { usize::MAX };
+        for column in (0..=last as usize).filter(|column| (column / dash).is_multiple_of(2)) {
+            let (left, right) = (at(column as f64 - 0.5), at(column as f64 + 0.5));
+            if is_drawable(left) && is_drawable(right) {
+                self.span(row, column, self.height(left), self.height(right), look);
+            }
+        }
+    }
+
+    fn bars(&self, row: &mut Row, bars: &[Bar], look: Look) {
+        let base = self.height(0.0);
+        for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
+            let place = |x: f64| round(self.grid.dot_x(self.plane.x.fraction(x))) as usize;
+            // Neighbours share an end; the column of it belongs to the right one.
+            let (first, end) = (place(bar.low), place(bar.high));
+            for column in first..end.max(first + 1) {
+                self.span(row, column, self.height(bar.height), base, look);
+            }
+        }
+    }
+
+    /// Draws what of a vertical span in a column of dots lies within this line.
+    fn span(&self, row: &mut Row, column: usize, one_end: f64, other_end: f64, look: Look) {
+        let (width, height) = self.grid.dots;
+        let (top, bottom) = (round(one_end.min(other_end)) as usize, round(one_end.max(other_end)) as usize);
+        let first = self.line * height;
+        for dot in top.max(first)..(bottom + 1).min(first + height) {
+            if width == 1 {
+                row.glyph(column, look.glyph, Some(look.colour));
+            } else {
+                row.dot(column / width, dot - first, column % width, look.colour);
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A chart in the terminal: braille dots, or letters where there is only ASCII.
+//!
+//! Written line by line without a canvas: each line of text finds out by itself
+//! which parts of the data cross it. Knows the chart and the terminal, no result.
+
+mod draw;
+mod row;
+
+use super::axis::{Plane, Title};
+use super::chart::{Chart, Data, Series};
+use super::figures::width;
+use super::labels::Shelves;
+use super::terminal::Terminal;
+use core::fmt::{self, Write};
+use draw::Grid;
+use row::{Row, MOST_COLUMNS};
+
+/// Below this a plot cannot be read; narrower terminals wrap its lines.
+const FEWEST_COLUMNS: usize = 40;
+const FEWEST_LINES: usize = 10;
+const MOST_LINES: usize = 20;
+/// Characters are twice as high as wide: this gives plots of two to five or flatter.
+const COLUMNS_PER_LINE: usize = 5;
+/// Labels of the horizontal axis are up to eight characters and a gap wide.
+const COLUMNS_PER_TICK: usize = 10;
+/// Lines for each label of the vertical axis, in tenths.
+const TENTHS_OF_LINES_PER_TICK: usize = 25;
+/// Lines of labels of vertical marks.
+const MARK_LINES: usize = 4;
+/// The colours of the series, of middling lightness so that they show on any ground.
+const COLOURS: [u8; 6] = [32, 166, 35, 170, 136, 102];
+/// Axes and marks stand back behind the data.
+const QUIET: u8 = 245;
+
+/// The characters of a plot.
+struct Glyphs {
+    markers: [char; 6],
+    curve: char,
+    bars: char,
+    interval: char,
+    mark: char,
+    vertical: char,
+    vertical_tick: char,
+    horizontal: char,
+    horizontal_tick: char,
+    corner: char,
+}
+
+const UNICODE: Glyphs = Glyphs {
+    markers: ['●', '○', '■', '□', '▲', '△'],
+    curve: '┄',
+    bars: '█',
+    interval: '│',
+    mark: '┊',
+    vertical: '│',
+    vertical_tick: '┤',
+    horizontal: '─',
+    horizontal_tick: '┬',
+    corner: '└',
+};
+
+const ASCII: Glyphs = Glyphs {
+    markers: ['*', 'o', '+', 'x', '#', '@'],
+    curve: '.',
+    bars: '#',
+    interval: '|',
+    mark: ':',
+    vertical: '|',
+    vertical_tick: '+',
+    horizontal: '-',
+    horizontal_tick: '+',
+    corner: '+',
+};
+
+/// Draws a chart as wide as the terminal, within 40 and 200 columns.
+///
+/// # Errors
+///
+/// Where `out` fails.
+pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt::Result {
+    terminal.heading(out, chart.title, chart.subtitle)?;
+    let columns = terminal.columns.clamp(FEWEST_COLUMNS, MOST_COLUMNS);
+    let lines = (columns / COLUMNS_PER_LINE).clamp(FEWEST_LINES, MOST_LINES);
+    let Some(plane) = Plane::of(chart, columns / COLUMNS_PER_TICK, lines * 10 / TENTHS_OF_LINES_PER_TICK)
+    else {
+        return writeln!(out, "(no points)");
+    };
+    let labels = plane.y.ticks().map(|tick| width(&plane.y.label(tick))).max().unwrap_or(0);
+    let plot = Plot {
+        chart,
+        plane,
+        terminal,
+        // A blank on either side of the axis, whatever its labels are.
+        margin: (labels + 2).min(columns / 2),
+        grid: Grid::new(columns.saturating_sub(labels + 3), lines, terminal.unicode),
+        glyphs: if terminal.unicode { &UNICODE } else { &ASCII },
+    };
+    plot.legend(out)?;
+    plot.mark_labels(out)?;
+    for line in 0..lines {
+        plot.line(out, line)?;
+    }
+    plot.horizontal_axis(out)
+}
+
+/// The look of one series.
+#[derive(Clone, Copy)]
+struct Look {
+    glyph: char,
+    colour: u8,
+}
+
+struct Plot<'a> {
+    chart: &'a Chart<'a>,
+    plane: Plane<'a>,
+    terminal: Terminal,
+    /// Columns to the left of the vertical axis.
+    margin: usize,
+    grid: Grid,
+    glyphs: &'static Glyphs,
+}
+
+impl Plot<'_> {
+    fn look(&self, index: usize, series: &Series<'_>) -> Look {
+        let marker = self.glyphs.markers.get(index % self.glyphs.markers.len());
+        let glyph = match series.data {
+            Data::Points(_) => marker.copied().unwrap_or('*'),
+            Data::Curve(_) => self.glyphs.curve,
+            Data::Bars(_) => self.glyphs.bars,
+        };
+        Look { glyph, colour: COLOURS.get(index % COLOURS.len()).copied().unwrap_or(QUIET) }
+    }
+
+    /// The title of the vertical axis and, of several series, their names.
+    fn legend(&self, out: &mut dyn Write) -> fmt::Result {
+        write!(out, "{}", Title(self.chart.y_axis))?;
+        for (index, series) in
+            self.chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty())
+        {
+            let look = self.look(index, series);
+            out.write_str("   ")?;
+            self.terminal.paint(out, Some(look.colour), &look.glyph)?;
+            write!(out, " {}", series.name)?;
+        }
+        out.write_char('\n')
+    }
+
+    /// The labels of the marks, each beginning or ending at its line.
+    fn mark_labels(&self, out: &mut dyn Write) -> fmt::Result {
+        let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
+        self.placed_marks(&mut shelves, |_, _, _| ());
+        for line in 0..shelves.lines() {
+            let mut row = Row::new(self.grid.columns);
+            let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
+            self.placed_marks(&mut shelves, |column, place, label| match place {
+                Some((at, start)) if at == line => row.text(start, label),
+                // Its line runs down from its label.
+                Some((at, _)) if at < line => row.glyph_behind(column, self.glyphs.mark, Some(QUIET)),
+                _ => {}
+            });
+            write!(out, "{:1$}", "", self.margin)?;
+            row.write(out, self.terminal)?;
+        }
+        Ok(())
+    }
+
+    /// Tells column, line and start, and label of each mark on the axis.
+    fn placed_marks(
+        &self,
+        shelves: &mut Shelves<MARK_LINES>,
+        mut tell: impl FnMut(usize, Option<(usize, usize)>, &str),
+    ) {
+        for mark in self.chart.marks.iter().filter(|mark| self.plane.x.contains(mark.x)) {
+            let column = self.grid.column(self.plane.x.fraction(mark.x));
+            let place = shelves.place(column as f64, width(&mark.label) as f64);
+            tell(column, place.map(|place| (place.line, place.start as usize)), mark.label);
+        }
+    }
+
+    /// One line of the plot itself.
+    fn line(&self, out: &mut dyn Write, line: usize) -> fmt::Result {
+        let mut row = Row::new(self.grid.columns);
+        for mark in self.chart.marks.iter().filter(|mark| self.plane.x.contains(mark.x)) {
+            let column = self.grid.column(self.plane.x.fraction(mark.x));
+            row.glyph_behind(column, self.glyphs.mark, Some(QUIET));
+        }
+        let pencil =
+            draw::Pencil { grid: self.grid, plane: &self.plane, line, interval: self.glyphs.interval };
+        let several = self.chart.series.len() > 1;
+        // The first is in front and therefore drawn last.
+        for (index, series) in self.chart.series.iter().enumerate().rev() {
+            pencil.series(&mut row, series.data, self.look(index, series), several.then_some(index));
+        }
+        let here = |tick: &f64| self.grid.line(self.plane.y.fraction(*tick)) == line;
+        let axis = match self.plane.y.ticks().find(here) {
+            Some(tick) => {
+                let label = self.plane.y.label(tick);
+                write!(out, "{:1$}{label} ", "", (self.margin - 1).saturating_sub(width(&label) + 1))?;
+                self.glyphs.vertical_tick
+            }
+            None => {
+                write!(out, "{:1$}", "", self.margin - 1)?;
+                self.glyphs.vertical
+            }
+        };
+        self.terminal.paint(out, Some(QUIET), &axis)?;
+        row.write(out, self.terminal)
+    }
+
+    fn horizontal_axis(&self, out: &mut dyn Write) -> fmt::Result {
+        let (mut rule, mut labels) = (Row::new(self.grid.columns), Row::new(self.grid.columns));
+        for column in 0..self.grid.columns {
+            rule.glyph_behind(column, self.glyphs.horizontal, Some(QUIET));
+        }
+        let mut shelf = Shelves::<1>::new(self.grid.columns as f64, 2.0);
+        for tick in self.plane.x.ticks() {
+            let (column, label) = (self.grid.column(self.plane.x.fraction(tick)), self.plane.x.label(tick));
+            let wide = width(&label);
+            if let Some(place) = shelf.place(column.saturating_sub(wide / 2) as f64, wide as f64) {
+                labels.shown(place.start as usize, &label);
+                rule.glyph(column, self.glyphs.horizontal_tick, Some(QUIET));
+            }
+        }
+        write!(out, "{:1$}", "", self.margin - 1)?;
+        self.terminal.paint(out, Some(QUIET), &self.glyphs.corner)?;
+        rule.write(out, self.terminal)?;
+        write!(out, "{:1$}", "", self.margin)?;
+        labels.write(out, self.terminal)?;
+        let title = Title(self.chart.x_axis);
+        let indent = self.margin + self.grid.columns.saturating_sub(width(&title)) / 2;
+        writeln!(out, "{:indent$}{title}", "")
+    }
+}
+
+#[cfg(test)]
+mod tests;

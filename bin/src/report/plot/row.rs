@@ -1,0 +1,154 @@
+//! One line of a plot before it is written: dots, characters and their colours.
+//!
+//! Knows characters, no data.
+
+use crate::report::terminal::Terminal;
+use core::fmt::{self, Display, Write};
+
+/// The widest plot; wider ones are no easier to read.
+pub const MOST_COLUMNS: usize = 200;
+
+/// The braille character without dots; its dots are the bits above.
+const BRAILLE: u32 = 0x2800;
+/// The bit of each dot, by line and column within the character (Unicode 15, chapter 21.1).
+const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    dots: u8,
+    glyph: Option<char>,
+    colour: Option<u8>,
+}
+
+impl Cell {
+    fn is_empty(&self) -> bool {
+        self.dots == 0 && self.glyph.is_none()
+    }
+
+    fn character(&self) -> char {
+        match (self.glyph, self.dots) {
+            (Some(glyph), _) => glyph,
+            (None, 0) => ' ',
+            (None, dots) => char::from_u32(BRAILLE + u32::from(dots)).unwrap_or(' '),
+        }
+    }
+}
+
+/// The characters of one line.
+pub struct Row {
+    cells: [Cell; MOST_COLUMNS],
+    columns: usize,
+}
+
+impl Row {
+    /// A blank line.
+    pub fn new(columns: usize) -> Self {
+        Self { cells: [Cell::default(); MOST_COLUMNS], columns: columns.min(MOST_COLUMNS) }
+    }
+
+    fn cell(&mut self, column: usize) -> Option<&mut Cell> {
+        self.cells.get_mut(..self.columns)?.get_mut(column)
+    }
+
+    /// Sets a braille dot, which replaces a character that is there.
+    pub fn dot(&mut self, column: usize, dot_line: usize, dot_column: usize, colour: u8) {
+        let bit = DOTS.get(dot_line).and_then(|line| line.get(dot_column)).copied().unwrap_or(0);
+        if let Some(cell) = self.cell(column) {
+            *cell = Cell { dots: cell.dots | bit, glyph: None, colour: Some(colour) };
+        }
+    }
+
+    /// Sets a character.
+    pub fn glyph(&mut self, column: usize, glyph: char, colour: Option<u8>) {
+        if let Some(cell) = self.cell(column) {
+            *cell = Cell { dots: cell.dots, glyph: Some(glyph), colour };
+        }
+    }
+
+    /// Sets a character where there is nothing yet.
+    pub fn glyph_behind(&mut self, column: usize, glyph: char, colour: Option<u8>) {
+        if self.cell(column).is_some_and(|cell| cell.is_empty()) {
+            self.glyph(column, glyph, colour);
+        }
+    }
+
+    /// Writes a text over what is there.
+    pub fn text(&mut self, start: usize, text: &str) {
+        self.shown(start, &text);
+    }
+
+    /// Writes a value over what is there.
+    pub fn shown(&mut self, start: usize, value: &dyn Display) {
+        struct At<'a> {
+            row: &'a mut Row,
+            column: usize,
+        }
+        impl Write for At<'_> {
+            fn write_str(&mut self, part: &str) -> fmt::Result {
+                for character in part.chars() {
+                    self.row.glyph(self.column, character, None);
+                    self.column += 1;
+                }
+                Ok(())
+            }
+        }
+        // What does not fit is left out, so that nothing can fail.
+        let _ = write!(At { row: self, column: start }, "{value}");
+    }
+
+    /// Writes the line without blanks at its end, one escape sequence per change of colour.
+    pub fn write(&self, out: &mut dyn Write, terminal: Terminal) -> fmt::Result {
+        let cells = self.cells.get(..self.columns).unwrap_or_default();
+        let length = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
+        let mut current = None;
+        for cell in cells.iter().take(length) {
+            // A blank has no colour of its own.
+            let wanted = if cell.is_empty() { current } else { cell.colour };
+            if terminal.colour && wanted != current {
+                match wanted {
+                    Some(colour) => write!(out, "\x1b[38;5;{colour}m")?,
+                    None => out.write_str("\x1b[0m")?,
+                }
+                current = wanted;
+            }
+            out.write_char(cell.character())?;
+        }
+        out.write_str(if current.is_some() { "\x1b[0m\n" } else { "\n" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+
+    fn written(row: &Row, colour: bool) -> String {
+        let mut text = String::new();
+        row.write(&mut text, Terminal { columns: 80, unicode: true, colour }).unwrap();
+        text
+    }
+
+    #[test]
+    fn dots_join_into_one_character() {
+        let mut row = Row::new(8);
+        for line in 0..4 {
+            row.dot(1, line, 0, 32);
+            row.dot(1, line, 1, 32);
+            row.dot(2, line, line % 2, 32);
+        }
+        assert_eq!(written(&row, false), " ⣿⢕\n");
+        assert_eq!(written(&row, true), " \x1b[38;5;32m⣿⢕\x1b[0m\n");
+    }
+
+    #[test]
+    fn what_is_in_front_stays_and_what_does_not_fit_is_cut() {
+        let mut row = Row::new(6);
+        row.glyph_behind(0, '┊', Some(245));
+        row.dot(0, 0, 0, 32);
+        row.glyph_behind(0, '┊', Some(245));
+        row.text(2, "12 KiB");
+        row.dot(9, 0, 0, 32);
+        assert_eq!(written(&row, false), "⠁ 12 K\n");
+        assert_eq!(written(&row, true), "\x1b[38;5;32m⠁ \x1b[0m12 K\n");
+    }
+}

@@ -1,0 +1,96 @@
+//! Plots compared with stored ones, and held to their width whatever the data.
+
+use super::*;
+use crate::report::chart::{Axis, Bar, Mark, Point, Scale, Unit};
+use crate::report::samples;
+use proptest::prelude::*;
+use std::string::String;
+
+const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false };
+
+fn plotted(chart: &Chart<'_>, terminal: Terminal) -> String {
+    let mut text = String::new();
+    write(&mut text, chart, terminal).unwrap();
+    text
+}
+
+/// The length of the longest line, escape sequences not counted.
+fn longest(text: &str) -> usize {
+    let visible = |line: &str| {
+        let parts = line.split('\x1b').enumerate();
+        parts
+            .map(|(index, part)| {
+                if index == 0 { part } else { part.split_once('m').unwrap().1 }.chars().count()
+            })
+            .sum()
+    };
+    text.lines().map(visible).max().unwrap_or(0)
+}
+
+#[test]
+fn a_curve_looks_as_it_did() {
+    samples::curve(|chart| {
+        samples::golden("curve.txt", &plotted(chart, PLAIN));
+        samples::golden("curve-ascii.txt", &plotted(chart, Terminal { unicode: false, ..PLAIN }));
+        samples::golden(
+            "curve-colour.txt",
+            &plotted(chart, Terminal { colour: true, columns: 100, ..PLAIN }),
+        );
+    });
+}
+
+#[test]
+fn a_histogram_looks_as_it_did() {
+    samples::histogram(|chart| samples::golden("histogram.txt", &plotted(chart, PLAIN)));
+}
+
+#[test]
+fn lanes_look_as_they_did() {
+    samples::lanes(|chart| samples::golden("lanes.txt", &plotted(chart, Terminal { columns: 40, ..PLAIN })));
+}
+
+#[test]
+fn a_chart_without_points_says_so() {
+    samples::curve(|chart| {
+        let text = plotted(&Chart { series: &[], ..*chart }, PLAIN);
+        assert!(text.ends_with("\n(no points)\n"), "{text}");
+    });
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![prop::num::f64::ANY, -1e3f64..1e9, Just(0.0), Just(1.0)]
+}
+
+proptest! {
+    #[test]
+    fn any_data_fit_the_terminal(
+        values in prop::collection::vec((number(), number(), number(), number()), 0..12),
+        columns in 0usize..300,
+        unicode: bool,
+        colour: bool,
+        scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic, Scale::Ordinal][..]),
+        unit in prop::sample::select(&[Unit::Bytes, Unit::Count, Unit::Plain("ns"), Unit::Prefixed("/s")][..]),
+    ) {
+        let points: std::vec::Vec<Point> =
+            values.iter().map(|&(x, y, low, high)| Point::with_band(x, y, low, high)).collect();
+        let bars: std::vec::Vec<Bar> =
+            values.iter().map(|&(low, high, height, _)| Bar { low, high, height }).collect();
+        let curve = |x: f64| x * x;
+        let series = [
+            Series { name: "points", data: Data::Points(&points) },
+            Series { name: "bars", data: Data::Bars(&bars) },
+            Series { name: "curve", data: Data::Curve(&curve) },
+        ];
+        let marks = [Mark { x: 2.0, label: "mark" }, Mark { x: f64::NAN, label: "none" }];
+        let axis = Axis { title: "title", unit, scale };
+        let chart = Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series: &series, marks: &marks };
+        let text = plotted(&chart, Terminal { columns, unicode, colour });
+        // Labels of absurd numbers may be as long as they like; lines of the plot are cut.
+        let usual = values.iter().all(|&(x, y, low, high)| {
+            [x, y, low, high].iter().all(|value| value.abs() < 1e9 && (*value == 0.0 || value.abs() > 1e-3))
+        });
+        prop_assert!(!usual || longest(&text) <= columns.clamp(40, 200), "{text}");
+        prop_assert_eq!(text.contains('\x1b'), colour && text.lines().count() > 3);
+        prop_assert!(unicode || text.is_ascii());
+    }
+}

@@ -1,0 +1,131 @@
+//! Charts and matrices for the tests, with figures like those of real machines.
+
+use super::chart::{Axis, Bar, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
+use latency_core::units::NodeId;
+use std::vec::Vec;
+use std::{env, fs, path::Path, println};
+
+/// Compares with the stored text; with `UPDATE_GOLDEN` set, stores it.
+pub fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/golden").join(name);
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    if stored != text {
+        println!("{text}");
+        panic!("{} differs; UPDATE_GOLDEN=1 stores the new one", path.display());
+    }
+}
+
+const WORKING_SET: Axis<'_> = Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic };
+const LATENCY: Axis<'_> = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
+
+/// Latency by levels: what each adds, its capacity and the sharpness of its knee.
+fn latency(size: f64, pages: f64) -> f64 {
+    let levels =
+        [(3.4, 48.0, 24.0), (13.0, 2300.0, 5.0), (84.0 * pages, 22_000.0, 4.0), (30.0 * pages, 9e5, 1.6)];
+    let steps = levels.iter().map(|&(step, knee, shape)| {
+        let ratio = (size / 1024.0 / knee).powf(shape);
+        step * ratio / (1.0 + ratio)
+    });
+    1.58 + steps.sum::<f64>()
+}
+
+/// A curve with two series of pages, a model and marks.
+pub fn curve(show: impl FnOnce(&Chart<'_>)) {
+    let sizes: Vec<f64> = (0..69).map(|step| 16384.0 * 2f64.powf(f64::from(step) / 4.0)).collect();
+    let noise = |index: usize| 1.0 + 0.02 * ((index * 37 % 11) as f64 / 5.0 - 1.0);
+    let point = |(index, &size): (usize, &f64), pages: f64| {
+        let y = latency(size, pages) * noise(index);
+        let half = if size > 4e6 { 0.08 } else { 0.015 };
+        Point::with_band(size, y, y * (1.0 - half), y * (1.0 + half))
+    };
+    let huge: Vec<Point> = sizes.iter().enumerate().map(|size| point(size, 1.0)).collect();
+    let small: Vec<Point> = sizes.iter().enumerate().map(|size| point(size, 1.35)).collect();
+    let model = |size: f64| latency(size, 1.0);
+    chart_of_curve(
+        &[
+            Series { name: "2 MiB pages", data: Data::Points(&huge) },
+            Series { name: "4 KiB pages", data: Data::Points(&small) },
+            Series { name: "model of 2 MiB", data: Data::Curve(&model) },
+        ],
+        show,
+    );
+}
+
+fn chart_of_curve(series: &[Series<'_>], show: impl FnOnce(&Chart<'_>)) {
+    let kibibytes = |size: f64| size * 1024.0;
+    show(&Chart {
+        title: "Latency against working set",
+        subtitle: "node 0 -> node 0, CPU 4, random order, stride 64 B, 15 trials, seed 42",
+        x_axis: WORKING_SET,
+        y_axis: LATENCY,
+        series,
+        marks: &[
+            Mark { x: kibibytes(48.0), label: "L1 48 KiB 1.58 ns" },
+            Mark { x: kibibytes(2048.0), label: "L2 2 MiB 5.01 ns" },
+            Mark { x: kibibytes(22_000.0), label: "L3 21.5 MiB 18 ns" },
+        ],
+    });
+}
+
+/// Inverse throughput against lanes, on an axis of equal distances.
+pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
+    let measured = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 32.0, 64.0]
+        .map(|lanes: f64| Point::new(lanes, (118.0 / lanes).max(8.4 + lanes / 100.0)));
+    show(&Chart {
+        title: "Inverse throughput against lanes",
+        subtitle: "",
+        x_axis: Axis { title: "lanes", unit: Unit::Count, scale: Scale::Ordinal },
+        y_axis: Axis { title: "inverse throughput", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        series: &[Series { name: "", data: Data::Points(&measured) }],
+        marks: &[Mark { x: 12.0, label: "12 fill buffers" }],
+    });
+}
+
+/// Single hops, with a second hump of refresh.
+pub fn histogram(show: impl FnOnce(&Chart<'_>)) {
+    let hump = |x: f64, centre: f64, width: f64| (-((x - centre) / width).powi(2)).exp();
+    let bars: Vec<Bar> = (0..60)
+        .map(|step| {
+            let low = 60.0 * 2f64.powf(f64::from(step) / 20.0);
+            let height =
+                12.0 * hump(low, 109.0, 14.0) + 3.0 * hump(low, 150.0, 30.0) + 0.8 * hump(low, 290.0, 50.0);
+            Bar { low, high: low * 2f64.powf(0.05), height }
+        })
+        .collect();
+    show(&Chart {
+        title: "Single hops",
+        subtitle: "400 000 samples, timer step 0.95 ns",
+        x_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Logarithmic },
+        y_axis: Axis { title: "share of the samples", unit: Unit::Plain("%"), scale: Scale::Linear },
+        series: &[Series { name: "", data: Data::Bars(&bars) }],
+        marks: &[
+            Mark { x: 109.0, label: "p50 109 ns" },
+            Mark { x: 156.0, label: "p90 156 ns" },
+            Mark { x: 292.0, label: "p99 292 ns" },
+            Mark { x: 353.0, label: "p99.9 353 ns" },
+        ],
+    });
+}
+
+/// Two sockets of two nodes and a memory-only node; one pair without proof.
+pub fn matrix(show: impl FnOnce(&Matrix<'_>)) {
+    let cell = |row: NodeId, column: NodeId| match (row.0, column.0) {
+        (3, 0) => Err("placement not verified: 12 of 65536 pages on node 1"),
+        (_, 8) if row.0 > 1 => Err("not measurable here: mbind EPERM"),
+        (_, 8) => Ok(262.4),
+        (row, column) if row == column => Ok(92.6 + f64::from(row)),
+        (row, column) if row / 2 == column / 2 => Ok(118.2),
+        (row, column) => Ok(171.0 + f64::from(row * 2 + column)),
+    };
+    show(&Matrix {
+        title: "Idle latency of node pairs",
+        subtitle: "2 MiB pages, random order, 1 GiB, seed 42",
+        unit: "ns",
+        rows: &[0, 1, 2, 3].map(NodeId),
+        columns: &[0, 1, 2, 3, 8].map(NodeId),
+        cell: &cell,
+    });
+}

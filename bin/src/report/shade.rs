@@ -1,0 +1,88 @@
+//! How dark a number of a matrix is shown, in the terminal and in SVG alike.
+//!
+//! Knows numbers alone; the colours themselves belong to each picture.
+
+use super::axis::Range;
+use super::chart::Matrix;
+
+/// The smallest ratio of largest to smallest that takes the whole scale. Below, a
+/// matrix whose numbers differ by noise would look like one of strong contrasts.
+const FULL_CONTRAST: f64 = 1.25;
+
+/// From the smallest number of a matrix to the largest, or to a quarter more than
+/// the smallest if that is larger.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shades {
+    range: Range,
+}
+
+impl Shades {
+    /// The shades of a matrix; `None` where it has no number.
+    #[must_use]
+    pub fn of(matrix: &Matrix<'_>) -> Option<Self> {
+        let Range { low, high } = Range::of(matrix.cells().filter_map(|(_, _, cell)| cell.ok()))?;
+        Some(Self { range: Range { low, high: high.max(low * FULL_CONTRAST) } })
+    }
+
+    /// From 0 for the smallest number to 1 for the largest.
+    #[must_use]
+    pub fn depth(&self, value: f64) -> f64 {
+        let Range { low, high } = self.range;
+        if high > low {
+            ((value - low) / (high - low)).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// One of `steps`, from the shallowest.
+    #[must_use]
+    pub fn step(&self, value: f64, steps: usize) -> usize {
+        ((self.depth(value) * steps as f64) as usize).min(steps.saturating_sub(1))
+    }
+
+    /// The numbers at both ends.
+    #[must_use]
+    pub const fn ends(&self) -> (f64, f64) {
+        (self.range.low, self.range.high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::units::NodeId;
+
+    fn shades(number: impl Fn(NodeId, NodeId) -> Option<f64>) -> Option<Shades> {
+        let nodes = [NodeId(0), NodeId(1)];
+        let cell = |row, column| number(row, column).ok_or("mbind: EPERM");
+        Shades::of(&Matrix {
+            title: "",
+            subtitle: "",
+            unit: "ns",
+            rows: &nodes,
+            columns: &nodes,
+            cell: &cell,
+        })
+    }
+
+    #[test]
+    fn the_extremes_take_the_whole_scale() {
+        let shades = shades(|row, column| Some(if row == column { 80.0 } else { 140.0 })).unwrap();
+        assert_eq!((shades.depth(80.0), shades.depth(110.0), shades.depth(140.0)), (0.0, 0.5, 1.0));
+        assert_eq!((shades.step(80.0, 5), shades.step(110.0, 5), shades.step(140.0, 5)), (0, 2, 4));
+    }
+
+    #[test]
+    fn noise_has_no_contrast() {
+        let shades = shades(|row, column| Some(if row == column { 100.0 } else { 101.0 })).unwrap();
+        assert_eq!(shades.ends(), (100.0, 125.0));
+        assert_eq!(shades.step(101.0, 5), 0);
+    }
+
+    #[test]
+    fn without_numbers_there_are_no_shades() {
+        assert_eq!(shades(|_, _| None), None);
+        assert_eq!(shades(|_, _| Some(0.0)).map(|shades| shades.depth(0.0)), Some(0.0));
+    }
+}

@@ -1,0 +1,80 @@
+//! What a terminal can show, and the escape sequences that make it do so.
+//!
+//! The caller asks the system; this only remembers the answer.
+
+use core::fmt::{self, Display, Write};
+
+/// The terminal that pictures are drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Characters in a line.
+    pub columns: usize,
+    /// Whether it shows characters beyond ASCII.
+    pub unicode: bool,
+    /// Whether it shows colours, 256 of them.
+    pub colour: bool,
+}
+
+impl Terminal {
+    /// Writes something in one of the 256 colours, or plainly where there are none.
+    ///
+    /// # Errors
+    ///
+    /// Where `out` fails.
+    pub fn paint(self, out: &mut dyn Write, colour: Option<u8>, shown: &dyn Display) -> fmt::Result {
+        match colour.filter(|_| self.colour) {
+            Some(colour) => write!(out, "\x1b[38;5;{colour}m{shown}\x1b[0m"),
+            None => write!(out, "{shown}"),
+        }
+    }
+
+    /// Writes something on a coloured ground, or plainly where there are no colours.
+    ///
+    /// # Errors
+    ///
+    /// Where `out` fails.
+    pub fn paint_on(self, out: &mut dyn Write, ground: u8, text: u8, shown: &dyn Display) -> fmt::Result {
+        if self.colour {
+            write!(out, "\x1b[48;5;{ground};38;5;{text}m{shown}\x1b[0m")
+        } else {
+            write!(out, "{shown}")
+        }
+    }
+
+    /// Writes a heading: bold where there are colours.
+    ///
+    /// # Errors
+    ///
+    /// Where `out` fails.
+    pub fn heading(self, out: &mut dyn Write, title: &str, subtitle: &str) -> fmt::Result {
+        match (title.is_empty(), self.colour) {
+            (true, _) => {}
+            (false, true) => writeln!(out, "\x1b[1m{title}\x1b[0m")?,
+            (false, false) => writeln!(out, "{title}")?,
+        }
+        if !subtitle.is_empty() {
+            writeln!(out, "{subtitle}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+
+    #[test]
+    fn without_colours_there_are_no_escape_sequences() {
+        for colour in [true, false] {
+            let terminal = Terminal { columns: 80, unicode: true, colour };
+            let mut text = String::new();
+            terminal.heading(&mut text, "title", "subtitle").unwrap();
+            terminal.paint(&mut text, Some(32), &1).unwrap();
+            terminal.paint(&mut text, None, &2).unwrap();
+            terminal.paint_on(&mut text, 230, 16, &3).unwrap();
+            assert_eq!(text.contains('\x1b'), colour);
+            assert_eq!(text == "title\nsubtitle\n123", !colour);
+        }
+    }
+}
