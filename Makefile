@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie
 
-.PHONY: all run test lab check clean
+.PHONY: all run test plugin lab bench check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -31,15 +31,25 @@ all:
 run: all
 	@$(BINARY) $(ARGS)
 
-test: all
+test: all plugin
 	@tests/setup packages
 	$(CARGO) test --locked --no-fail-fast --workspace --tests
 	$(CARGO) test --locked --doc -p latency-core
 
+# The model of memory latencies that the emulator loads.
+plugin:
+	$(CARGO) build --locked --release -p latency-lab-plugin
+
 # The latency lab: known latencies, emulated, against what the tool reports.
-lab: all
+# One model of your own: make lab LAB_ARGS='latency=0:0:7000' (tests/src/lab/mod.rs)
+lab: all plugin
 	@tests/setup packages
-	$(CARGO) test --locked --release -p latency-tests --test lab -- --nocapture
+	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab -- --nocapture \
+		$(if $(LAB_ARGS),the_model_given)
+
+# How fast chains are written, beside memset and a shuffle in place.
+bench:
+	$(CARGO) run --locked --release -p latency-tests --bin build-ratios
 
 check:
 	$(CARGO) fmt --check

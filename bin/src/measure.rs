@@ -82,25 +82,32 @@ impl<'t> Stopwatch<'t> {
     ) -> Result<WarmUp, Failure<'static>> {
         const MOST_HOPS: u64 = 1 << 20;
         const MOST_NS: f64 = 2e9;
-        const PART: u64 = 1 << 12;
+        const ENOUGH_TO_JUDGE: u64 = 1 << 12;
         let nodes = subject.buffer.chain().nodes();
         let wanted = asked.unwrap_or(nodes.min(MOST_HOPS));
         let mut hops = 0;
         let mut spent_ns = 0.0;
-        let mut cold_parts = 0;
+        let mut part = FEWEST_HOPS;
+        let (mut cold_parts, mut cold_hops) = (0, 0);
         while hops < wanted && (asked.is_some() || spent_ns < MOST_NS) {
-            let part = PART.min(wanted - hops);
-            let part_ns = self.walk(subject, node, part)?;
+            let count = part.min(wanted - hops);
+            let part_ns = self.walk(subject, node, count)?;
             spent_ns += part_ns;
-            hops += part;
-            // Only what is met for the first time is cold, and only whole parts compare.
-            if let (true, Some(slot)) = (part == PART && hops <= nodes, self.scratch.get_mut(cold_parts)) {
-                *slot = part_ns / part as f64;
+            hops += count;
+            // Only what is met for the first time is cold. Later parts take the places of the first.
+            if let (true, Some(slot)) = (hops <= nodes, self.scratch.get_mut(cold_parts % MOST_BATCHES)) {
+                *slot = part_ns / count as f64;
                 cold_parts += 1;
+                cold_hops = hops;
+            }
+            // Short enough for most parts to fall between two interruptions, however slow memory is.
+            if part_ns < self.timer.batch_ns() / 4.0 {
+                part = (part * 2).min(LONGEST_WALK / 64);
             }
         }
-        // The median: a part that was interrupted says nothing of memory.
-        let cold_ns = self.scratch.get_mut(..cold_parts).and_then(stats::median);
+        // As of a round, so that the two compare: what is interrupted says nothing of memory.
+        let first_pass = self.scratch.get_mut(..cold_parts.min(MOST_BATCHES));
+        let cold_ns = first_pass.and_then(stats::half_sample_mode).filter(|_| cold_hops >= ENOUGH_TO_JUDGE);
         Ok(WarmUp { hops, cold_ns, estimate_ns: self.estimate(subject, node)? })
     }
 

@@ -90,17 +90,20 @@ impl<'m> Buffer<'m> {
         }
         let base = lines.as_ptr().expose_provenance() as u64;
         let layout = chain.layout();
-        let place = |node: u64| match encoding {
-            Encoding::Pointer => base + layout.offset(node),
-            Encoding::Index => layout.offset(node) / 8,
+        let (origin, unit) = match encoding {
+            Encoding::Pointer => (base, 1),
+            Encoding::Index => (0, 8),
         };
+        let place = |node: u64| origin + layout.offset(node) / unit;
         let mut successors = Successors { chain, first: 0, block: [0; BLOCK] };
         match layout.stride().0 {
             64 => {
+                // A node fills a line: its place needs no look at the layout, and no call.
+                let distance = 64 / unit;
                 for lines in lines.chunks_mut(BLOCK) {
                     let (_, successors) = successors.take(BLOCK);
                     for (line, &successor) in lines.iter_mut().zip(successors) {
-                        arch::stream_line(line, [place(successor), 0, 0, 0, 0, 0, 0, 0]);
+                        arch::stream_line(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
                     }
                 }
             }
@@ -112,7 +115,7 @@ impl<'m> Buffer<'m> {
                     for (word, &successor) in words.iter_mut().step_by(8 / per_line).zip(successors) {
                         *word = place(successor);
                     }
-                    arch::stream_line(line, words);
+                    arch::stream_line(line, &words);
                 }
             }
             _ => loop {
@@ -122,7 +125,7 @@ impl<'m> Buffer<'m> {
                 }
                 for (node, &successor) in (first..).zip(successors) {
                     if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
-                        arch::stream_line(line, [place(successor), 0, 0, 0, 0, 0, 0, 0]);
+                        arch::stream_line(line, &[place(successor), 0, 0, 0, 0, 0, 0, 0]);
                     }
                 }
             },

@@ -5,7 +5,13 @@
 //! user knows — a command line, an output, an executable file.
 
 pub mod cachegrind;
+pub mod confine;
+pub mod directory;
+pub mod document;
+pub mod lab;
 pub mod program;
+pub mod run;
+pub mod schema;
 pub mod skip;
 pub mod source;
 pub mod vm;

@@ -1,9 +1,8 @@
-//! The built executable and how a test runs it.
+//! Where the built executable is, and where tests leave what they keep.
 //!
-//! Knows where the file is, not what it prints.
+//! Knows files, not processes.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 /// Environment variable with the path of the executable under test.
 pub const BINARY_VARIABLE: &str = "LATENCY_BENCH";
@@ -50,18 +49,4 @@ pub fn try_binary() -> Result<PathBuf, String> {
 /// failed, it has not been skipped.
 pub fn binary() -> PathBuf {
     try_binary().unwrap_or_else(|reason| panic!("{reason}"))
-}
-
-/// Runs the executable with `arguments`, no input, and both outputs captured.
-///
-/// # Panics
-///
-/// When it is not built or cannot be started.
-pub fn run<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Output {
-    let path = binary();
-    Command::new(&path)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap_or_else(|error| panic!("cannot start {}: {error}", path.display()))
 }

@@ -31,7 +31,7 @@ fn with_memory_only_node() -> Machine {
     Machine::new(&nodes).distances(&[&[10, 21, 31], &[21, 10, 41], &[31, 41, 10]])
 }
 
-/// A member of a JSON value by its path, such as `/points/0/pages`.
+/// A member of a JSON value by its path, such as `/node_pairs/0/ns`.
 fn at<'a>(document: &'a Value, path: &str) -> &'a Value {
     document.pointer(path).unwrap_or_else(|| panic!("no {path} in\n{document:#}"))
 }
@@ -54,22 +54,22 @@ fn combinations(initiators: &[u64], targets: &[u64]) -> Vec<(u64, u64)> {
     initiators.iter().flat_map(|&from| targets.iter().map(move |&to| (from, to))).collect()
 }
 
-/// Every measured point says that all of its pages were on its target node, before and
-/// after, and of `page` bytes.
-fn assert_placed(document: &Value, page: u64) {
-    let points = array(document, "/points");
-    assert_eq!(points.len(), pairs(document).len(), "a pair is a point");
-    for point in points {
-        let target = number(point, "/target");
-        assert_eq!(number(point, "/working_set"), WORKING_SET);
-        assert_eq!(number(point, "/pages/obtained"), page, "page size of\n{point:#}");
-        assert_eq!(at(point, "/placement/verified"), &Value::Bool(true), "placement of\n{point:#}");
+/// Every pair says that all of its pages were on its target node, before and after, and of
+/// `page` bytes; `pages` is the word for that.
+fn assert_placed(document: &Value, pages: &str, page: u64) {
+    for pair in array(document, "/node_pairs") {
+        let target = number(pair, "/to");
+        assert_eq!(number(pair, "/working_set_bytes"), WORKING_SET);
+        assert_eq!(at(pair, "/pages_obtained"), pages, "page size of\n{pair:#}");
+        assert_eq!(at(pair, "/placement/verified"), &Value::Bool(true), "placement of\n{pair:#}");
         for moment in ["before", "after"] {
-            let counts = array(point, &format!("/placement/{moment}"));
+            let evidence = at(pair, &format!("/placement/{moment}"));
+            assert_eq!(number(evidence, "/page_bytes"), page, "page size {moment} of\n{pair:#}");
+            let counts = array(evidence, "/nodes");
             let nodes: Vec<u64> = counts.iter().map(|count| number(count, "/node")).collect();
-            assert_eq!(nodes, [target], "nodes {moment} of\n{point:#}");
+            assert_eq!(nodes, [target], "nodes {moment} of\n{pair:#}");
             let pages = number(&counts[0], "/pages");
-            assert!(pages * page >= WORKING_SET, "{pages} pages {moment} of\n{point:#}");
+            assert_eq!(pages * page, WORKING_SET, "{pages} pages {moment} of\n{pair:#}");
         }
     }
 }
@@ -78,7 +78,7 @@ fn assert_placed(document: &Value, page: u64) {
 fn assert_matrix(machine: &Machine, initiators: &[u64], targets: &[u64]) -> Value {
     let document = machine.boot(&options(&["--json", "--pages=4k"])).expect_json(0);
     assert_eq!(pairs(&document), combinations(initiators, targets));
-    assert_placed(&document, 4096);
+    assert_placed(&document, "4k", 4096);
     for pair in array(&document, "/node_pairs") {
         for unit in ["/cycles", "/ns"] {
             assert!(at(pair, unit).as_f64().is_some_and(|value| value > 0.0), "{unit} of {pair}");
@@ -195,7 +195,7 @@ fn huge_pages_come_from_the_target_nodes_pool() {
     let arguments = options(&["--json", "--pages=2m", "--cpunode=0", "--memnode=1"]);
     let document = machine.boot(&arguments).expect_json(0);
     assert_eq!(pairs(&document), [(0, 1)]);
-    assert_placed(&document, 2 << 20);
+    assert_placed(&document, "2m", 2 << 20);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! Routines and instructions are wrapped so that each unsafe call sits beside
 //! the fact that makes it sound. What a routine needs of its caller, it says.
 
+pub mod avx2;
 pub mod portable;
 pub mod x86_64;
 

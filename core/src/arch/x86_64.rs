@@ -7,10 +7,8 @@
 //! only by values that CPUID was asked for before they were made.
 
 use core::arch::x86_64::{
-    __cpuid, __cpuid_count, __m128i, __rdtscp, _mm_lfence, _mm_set_epi64x, _mm_sfence, _mm_stream_si128,
-    _rdtsc, _xgetbv,
+    __cpuid, __m128i, __rdtscp, _mm_lfence, _mm_set_epi64x, _mm_sfence, _mm_stream_si128, _rdtsc,
 };
-use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::Routine;
 
@@ -42,56 +40,6 @@ pub fn dependent_adds(blocks: usize) -> u64 {
 pub fn dependent_multiplies(blocks: usize) -> u64 {
     // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
     unsafe { lb_clock_multiplies(blocks.max(1)) }
-}
-
-/// Runs `work` compiled for AVX2 where processor and kernel have it.
-///
-/// For arithmetic over arrays that is inlined into `work` (`#[inline(always)]`
-/// all the way): the baseline of x86-64 has no 32-bit vector multiplication.
-#[inline]
-pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    #[target_feature(enable = "avx2")]
-    fn wide<R>(work: impl FnOnce() -> R) -> R {
-        work()
-    }
-    if has_avx2() {
-        // SAFETY: the processor has AVX2 and the kernel saves its registers.
-        unsafe { wide(work) }
-    } else {
-        work()
-    }
-}
-
-/// Asked once: in a virtual machine each CPUID costs an exit to the hypervisor.
-fn has_avx2() -> bool {
-    const UNKNOWN: u8 = 0;
-    const ABSENT: u8 = 1;
-    const PRESENT: u8 = 2;
-    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
-    match ANSWER.load(Ordering::Relaxed) {
-        UNKNOWN => {
-            let present = detect_avx2();
-            ANSWER.store(if present { PRESENT } else { ABSENT }, Ordering::Relaxed);
-            present
-        }
-        answer => answer == PRESENT,
-    }
-}
-
-/// Intel SDM vol. 1, 14.7.1: AVX2, and XCR0 says that the kernel saves XMM and YMM state.
-fn detect_avx2() -> bool {
-    const OSXSAVE_AND_AVX: u32 = 1 << 27 | 1 << 28;
-    if __cpuid(0).eax < 7 || __cpuid(1).ecx & OSXSAVE_AND_AVX != OSXSAVE_AND_AVX {
-        return false;
-    }
-    #[target_feature(enable = "xsave")]
-    fn saved_state() -> u64 {
-        // SAFETY: register 0 exists wherever XGETBV does.
-        unsafe { _xgetbv(0) }
-    }
-    // SAFETY: OSXSAVE says that XGETBV is there and enabled.
-    let saved = unsafe { saved_state() };
-    saved & 6 == 6 && __cpuid_count(7, 0).ebx & (1 << 5) != 0
 }
 
 /// How the time-stamp counter is read at the end of a timed window.
@@ -197,13 +145,19 @@ pub struct Line(pub [u64; 8]);
 /// The line is neither read first nor left behind in a cache. Follow the last
 /// one with [`streams_done`].
 #[inline(always)]
-pub fn stream_line(line: &mut Line, words: [u64; 8]) {
+pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
+    let [a, b, c, d, e, f, g, h] = *words;
+    let vector = |low: u64, high: u64| {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
+    };
     let target = core::ptr::from_mut(line).cast::<__m128i>();
-    for (quarter, pair) in words.chunks_exact(2).enumerate() {
-        if let [low, high] = *pair {
-            // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
-            unsafe { _mm_stream_si128(target.add(quarter), _mm_set_epi64x(high as i64, low as i64)) };
-        }
+    // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
+    unsafe {
+        _mm_stream_si128(target, vector(a, b));
+        _mm_stream_si128(target.add(1), vector(c, d));
+        _mm_stream_si128(target.add(2), vector(e, f));
+        _mm_stream_si128(target.add(3), vector(g, h));
     }
 }
 

@@ -15,68 +15,19 @@
 //! buffer is written once, in whole lines; and the node at any *time* `t`,
 //! `G(c t)`, without a walk.
 
-use core::ops::{BitAnd, BitXor, Shr};
-
-use crate::arch;
+use crate::arch::avx2::{self, Avx2};
 use crate::rng::Pcg32;
-
-/// How many successors are computed side by side.
-const BLOCK: usize = 256;
-
-/// How many of them go through a multiplication in lockstep: four vectors of eight.
-const LANES: usize = 32;
-
-/// The integers that the arithmetic is done in.
-///
-/// Up to 2^32 nodes it is 32 bits wide, because vector units multiply those:
-/// that makes the difference between computing a chain at half and at three times
-/// the speed at which memory takes it.
-pub trait Word: Copy + Ord + BitAnd<Output = Self> + BitXor<Output = Self> + Shr<u32, Output = Self> {
-    /// The low bits of a number.
-    fn low(number: u64) -> Self;
-    /// The number.
-    fn wide(self) -> u64;
-    /// The product, modulo the word.
-    fn times(self, other: Self) -> Self;
-    /// The sum, modulo the word.
-    fn plus(self, other: Self) -> Self;
-}
-
-macro_rules! word {
-    ($word:ty) => {
-        impl Word for $word {
-            #[inline(always)]
-            fn low(number: u64) -> Self {
-                number as Self
-            }
-            #[inline(always)]
-            fn wide(self) -> u64 {
-                self as u64
-            }
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-        }
-    };
-}
-word!(u32);
-word!(u64);
 
 /// The bijection `G` on numbers of `bits` bits, and its inverse.
 #[derive(Clone, Copy, Debug)]
-pub struct Mixer<W = u64> {
-    mask: W,
+pub struct Mixer {
+    mask: u64,
     shift: u32,
-    multipliers: [W; 3],
-    inverses: [W; 3],
+    multipliers: [u64; 3],
+    inverses: [u64; 3],
 }
 
-impl Mixer<u64> {
+impl Mixer {
     /// A bijection on `0 .. 2^bits`, for `bits` up to 63.
     #[must_use]
     pub fn new(bits: u32, rng: &mut Pcg32) -> Self {
@@ -91,68 +42,37 @@ impl Mixer<u64> {
         Mixer { mask, shift: bits.div_ceil(2), multipliers, inverses }
     }
 
-    /// The same bijection in other words, which have to be wide enough.
-    fn in_words<W: Word>(&self) -> Mixer<W> {
-        Mixer {
-            mask: W::low(self.mask),
-            shift: self.shift,
-            multipliers: self.multipliers.map(W::low),
-            inverses: self.inverses.map(W::low),
-        }
-    }
-
     /// The largest number of the domain, which is all ones.
     #[must_use]
     pub const fn mask(&self) -> u64 {
         self.mask
     }
-}
 
-impl<W: Word> Mixer<W> {
     /// `G(x)`.
-    #[inline(always)]
     #[must_use]
-    pub fn mix(&self, x: W) -> W {
-        let mut x = [x];
-        self.mix_lanes(&mut x);
-        x[0]
+    pub const fn mix(&self, x: u64) -> u64 {
+        // Not a loop: hop counts are proven with this, and loops are not unrolled where size counts.
+        let [first, second, third] = self.multipliers;
+        let x = self.fold(x).wrapping_mul(first) & self.mask;
+        let x = self.fold(x).wrapping_mul(second) & self.mask;
+        let x = self.fold(x).wrapping_mul(third) & self.mask;
+        self.fold(x)
     }
 
     /// `G⁻¹(x)`.
-    #[inline(always)]
     #[must_use]
-    pub fn unmix(&self, x: W) -> W {
-        let mut x = [x];
-        self.unmix_lanes(&mut x);
-        x[0]
+    pub const fn unmix(&self, x: u64) -> u64 {
+        let [first, second, third] = self.inverses;
+        let x = self.fold(x).wrapping_mul(third) & self.mask;
+        let x = self.fold(x).wrapping_mul(second) & self.mask;
+        let x = self.fold(x).wrapping_mul(first) & self.mask;
+        self.fold(x)
     }
 
-    /// `G` of each lane, in lockstep: the multiplications of one lane wait for
-    /// each other, and other lanes fill the time.
+    /// The xor-shift between multiplications, which undoes itself.
     #[inline(always)]
-    fn mix_lanes<const LANES: usize>(&self, lanes: &mut [W; LANES]) {
-        for multiplier in self.multipliers {
-            for x in lanes.iter_mut() {
-                *x = (*x ^ (*x >> self.shift)).times(multiplier) & self.mask;
-            }
-        }
-        for x in lanes.iter_mut() {
-            *x = *x ^ (*x >> self.shift);
-        }
-    }
-
-    /// `G⁻¹` of each lane, in lockstep.
-    #[inline(always)]
-    fn unmix_lanes<const LANES: usize>(&self, lanes: &mut [W; LANES]) {
-        for x in lanes.iter_mut() {
-            *x = *x ^ (*x >> self.shift);
-        }
-        for inverse in self.inverses.iter().rev() {
-            for x in lanes.iter_mut() {
-                *x = x.times(*inverse) & self.mask;
-                *x = *x ^ (*x >> self.shift);
-            }
-        }
+    const fn fold(&self, x: u64) -> u64 {
+        x ^ (x >> self.shift)
     }
 }
 
@@ -211,15 +131,26 @@ impl Weyl {
     /// The time at which a chase that set out at `time` stands after `hops` hops.
     ///
     /// At once for a power of two. Otherwise the elements that are left out
-    /// have to be counted; that is a few nanoseconds a hop, and needs no memory.
+    /// have to be counted; that is less than a nanosecond a hop, and needs no memory.
     #[must_use]
     pub fn advance(&self, time: u64, hops: u64) -> u64 {
         let mask = self.mixer.mask();
         if self.nodes == mask + 1 {
             return time.wrapping_add(self.step.wrapping_mul(hops)) & mask;
         }
-        let mut time = time;
-        let mut left = hops % self.nodes;
+        let hops = hops % self.nodes;
+        match self.vectorised() {
+            Some((avx2, cycle)) => {
+                let (time, left) = avx2.advance(&cycle, time as u32, hops);
+                self.step_by_step(u64::from(time), left)
+            }
+            None => self.step_by_step(time, hops),
+        }
+    }
+
+    fn step_by_step(&self, time: u64, hops: u64) -> u64 {
+        let mask = self.mixer.mask();
+        let (mut time, mut left) = (time, hops);
         while left > 0 {
             // Each step meets one node at most, so this many cannot overshoot;
             // and the last pass ends on a node, since all of its steps met one.
@@ -231,6 +162,20 @@ impl Weyl {
             left -= met;
         }
         time
+    }
+
+    /// The cycle for vector units, where there are any and its numbers fit.
+    fn vectorised(&self) -> Option<(Avx2, avx2::Cycle)> {
+        let Mixer { mask, shift, multipliers, inverses } = self.mixer;
+        let cycle = avx2::Cycle {
+            mask: u32::try_from(mask).ok()?,
+            shift,
+            multipliers: multipliers.map(|multiplier| multiplier as u32),
+            inverses: inverses.map(|inverse| inverse as u32),
+            step: self.step as u32,
+            last: (self.nodes - 1) as u32,
+        };
+        Some((Avx2::detect()?, cycle))
     }
 
     /// The first time from `part`/`parts` of the cycle on at which it stands on a node.
@@ -250,93 +195,17 @@ impl Weyl {
 
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     pub fn successors(&self, first: u64, successors: &mut [u64]) {
-        if self.mixer.mask() <= u64::from(u32::MAX) {
-            arch::vectorised(
-                #[inline(always)]
-                || self.successors_in_words::<u32, LANES>(first, successors),
-            );
-        } else {
-            // No vector unit multiplies these; so large a chain waits for its page faults anyway.
-            self.successors_in_words::<u64, 1>(first, successors);
+        match self.vectorised() {
+            Some((avx2, cycle)) => avx2.successors(&cycle, first as u32, successors),
+            // A chain too large for 32 bits waits for its page faults anyway.
+            None => self.one_by_one(first, successors),
         }
     }
 
-    #[inline(always)]
-    fn successors_in_words<W: Word, const LANES: usize>(&self, first: u64, successors: &mut [u64]) {
-        let mixer = self.mixer.in_words::<W>();
-        let step = W::low(self.step);
-        let first_lanes = |first: u64| {
-            let mut lanes = [W::low(first); LANES];
-            for (lane, number) in lanes.iter_mut().zip(0u32..) {
-                *lane = lane.plus(W::low(u64::from(number)));
-            }
-            lanes
-        };
-        let everywhere = self.nodes == self.mixer.mask() + 1;
-        let mut node = first;
-        for block in successors.chunks_mut(BLOCK) {
-            let mut times = [W::low(0); BLOCK];
-            for (group, first) in times.as_chunks_mut::<LANES>().0.iter_mut().zip((node..).step_by(LANES)) {
-                *group = first_lanes(first);
-                mixer.unmix_lanes(group);
-                if everywhere {
-                    for time in group.iter_mut() {
-                        *time = time.plus(step) & mixer.mask;
-                    }
-                    mixer.mix_lanes(group);
-                }
-            }
-            if everywhere {
-                for (successor, time) in block.iter_mut().zip(times) {
-                    *successor = time.wide();
-                }
-            } else {
-                first_returns::<W, LANES>(&mixer, step, W::low(self.nodes - 1), &mut times, block);
-            }
-            node += block.len() as u64;
+    fn one_by_one(&self, first: u64, successors: &mut [u64]) {
+        for (node, successor) in (first..).zip(successors) {
+            *successor = self.next(node);
         }
-    }
-}
-
-/// The first nodes after `times` on the cycle of `mixer` and `step` that are not above `last`.
-///
-/// All lanes take a step together, which has no branch to mispredict and fits
-/// vector units. Those that met no node then close ranks and take another.
-#[inline(always)]
-fn first_returns<W: Word, const LANES: usize>(
-    mixer: &Mixer<W>,
-    step: W,
-    last: W,
-    times: &mut [W; BLOCK],
-    successors: &mut [u64],
-) {
-    let mut nodes = [W::low(0); BLOCK];
-    let mut lanes = [0u16; BLOCK];
-    for (lane, number) in lanes.iter_mut().zip(0..) {
-        *lane = number;
-    }
-    let mut waiting = successors.len().min(BLOCK);
-    while waiting > 0 {
-        let groups = times.as_chunks_mut::<LANES>().0.iter_mut().zip(nodes.as_chunks_mut::<LANES>().0);
-        for (times, nodes) in groups.take(waiting.div_ceil(LANES)) {
-            for time in times.iter_mut() {
-                *time = time.plus(step) & mixer.mask;
-            }
-            *nodes = *times;
-            mixer.mix_lanes(nodes);
-        }
-        let mut still = 0;
-        for place in 0..waiting {
-            let (node, lane) = (nodes[place], lanes[place]);
-            // Whoever has to wait is written again later.
-            if let Some(successor) = successors.get_mut(usize::from(lane)) {
-                *successor = node.wide();
-            }
-            times[still] = times[place];
-            lanes[still] = lane;
-            still += usize::from(node > last);
-        }
-        waiting = still;
     }
 }
 
@@ -381,6 +250,34 @@ mod tests {
             for (node, successor) in (first..).zip(successors) {
                 prop_assert_eq!(successor, weyl.next(node));
             }
+        }
+
+        #[test]
+        fn vectors_agree_with_single_steps(bits in 1u32..=32, below: u64, time: u64, first: u64, hops in 0u64..3_000, seed: u64) {
+            // Between half of a power of two and all of it: as many bits as asked for.
+            let nodes = (1u64 << bits) - below % (1u64 << (bits - 1));
+            let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
+            let time = time & weyl.mixer.mask();
+            prop_assert_eq!(weyl.advance(time, hops % nodes), weyl.step_by_step(time, hops % nodes));
+            let (first, mut vectorised, mut single) = (first % nodes, [0; 70], [0; 70]);
+            let count = (nodes - first).min(70) as usize;
+            weyl.successors(first, &mut vectorised[..count]);
+            weyl.one_by_one(first, &mut single[..count]);
+            prop_assert_eq!(vectorised, single);
+        }
+
+        #[test]
+        fn chains_beyond_32_bits_are_walked_one_by_one(more in 1u64..1 << 33, first: u64, hops in 0u64..300, seed: u64) {
+            let nodes = (1u64 << 32) + more;
+            let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
+            let first = first % (nodes - 9);
+            let mut successors = [0; 9];
+            weyl.successors(first, &mut successors);
+            for (node, successor) in (first..).zip(successors) {
+                prop_assert_eq!(successor, weyl.next(node));
+            }
+            let walked = (0..hops).fold(first, |node, _| weyl.next(node));
+            prop_assert_eq!(weyl.node_at(weyl.advance(weyl.time_of(first), hops)), walked);
         }
 
         #[test]

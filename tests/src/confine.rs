@@ -1,0 +1,183 @@
+//! Ways to take something away from a process before it begins: a root directory, system
+//! calls, memory, CPUs, a descriptor, the time-stamp counter.
+//!
+//! # Safety
+//!
+//! Each step runs between fork and exec, where only the calling thread exists: the
+//! steps make system calls and touch memory that was prepared before the fork.
+
+use libc::{c_int, c_long, sock_filter, sock_fprog};
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// The calls that the default profiles of Docker and Podman refuse, of those that the tool makes.
+pub const CONTAINER: [c_long; 5] = [
+    libc::SYS_mbind,
+    libc::SYS_set_mempolicy,
+    libc::SYS_get_mempolicy,
+    libc::SYS_move_pages,
+    libc::SYS_perf_event_open,
+];
+
+/// What a command is to be without.
+pub trait Confine {
+    /// Runs it with `directory` as its root; for root alone.
+    fn rooted(&mut self, directory: &Path) -> &mut Self;
+    /// Runs it as the user nobody; for root alone.
+    fn as_nobody(&mut self) -> &mut Self;
+    /// Makes the system calls with these numbers fail with `errno`.
+    fn denied(&mut self, calls: &[c_long], errno: c_int) -> &mut Self;
+    /// Limits a resource, such as `RLIMIT_AS`.
+    fn limited(&mut self, resource: c_int, limit: u64) -> &mut Self;
+    /// Lets it run on one CPU.
+    fn on_cpu(&mut self, cpu: usize) -> &mut Self;
+    /// Closes a descriptor.
+    fn closed(&mut self, descriptor: c_int) -> &mut Self;
+    /// Makes `rdtsc` fatal.
+    fn without_counter(&mut self) -> &mut Self;
+}
+
+impl Confine for Command {
+    fn rooted(&mut self, directory: &Path) -> &mut Self {
+        let path = CString::new(directory.as_os_str().as_bytes()).expect("a path without NUL");
+        step(self, move || {
+            // SAFETY: `path` and the literal are strings with a NUL that outlive the calls.
+            check(unsafe { libc::chroot(path.as_ptr()) })?;
+            check(unsafe { libc::chdir(c"/".as_ptr()) })
+        })
+    }
+
+    fn as_nobody(&mut self) -> &mut Self {
+        const NOBODY: u32 = 65_534;
+        self.uid(NOBODY).gid(NOBODY)
+    }
+
+    fn denied(&mut self, calls: &[c_long], errno: c_int) -> &mut Self {
+        let filter = filter(calls, errno);
+        step(self, move || {
+            let length = u16::try_from(filter.len()).expect("a short filter");
+            let program = sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
+            // SAFETY: the first call takes numbers; the second reads the program and its
+            // filter, both of which outlive the call.
+            check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
+            check(unsafe {
+                libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
+            })
+        })
+    }
+
+    fn limited(&mut self, resource: c_int, limit: u64) -> &mut Self {
+        step(self, move || {
+            let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+            // SAFETY: the kernel reads one record.
+            check(unsafe { libc::setrlimit(resource as libc::__rlimit_resource_t, &raw const limit) })
+        })
+    }
+
+    fn on_cpu(&mut self, cpu: usize) -> &mut Self {
+        step(self, move || {
+            // SAFETY: a set of zero bits is an empty set; the kernel reads one set.
+            let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+            unsafe { libc::CPU_SET(cpu, &mut set) };
+            check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
+        })
+    }
+
+    fn closed(&mut self, descriptor: c_int) -> &mut Self {
+        // SAFETY: nothing of this process uses the descriptor between here and exec.
+        step(self, move || check(unsafe { libc::close(descriptor) }))
+    }
+
+    fn without_counter(&mut self) -> &mut Self {
+        // SAFETY: the call takes numbers; neither this closure nor exec reads the counter.
+        step(self, || check(unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) }))
+    }
+}
+
+/// Whether this process is root.
+pub fn is_root() -> bool {
+    // SAFETY: takes nothing, and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// The CPUs that this process may use.
+///
+/// # Panics
+///
+/// Where the kernel does not tell.
+pub fn allowed_cpus() -> Vec<usize> {
+    // SAFETY: a set of zero bits is an empty set; the kernel writes one set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let asked = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
+    assert_eq!(asked, 0, "sched_getaffinity: {}", io::Error::last_os_error());
+    // SAFETY: the number is below the size of the set.
+    (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
+}
+
+fn step(command: &mut Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> &mut Command {
+    // SAFETY: the steps of this file make system calls on what they own, and allocate nothing.
+    unsafe { command.pre_exec(step) }
+}
+
+fn check(result: c_int) -> io::Result<()> {
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// A program for the kernel: these calls fail with `errno`, all others are made.
+///
+/// # References
+///
+/// seccomp(2), "struct seccomp_data": the number is its first word.
+fn filter(calls: &[c_long], errno: c_int) -> Vec<sock_filter> {
+    let instruction = |code: u32, jt: u8, k: u32| sock_filter { code: code as u16, jt, jf: 0, k };
+    let mut program = vec![instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0)];
+    for (index, &call) in calls.iter().enumerate() {
+        let rest = u8::try_from(calls.len() - index).expect("few calls");
+        // Over the calls that are left and the permission, to the refusal.
+        program.push(instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, rest, call as u32));
+    }
+    program.push(instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW));
+    program.push(instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | errno as u32));
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denied_call_fails_and_others_do_not() {
+        let shell = |calls: &[c_long]| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", "umask 022 && cd /"]).denied(calls, libc::EPERM);
+            command.status().expect("a shell").success()
+        };
+        assert!(shell(&[libc::SYS_mbind]));
+        assert!(!shell(&[libc::SYS_mbind, libc::SYS_chdir]));
+        assert!(!shell(&[libc::SYS_chdir, libc::SYS_mbind]));
+    }
+
+    #[test]
+    fn limits_and_cpus_are_inherited() {
+        let told = |command: &mut Command| {
+            let output = command.output().expect("a shell");
+            String::from_utf8_lossy(&output.stdout).trim().to_string()
+        };
+        let cpu = *allowed_cpus().last().expect("a CPU");
+        let shell = |text: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", text]);
+            command
+        };
+        assert_eq!(told(shell("ulimit -f").limited(libc::RLIMIT_FSIZE as c_int, 1 << 20)), "2048");
+        let list = told(shell("grep Cpus_allowed_list /proc/self/status").on_cpu(cpu));
+        assert!(list.ends_with(&format!("\t{cpu}")), "{list}");
+    }
+}

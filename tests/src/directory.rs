@@ -1,0 +1,63 @@
+//! A place outside the tree for one test, which other users and other roots reach as well.
+
+use crate::program::binary;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A directory under `/tmp` that every user may enter and write, with a copy of the
+/// executable; it disappears with its owner.
+#[derive(Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// A new directory; `name` tells those of one test program apart.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be made.
+    pub fn new(name: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let path = std::env::temp_dir().join(format!("latency-bench-{name}-{}", std::process::id()));
+        let made = std::fs::create_dir_all(&path)
+            .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)))
+            .and_then(|()| std::fs::copy(binary(), path.join("latency-bench")))
+            .and_then(|_| path.canonicalize());
+        Directory(made.unwrap_or_else(|error| panic!("cannot make {}: {error}", path.display())))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The copy of the executable in it, with `arguments`.
+    pub fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = Command::new(self.0.join("latency-bench"));
+        command.args(arguments).current_dir(&self.0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// The names of what is in it beside the executable, sorted.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be read.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).expect("the directory");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.retain(|name| name != "latency-bench");
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Left-overs in /tmp cost space and nothing else.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,104 @@
+//! One boot of a modelled machine with the executable under test as process 1.
+//!
+//! Turns a model into a guest, and keeps what both sides said: the console and the
+//! plugin's counts. It judges nothing.
+
+use super::plugin::{self, Counts};
+use super::{Clock, Model};
+use crate::program::{scratch, try_binary};
+use crate::vm::{Console, Machine, NodeSpec};
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// From this share of late hops on the lab itself was disturbed.
+pub(super) const DISTURBED_SHARE: f64 = 0.01;
+
+/// What a boot left behind.
+#[derive(Clone, Debug)]
+pub struct Boot {
+    /// What the executable printed.
+    pub console: Console,
+    counts: Counts,
+}
+
+impl Boot {
+    /// Boots `model`.
+    ///
+    /// # Errors
+    ///
+    /// When executable, plugin or emulator are missing, or the guest does not end.
+    pub fn new(model: &Model) -> Result<Self, String> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let path = try_binary()?;
+        let executable =
+            fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let code = plugin::chase_loops(&executable)?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let report = scratch()?.join(format!("lab-{}-{number}.txt", std::process::id()));
+        let argument = plugin::argument(&plugin::file()?, model, &code, &report);
+        let options = options(model);
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let console = machine(model).plugin(&argument).try_boot(&options);
+        let counts = fs::read_to_string(&report);
+        // Left-overs in `target` cost space and nothing else.
+        let _ = fs::remove_file(&report);
+        let counts = counts.map_err(|error| format!("cannot read {}: {error}", report.display()));
+        Ok(Boot { console: console?, counts: Counts(counts?) })
+    }
+
+    /// The loads that the model saw from one node to another.
+    pub fn loads(&self, from: u32, to: u32) -> u64 {
+        self.counts.count(&format!("node {from} to node {to} loads"))
+    }
+
+    /// The loads of the chase loops that the model could not place.
+    pub fn unclaimed(&self) -> u64 {
+        self.counts.count("unclaimed loads")
+    }
+
+    /// The share of hops whose time the emulator could not keep.
+    pub fn disturbed_share(&self) -> f64 {
+        let late = self.counts.count("disturbed hops") + self.counts.count("late hops");
+        late as f64 / self.counts.count("loads").max(1) as f64
+    }
+}
+
+fn machine(model: &Model) -> Machine {
+    let memory = u32::try_from(model.memory >> 20).unwrap_or(u32::MAX);
+    let mut nodes = vec![NodeSpec::new(1, memory); model.nodes as usize];
+    nodes.resize(model.targets() as usize, NodeSpec::memory_only(memory));
+    // The caches that the processor claims to have would warn by themselves: they have to be
+    // small, so that only the measurement can tell.
+    // And the kernel's clock has to be another than the counter that is calibrated with it.
+    let (processor, clock_source) = match model.clock {
+        Clock::Counter => ("max,l3-cache=off", "tsc=unstable clocksource=hpet"),
+        Clock::Kernel => ("max,l3-cache=off,-tsc", "clocksource=hpet"),
+        Clock::None => ("max,l3-cache=off,-tsc", "clocksource=jiffies"),
+    };
+    let mut machine = Machine::new(&nodes).cpu_model(processor).kernel_parameter(clock_source);
+    if model.large_pages {
+        let pages = u32::try_from(model.size.div_ceil(2 << 20)).unwrap_or(u32::MAX);
+        let pools: Vec<(u32, u32)> = (0..model.targets()).map(|node| (node, pages)).collect();
+        machine = machine.huge_pages(&pools);
+    }
+    machine
+}
+
+fn options(model: &Model) -> Vec<String> {
+    let mut options = vec![
+        "--json".to_string(),
+        // The console is a terminal, and progress would share its lines with the result.
+        "--progress=never".to_string(),
+        format!("--size={}", model.size),
+        format!("--iters={}", model.iters),
+        format!("--trials={}", model.trials),
+        format!("--pages={}", if model.large_pages { "2m" } else { "4k" }),
+    ];
+    // Where there is nothing to be held by a cache a part of a lap is warm-up enough.
+    if model.levels.is_empty() {
+        options.push("--warmup-iters=16384".into());
+    }
+    options.extend(model.seed.map(|seed| format!("--seed={seed}")));
+    options.extend(model.kernel.as_ref().map(|kernel| format!("--kernel={kernel}")));
+    options
+}

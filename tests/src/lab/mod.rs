@@ -1,0 +1,95 @@
+//! The latency lab: emulated machines whose latencies are known, and what the
+//! executable under test reports of them.
+//!
+//! Hardware cannot tell whether a measured latency is right. Here every load of the
+//! chase loops takes a time that was chosen before ([`Model`]), the executable runs
+//! as process 1 of such a machine ([`Boot`]), and its JSON is compared with the truth
+//! ([`Table`]). Ticks of the guest's time-stamp counter are ticks of the host's.
+//!
+//! # Models
+//!
+//! A model is a line of words `name=value`. The same line is the argument of
+//! `make lab`, which then checks that model alone:
+//!
+//! ```text
+//! make lab LAB_ARGS="nodes=2 latency=0:0:7000,0:1:19000,1:0:17000,1:1:8000"
+//! ```
+//!
+//! Numbers are decimal, with binary K, M and G.
+//!
+//! | word | meaning | default |
+//! | --- | --- | --- |
+//! | `nodes=N` | nodes with one CPU and memory | 1 |
+//! | `memory-only=N` | nodes with memory alone, numbered behind those | 0 |
+//! | `memory=SIZE` | memory of each node | 256M |
+//! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
+//! | `level=SIZE:WAYS:TICKS` | a cache of each CPU, replaced in LRU order; may be repeated, the nearest first. It holds the working set or, since a lap visits every line once, nothing of it; so a size between one and the number of targets working sets is refused | none |
+//! | `pause=EVERY:TICKS` | a disturbance: after every so many loads of a CPU nothing happens for so long | none |
+//! | `clock=tsc\|kernel\|none` | what can be timed with: the time-stamp counter; the kernel's clock alone; nothing | tsc |
+//! | `size=SIZE` `iters=N` `trials=N` `seed=N` | options of the executable | 8M, 103, 150, its own |
+//! | `pages=4k\|2m` `kernel=pointer\|index` | the same | 4k, its own |
+//! | `tolerance=PERCENT` | how far a reported latency may be from the truth | 2 |
+//!
+//! 103 hops leave a remainder of seven of the loop that is unrolled eight times:
+//! a tool that drops it is 7 % off.
+//!
+//! # What is checked
+//!
+//! The exit status; every pair's `cycles`, and that `ns` follow from them; the clock's
+//! frequency against one that was measured outside the guest; that the model saw
+//! loads of every pair, and none that it could not place. A level that holds the
+//! working set is what has to be reported then, with the warning `looks-cached`,
+//! which must not be given otherwise. With a pause the medians have to stay
+//! and the trials that it hit have to be counted, with the warning `disturbed`. Without
+//! a clock nothing may be reported, with exit status 3.
+//!
+//! The lab itself needs the host's CPUs: where more than one hop in a hundred ended
+//! late, a comparison that failed is repeated, twice at the most, and said to be.
+
+mod boot;
+mod host;
+mod model;
+mod plugin;
+mod table;
+
+pub use boot::Boot;
+pub use model::{Clock, Latency, Level, Model, Pause};
+pub use table::Table;
+
+use crate::vm::ready;
+
+/// Environment variable with a model to be checked beside the committed ones.
+pub const MODEL_VARIABLE: &str = "LAB_ARGS";
+
+/// Boots of one model, at the most.
+const ATTEMPTS: u32 = 3;
+
+/// Boots the machine that `line` describes, and compares what is reported with the truth.
+///
+/// Prints the comparison. Where guests cannot be booted that is reported, and nothing is checked.
+///
+/// # Panics
+///
+/// When the comparison fails, with its table and the console; when `line` is no model.
+pub fn check(test: &str, line: &str) {
+    if !ready(test) {
+        return;
+    }
+    let model: Model = line.parse().unwrap_or_else(|reason| panic!("{test}: {reason}"));
+    for attempt in 1.. {
+        let boot = Boot::new(&model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
+        let table = Table::compare(&model, &boot);
+        // In one piece, since tests print side by side.
+        let share = boot.disturbed_share();
+        println!("\n{test} ({line})\n{table}\n  {:.2} % of the hops ended late", share * 100.0);
+        if table.is_good() {
+            return;
+        }
+        assert!(
+            attempt < ATTEMPTS && share > boot::DISTURBED_SHARE,
+            "{test}: the report is not the truth, see the lines marked WRONG\n{}",
+            boot.console.framed()
+        );
+        println!("{test}: repeated, since the lab was disturbed");
+    }
+}

@@ -1,0 +1,113 @@
+//! The latency model inside the emulator: where it is, its arguments, its report.
+//!
+//! The grammar of both is in the documentation of the package `latency-lab-plugin`.
+
+use super::Model;
+use crate::cachegrind::CHASE_PREFIX;
+use crate::program::workspace;
+use object::{Object, ObjectSymbol};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Environment variable with the path of another plugin.
+pub const PLUGIN_VARIABLE: &str = "LATENCY_LAB_PLUGIN";
+
+/// Takes the emulator's own cost out of every hop; the figures are explained with the plugin.
+const CALIBRATION: &str = "absorb=1M,overhead=100";
+
+/// The plugin: `$LATENCY_LAB_PLUGIN`, else the one that `make` builds.
+///
+/// # Errors
+///
+/// A sentence that says which file is missing and how it is built.
+pub fn file() -> Result<PathBuf, String> {
+    let chosen = std::env::var_os(PLUGIN_VARIABLE).map(PathBuf::from);
+    let path = chosen.unwrap_or_else(|| PathBuf::from("target/release/liblatency_lab_plugin.so"));
+    let path = workspace().join(path);
+    path.canonicalize().map_err(|error| {
+        format!(
+            "the plugin {}: {error}; build it with `make plugin`, or set {PLUGIN_VARIABLE}",
+            path.display()
+        )
+    })
+}
+
+/// The addresses of the chase loops in an executable.
+///
+/// # Errors
+///
+/// When it is not an object file, or has no symbols of chase loops.
+pub fn chase_loops(executable: &[u8]) -> Result<Range<u64>, String> {
+    let object = object::File::parse(executable).map_err(|error| format!("the executable: {error}"))?;
+    let loops = object.symbols().filter(|symbol| {
+        symbol.is_definition() && symbol.name().is_ok_and(|name| name.starts_with(CHASE_PREFIX))
+    });
+    loops
+        .map(|symbol| symbol.address()..symbol.address() + symbol.size().max(1))
+        .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
+        .ok_or_else(|| format!("the executable has no symbol {CHASE_PREFIX}*: was it stripped?"))
+}
+
+/// What QEMU's `-plugin` is given for a model.
+pub fn argument(plugin: &Path, model: &Model, code: &Range<u64>, report: &Path) -> String {
+    let page = if model.large_pages { "2m" } else { "4k" };
+    let mut words = vec![
+        plugin.display().to_string(),
+        format!("start={:#x},end={:#x}", code.start, code.end),
+        format!("{CALIBRATION},page={page},report={}", report.display()),
+    ];
+    // One node alone is a machine without NUMA: all of its memory is node 0.
+    if model.targets() > 1 {
+        words.extend((0..model.targets()).map(|node| format!("backend={node}:{}", model.memory)));
+    }
+    words.extend((1..model.nodes).map(|cpu| format!("cpu={cpu}:{cpu}")));
+    words.extend(model.latencies.iter().map(|latency| {
+        let super::Latency { from, to, ticks } = latency;
+        format!("latency={from}:{to}:{ticks}")
+    }));
+    words.extend(model.levels.iter().map(|level| {
+        let super::Level { size, ways, ticks } = level;
+        format!("level={size}:{ways}:{ticks}")
+    }));
+    words.extend(model.pause.iter().map(|pause| format!("pause={}:{}", pause.every, pause.ticks)));
+    words.join(",")
+}
+
+/// What the plugin counted: lines `latency-lab: NAME VALUE`.
+#[derive(Clone, Debug)]
+pub struct Counts(pub String);
+
+impl Counts {
+    /// A count by its name; zero where there is none.
+    pub fn count(&self, name: &str) -> u64 {
+        let mut values = self.0.lines().filter_map(|line| {
+            line.strip_prefix("latency-lab: ")?.strip_prefix(name)?.strip_prefix(' ')?.parse().ok()
+        });
+        values.next().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_becomes_arguments() {
+        let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9";
+        let model: Model = line.parse().unwrap();
+        let text = argument(Path::new("/p.so"), &model, &(0x4000..0x40ff), Path::new("/report"));
+        assert_eq!(
+            text,
+            "/p.so,start=0x4000,end=0x40ff,absorb=1M,overhead=100,page=4k,report=/report,\
+             backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
+             latency=1:0:2000,latency=1:1:1000,level=32768:8:300,pause=5:9"
+        );
+    }
+
+    #[test]
+    fn counts_are_found_by_their_whole_name() {
+        let counts = Counts("latency-lab: loads 9\nlatency-lab: node 0 to node 1 loads 4\n".into());
+        assert_eq!((counts.count("loads"), counts.count("node 0 to node 1 loads")), (9, 4));
+        assert_eq!(counts.count("late hops"), 0);
+    }
+}

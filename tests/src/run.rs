@@ -1,0 +1,144 @@
+//! Running the executable: how it ended, and what it printed.
+//!
+//! Knows processes and streams, not what a result looks like.
+
+use crate::program::binary;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The executable with `arguments`, no input, and both outputs captured.
+pub fn command<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
+    let mut command = Command::new(binary());
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs the executable with `arguments` to its end.
+///
+/// # Panics
+///
+/// As [`finish`].
+pub fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Run {
+    finish(&mut command(arguments))
+}
+
+/// Runs `command` to its end.
+///
+/// # Panics
+///
+/// When it cannot be started.
+pub fn finish(command: &mut Command) -> Run {
+    let output = command.output().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    Run::new(&format!("{command:?}"), output)
+}
+
+/// Waits for a process that was started with [`command`] for at most `limit`.
+///
+/// # Panics
+///
+/// When it has not ended by then; it is killed.
+pub fn finish_within(mut child: Child, limit: Duration) -> Run {
+    let begin = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if begin.elapsed() > limit {
+            // Fails only when the process has ended already.
+            let _ = child.kill();
+            panic!("still running after {limit:?}");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Run::new("a process", child.wait_with_output().expect("the outputs of a child"))
+}
+
+/// Reads `stream` until `words` have come; what was read.
+///
+/// # Panics
+///
+/// When it ends before that.
+pub fn read_until(stream: &mut impl Read, words: &str) -> String {
+    let mut read = Vec::new();
+    let mut part = [0; 256];
+    while !read.windows(words.len()).any(|window| window == words.as_bytes()) {
+        let count = stream.read(&mut part).expect("a readable stream");
+        assert!(count > 0, "no {words:?} in {:?}", String::from_utf8_lossy(&read));
+        read.extend_from_slice(&part[..count]);
+    }
+    String::from_utf8_lossy(&read).into_owned()
+}
+
+/// A process that has ended, and what it printed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What was run, for messages.
+    pub what: String,
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Run {
+    fn new(what: &str, output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Run {
+            what: what.into(),
+            status: output.status,
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+
+    /// Asserts the exit status.
+    ///
+    /// # Panics
+    ///
+    /// With everything that was printed.
+    pub fn expect_status(&self, status: i32) -> &Self {
+        assert!(self.status.code() == Some(status), "expected exit status {status}: {self}");
+        self
+    }
+
+    /// Asserts that standard error has one line `ERROR: …`, the last one, and that `words` are in it.
+    ///
+    /// # Panics
+    ///
+    /// With everything that was printed.
+    pub fn expect_error(&self, words: &str) -> &Self {
+        let errors = self.stderr.lines().filter(|line| line.starts_with("ERROR: ")).count();
+        let last = self.stderr.lines().last().unwrap_or("");
+        let said = errors == 1 && last.starts_with("ERROR: ") && last.contains(words);
+        assert!(said, "expected one error with {words:?}: {self}");
+        self
+    }
+
+    /// The JSON document on standard output of a run that ended with `status`.
+    ///
+    /// # Panics
+    ///
+    /// With everything that was printed, when the status differs or it does not parse.
+    pub fn expect_json(&self, status: i32) -> Value {
+        self.expect_status(status);
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self}"))
+    }
+}
+
+impl std::fmt::Display for Run {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Run { what, status, stdout, stderr } = self;
+        write!(out, "{what} ended with {status}")?;
+        if let Some(signal) = status.signal() {
+            write!(out, " (signal {signal})")?;
+        }
+        write!(
+            out,
+            "\n---- standard output ----\n{stdout}\n---- standard error ----\n{stderr}\n---- end ----"
+        )
+    }
+}

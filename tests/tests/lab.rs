@@ -1,0 +1,71 @@
+//! The latency lab: machines with known latencies, and what the executable under test
+//! says of them. The grammar of the models is in the documentation of
+//! `latency_tests::lab`; `make lab` prints the comparisons.
+
+use latency_tests::lab::{check, MODEL_VARIABLE};
+
+#[test]
+fn one_node() {
+    check("one node", "latency=0:0:4000");
+}
+
+#[test]
+fn two_nodes_alike() {
+    check("two nodes, symmetric", "nodes=2 latency=0:0:9000,0:1:15000,1:0:15000,1:1:9000");
+}
+
+#[test]
+fn two_nodes_unlike() {
+    check("two nodes, asymmetric", "nodes=2 latency=0:0:7000,0:1:23000,1:0:13000,1:1:8000 kernel=index");
+}
+
+#[test]
+fn four_nodes_with_all_pairs_different() {
+    check(
+        "four nodes, all pairs different",
+        "nodes=4 latency=0:0:3000,0:1:6100,0:2:6700,0:3:7900,1:0:5500,1:1:3300,1:2:8300,1:3:6400,\
+         2:0:7300,2:1:9100,2:2:3600,2:3:5800,3:0:9700,3:1:7000,3:2:5200,3:3:3900",
+    );
+}
+
+#[test]
+fn a_memory_only_node_slower_than_all() {
+    check(
+        "a memory-only node",
+        "nodes=2 memory-only=1 latency=0:0:5000,0:1:9000,0:2:25000,1:0:8000,1:1:6000,1:2:31000 pages=2m",
+    );
+}
+
+// A chase that leaves lines out would fit the cache.
+#[test]
+fn every_line_is_walked() {
+    check("a cache of 3/4 of the working set", "latency=0:0:12000 level=6M:12:2000 pages=2m");
+}
+
+#[test]
+fn a_cache_that_holds_the_working_set_is_told() {
+    check("a cache of twice the working set", "latency=0:0:20000 level=16M:16:3000 pages=2m");
+}
+
+#[test]
+fn a_disturbance_is_told_and_leaves_the_median_alone() {
+    check("a disturbance of every fifth trial", "latency=0:0:6000 pause=515:3000000");
+}
+
+#[test]
+fn without_a_counter_the_kernels_clock_is_used() {
+    check("no time-stamp counter", "nodes=2 latency=0:0:9000,0:1:15000,1:0:14000,1:1:8000 clock=kernel");
+}
+
+#[test]
+fn without_a_clock_nothing_is_reported() {
+    check("no clock", "latency=0:0:9000 clock=none");
+}
+
+#[test]
+fn the_model_given() {
+    match std::env::var(MODEL_VARIABLE) {
+        Ok(line) if !line.trim().is_empty() => check("the model given", &line),
+        _ => {}
+    }
+}

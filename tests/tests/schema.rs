@@ -1,0 +1,85 @@
+//! Real output against the schema of the documents, `tests/schema/latency-bench.schema.json`.
+
+use latency_tests::document::{at, warnings};
+use latency_tests::program::workspace;
+use latency_tests::run::run;
+use latency_tests::schema::violations;
+use serde_json::Value;
+
+fn schema() -> Value {
+    let path = workspace().join("tests/schema/latency-bench.schema.json");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn assert_valid(document: &Value) {
+    let found = violations(&schema(), document);
+    assert!(found.is_empty(), "{}\n{document:#}", found.join("\n"));
+}
+
+#[test]
+fn a_matrix_is_valid() {
+    let document = run(&["--json", "--size=1M", "--iters=2000", "--trials=15"]).expect_json(0);
+    assert_valid(&document);
+    for (key, is_right) in [
+        ("/iters", Value::is_u64 as fn(&Value) -> bool),
+        ("/seed", Value::is_u64),
+        ("/freq_ghz", Value::is_f64),
+        ("/node_pairs/0/from", Value::is_u64),
+        ("/node_pairs/0/to", Value::is_u64),
+        ("/node_pairs/0/cycles", Value::is_number),
+        ("/node_pairs/0/ns", Value::is_number),
+        ("/node_pairs/0/ci95_ns/1", Value::is_number),
+    ] {
+        assert!(is_right(at(&document, key)), "{key} in\n{document:#}");
+    }
+}
+
+#[test]
+fn a_matrix_of_few_trials_is_valid() {
+    let options = ["--json", "--size=1M", "--iters=2000", "--trials=1", "--kernel=index", "--warmup-iters=0"];
+    assert_valid(&run(&options).expect_json(0));
+}
+
+#[test]
+fn every_order_and_every_kind_of_page_is_valid() {
+    for order in ["random", "page-local", "sequential", "backward"] {
+        for pages in ["auto", "4k"] {
+            let (order, pages) = (format!("--order={order}"), format!("--pages={pages}"));
+            let options = ["--format=json", &order, &pages, "--size=1M", "--iters=2000", "--trials=3"];
+            assert_valid(&run(&options).expect_json(0));
+        }
+    }
+}
+
+#[test]
+fn the_system_is_valid() {
+    assert_valid(&run(&["system", "--json"]).expect_json(0));
+}
+
+#[test]
+fn the_warnings_are_those_of_the_text() {
+    let options = ["--json", "--size=64K", "--iters=2000", "--trials=3"];
+    let found = run(&options);
+    let document = found.expect_json(0);
+    assert_eq!(warnings(&document).len(), found.stderr.matches("WARNING: ").count(), "{found}");
+    assert!(warnings(&document).contains(&"cache-could-hold"), "{found}");
+}
+
+#[test]
+fn a_key_that_is_gone_or_new_is_noticed() {
+    let document = run(&["--json", "--size=1M", "--iters=2000", "--trials=3"]).expect_json(0);
+    let broken = |change: &dyn Fn(&mut Value)| {
+        let mut document = document.clone();
+        change(&mut document);
+        !violations(&schema(), &document).is_empty()
+    };
+    assert!(!broken(&|_| {}));
+    assert!(broken(&|document| document["seed"] = "42".into()));
+    assert!(broken(&|document| document["another"] = 1.into()));
+    assert!(broken(&|document| document["node_pairs"][0]["placement"]["verified"] = 1.into()));
+    assert!(broken(&|document| document["node_pairs"][0]["order"] = "sorted".into()));
+    assert!(broken(&|document| {
+        document.as_object_mut().map(|members| members.remove("freq_ghz"));
+    }));
+}
