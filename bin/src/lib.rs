@@ -40,13 +40,16 @@ use core::fmt::Write;
 use latency_core::units::Bytes;
 
 use error::{Failure, OutputError, PlacementError, TimingError};
-use experiment::{Experiment, Session, DESCRIPTORS, EXPERIMENTS};
+use experiment::command::Context;
+use experiment::{Experiment, Session, COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use machine::Machine;
-use options::{Format, Options};
+use options::{Format, Options, When};
 use progress::Progress;
+use report::terminal::Terminal;
 use report::Report;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
+use sys::terminal::Stream;
 use timer::Timer;
 use warning::{Warning, Warnings};
 
@@ -62,7 +65,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 
 /// As [`run`], in a frame of its own: there is room for it now.
 #[inline(never)]
-fn obey(arguments: Arguments, _environment: Environment) -> i32 {
+fn obey(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
     let options = match options::parse(arguments, &DESCRIPTORS) {
         Ok(options) => options,
@@ -70,6 +73,8 @@ fn obey(arguments: Arguments, _environment: Environment) -> i32 {
     };
     let result = if options.help || options.version {
         tell(&options)
+    } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+        act(command, &options, environment)
     } else {
         survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
             [machine, ..] => perform(arguments, &options, machine, &mut messages),
@@ -110,6 +115,40 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
         (false, false) => options::write_help(&mut out, &DESCRIPTORS),
     };
     finish(out, options)
+}
+
+/// A command on saved results.
+fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
+    let Some(command) = COMMANDS.get(index) else { return Ok(()) };
+    let mut out = sink(options)?;
+    let found = (command.run)(&mut out, &Context { options, terminal: screen(options, environment) })?;
+    finish(out, options)?;
+    found.map_or(Ok(()), Err)
+}
+
+/// What results are shown on.
+fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
+    /// Where nobody says; wide enough for every table.
+    const COLUMNS: usize = 100;
+    let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
+    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
+        .into_iter()
+        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
+    let utf8 = locale.is_some_and(|locale| {
+        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
+    });
+    let colour = match options.color {
+        When::Always => true,
+        When::Never => false,
+        // https://no-color.org
+        When::Auto => {
+            is_terminal
+                && environment.get(b"NO_COLOR").is_none_or(<[u8]>::is_empty)
+                && environment.get(b"TERM") != Some(b"dumb")
+        }
+    };
+    let columns = Stream::Output.width().filter(|_| is_terminal).map_or(COLUMNS, usize::from);
+    Terminal { columns, unicode: utf8, colour }
 }
 
 /// Plans, measures, reports.

@@ -4,6 +4,9 @@
 //! Fits are made on core cycles where they are known, since these repeat better than
 //! nanoseconds by the factor that the core's clock moves.
 
+use core::cmp::Ordering;
+
+use latency_core::math::ln;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, Cause, Classification, PageKnee};
 use latency_core::model::{
@@ -37,6 +40,10 @@ pub struct Analysis {
     pub edge: Option<Result<Edge, EdgeError>>,
     /// What the system reports.
     pub claims: Claims,
+    /// The first translation buffer: its pages, and what a miss adds, in the unit of the fits.
+    pub translation: Option<PageKnee>,
+    caches: [Cache; MAX_LEVELS],
+    count: usize,
     /// The stride of the points that were fitted.
     stride: Bytes,
 }
@@ -67,8 +74,10 @@ impl Analysis {
         let fixed = (!sizes.is_empty()).then(|| fit_classic_fixed(points, sizes, &mut workspace));
         let rules = Classification::new(PAGE);
         let mut hill = fit_hill(points, LevelCount::Chosen, None, &mut workspace);
+        let mut translation = None;
         if let Ok(fit) = &mut hill {
             let reach = translation::first_reach(&rules, fit, knees.as_slice());
+            translation = reach.and_then(|reach| knees.at(reach / PAGE.0 as f64));
             if let Some(Ok(with_reach)) =
                 reach.map(|reach| fit_hill(points, LevelCount::Chosen, Some(reach), &mut workspace))
             {
@@ -79,7 +88,9 @@ impl Analysis {
             }
         }
         let gigahertz = in_cycles.then(|| clock(dense())).flatten();
-        Analysis { gigahertz, hill, classic, fixed, edge, claims, stride }
+        let (caches, count) =
+            hill.as_ref().map_or(([Cache::default(); MAX_LEVELS], 0), |fit| caches(fit, &claims));
+        Analysis { gigahertz, hill, classic, fixed, edge, claims, translation, caches, count, stride }
     }
 
     /// Whether a point is one of those that were fitted.
@@ -100,40 +111,104 @@ impl Analysis {
         self.gigahertz.map(|_| latency)
     }
 
-    /// The levels of the hierarchy as a program meets them, translation buffers among them, without the memory.
-    pub fn levels(&self) -> impl Iterator<Item = Named<'_>> {
-        let levels = self.hill.as_ref().map_or(&[][..], Fit::levels);
-        let mut number = 0;
-        levels.iter().map(move |level| {
-            if level.cause != Cause::Translation {
-                number += 1;
-            }
-            let claim = (level.cause != Cause::Translation).then(|| self.claims.level(number)).flatten();
-            Named { level, number, claim }
-        })
+    /// The caches as a program meets them, nearest first.
+    #[must_use]
+    pub fn caches(&self) -> &[Cache] {
+        self.caches.get(..self.count).unwrap_or_default()
     }
 }
 
-/// A level and what is said of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Named<'f> {
-    /// What the fit found.
-    pub level: &'f Level,
-    /// Its place among the caches, from 1; that of the cache before it for a translation buffer.
+/// The most ways in which levels could belong to claims.
+const ASSIGNMENTS: usize = MAX_CLAIMS.pow(MAX_LEVELS as u32);
+/// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
+const UNUSED: f64 = 2.0;
+
+/// Levels of a fit that are one cache, or one that gives way in stages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cache {
+    /// Its place in the hierarchy, from 1.
     pub number: u32,
-    /// What the system reports of the cache at that place.
-    pub claim: Option<&'f Claim>,
+    /// Its first stage, which has its latency.
+    pub first: Level,
+    /// Its last, beyond which the next cache or the memory serves most accesses.
+    pub last: Level,
+    /// The number of stages.
+    pub stages: u32,
+    /// What the system reports of it.
+    pub claim: Option<Claim>,
 }
 
-impl Named<'_> {
-    /// Whether the reported size lies outside of the interval in which the level gives way.
+impl Cache {
+    /// Whether the reported size lies outside of the interval in which it gives way.
     #[must_use]
     pub fn disagrees(&self) -> bool {
         self.claim.is_some_and(|claim| {
             let size = claim.size.0 as f64;
-            size * TOLERANCE < self.level.onset || size > self.level.capacity.value * TOLERANCE
+            size * TOLERANCE < self.first.onset || size > self.last.capacity.value * TOLERANCE
         })
     }
+}
+
+/// Joins the levels of a fit into caches: by what the system reports, as far as it does.
+fn caches(fit: &Fit, claims: &Claims) -> ([Cache; MAX_LEVELS], usize) {
+    let mut found = [Cache::default(); MAX_LEVELS];
+    let mut count = 0;
+    let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
+    let numbers = assign(levels(), claims);
+    let mut last_number = 0;
+    for (level, assigned) in levels().zip(numbers) {
+        // Without claims, what has no plateau of its own is the end of the cache before it.
+        let number = assigned.unwrap_or(last_number + u32::from(level.plateau || last_number == 0));
+        if number == last_number {
+            if let Some(cache) = found.get_mut(..count).and_then(<[_]>::last_mut) {
+                cache.last = *level;
+                cache.stages += 1;
+            }
+        } else if let Some(slot) = found.get_mut(count) {
+            let claim = claims.level(number).copied();
+            *slot = Cache { number, first: *level, last: *level, stages: 1, claim };
+            count += 1;
+        }
+        last_number = number;
+    }
+    (found, count)
+}
+
+/// Which reported cache each level is, such that sizes fit best where levels leave a cache.
+fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) -> [Option<u32>; MAX_LEVELS] {
+    let mut best = ([None; MAX_LEVELS], f64::INFINITY);
+    let last = claims.iter().map(|claim| claim.level).max().unwrap_or(0);
+    for code in 0..ASSIGNMENTS {
+        let mut rest = code;
+        let mut numbers = [None; MAX_LEVELS];
+        let mut cost = 0.0;
+        let mut before: Option<(u32, f64)> = None;
+        let off = |number, knee: f64| {
+            claims.level(number).map_or(f64::INFINITY, |claim| ln(knee / claim.size.0 as f64).abs())
+        };
+        for (slot, level) in numbers.iter_mut().zip(levels.clone()) {
+            let number = 1 + (rest % MAX_CLAIMS) as u32;
+            rest /= MAX_CLAIMS;
+            if let Some((previous, knee)) = before {
+                match previous.cmp(&number) {
+                    Ordering::Less => cost += off(previous, knee) + UNUSED * f64::from(number - previous - 1),
+                    Ordering::Equal => {}
+                    Ordering::Greater => cost = f64::INFINITY,
+                }
+            } else {
+                cost += UNUSED * f64::from(number - 1);
+            }
+            *slot = Some(number);
+            before = Some((number, level.capacity.value));
+        }
+        let Some((number, knee)) = before else { break };
+        cost += off(number, knee) + UNUSED * f64::from(last.saturating_sub(number));
+        // The same levels came with every code of what lies beyond them.
+        if cost < best.1 {
+            best = (numbers, cost);
+        }
+    }
+    best.0
 }
 
 /// The knees of the points with one line on each page.
@@ -165,6 +240,13 @@ impl Knees {
             knees.count += 1;
         }
         knees
+    }
+
+    fn at(&self, pages: f64) -> Option<PageKnee> {
+        self.as_slice()
+            .iter()
+            .copied()
+            .min_by(|one, other| (one.pages - pages).abs().total_cmp(&(other.pages - pages).abs()))
     }
 
     fn as_slice(&self) -> &[PageKnee] {

@@ -58,8 +58,9 @@ impl Sample {
     pub fn spread(&self) -> f64 {
         /// Nothing repeats better than the clock that times it.
         const LEAST: f64 = 5e-4;
-        let by_interval = || Some(self.interval?.relative_half_width(self.nanoseconds) / DEVIATIONS);
-        let spread = self.deviation.or_else(by_interval).filter(|spread| spread.is_finite());
+        let by_interval =
+            self.interval.map(|interval| interval.relative_half_width(self.nanoseconds) / DEVIATIONS);
+        let spread = by_interval.or(self.deviation).filter(|spread| spread.is_finite());
         spread.map_or(0.0, |spread| spread.max(LEAST))
     }
 

@@ -1,10 +1,14 @@
 //! The experiments: a new one is a file here and a line in the table.
 
+pub mod command;
 mod curve;
+mod fit;
 mod matrix;
 mod system;
 
 use core::fmt;
+
+pub use command::Command;
 
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -61,6 +65,9 @@ pub struct Experiment {
 /// Every experiment; the first is the default.
 pub static EXPERIMENTS: [&Experiment; 3] = [&matrix::MATRIX, &curve::CURVE, &system::SYSTEM];
 
-/// What the command line must know of them.
-pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len()] =
-    [matrix::MATRIX.descriptor, curve::CURVE.descriptor, system::SYSTEM.descriptor];
+/// Every command on saved results.
+pub static COMMANDS: [&Command; 1] = [&fit::FIT];
+
+/// What the command line must know of them: first the experiments, then the commands.
+pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] =
+    [matrix::MATRIX.descriptor, curve::CURVE.descriptor, system::SYSTEM.descriptor, fit::FIT.descriptor];

@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod chart;
 pub mod csv;
+pub mod curve;
 pub mod figures;
 pub mod heatmap;
 pub mod json;
