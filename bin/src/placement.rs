@@ -279,6 +279,9 @@ fn enough(
             _ => Ok(()),
         };
     }
+    if pages == Pages::Thp && machine.host.huge_pages.enabled.as_str() == "never" {
+        return Err(PlacementError::ThpDisabled);
+    }
     // A tenth is left for page tables and for everybody else. Unknown amounts are not judged.
     let free = machine.free_memory(target);
     if free.0 > 0 && size.0 > free.0 / 10 * 9 {

@@ -134,7 +134,7 @@ pub struct Chart<'a> {
     pub x_axis: Axis<'a>,
     /// The vertical axis.
     pub y_axis: Axis<'a>,
-    /// What is drawn, the first in front.
+    /// What is drawn, the first in front but behind the curves of models.
     pub series: &'a [Series<'a>],
     /// The vertical lines.
     pub marks: &'a [Mark<'a>],

@@ -11,6 +11,7 @@ pub mod labels;
 pub mod plan;
 pub mod plot;
 pub mod shade;
+pub mod svg;
 pub mod system;
 pub mod terminal;
 pub mod text;

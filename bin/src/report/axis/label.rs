@@ -1,6 +1,7 @@
 //! A value and a title as an axis writes them.
 
 use crate::report::chart::{Axis, Unit};
+use crate::report::figures::Figure;
 use core::fmt::{self, Display};
 use latency_core::math::round;
 use latency_core::units::Bytes;
@@ -39,10 +40,43 @@ impl Display for Label {
         match self.kind {
             Kind::Bytes => Bytes(round(self.value) as u64).fmt(out),
             Kind::Plain => self.value.fmt(out),
-            Kind::Prefixed => match PREFIXES.into_iter().find(|&(factor, _)| self.value.abs() >= factor) {
-                Some((factor, prefix)) => write!(out, "{} {prefix}", self.value / factor),
-                None => self.value.fmt(out),
+            Kind::Prefixed => match prefix_of(self.value) {
+                (_, "") => self.value.fmt(out),
+                (factor, prefix) => write!(out, "{} {prefix}", self.value / factor),
             },
+        }
+    }
+}
+
+/// The largest prefix that leaves a number of at least one.
+fn prefix_of(value: f64) -> (f64, &'static str) {
+    PREFIXES.into_iter().find(|&(factor, _)| value.abs() >= factor).unwrap_or((1.0, ""))
+}
+
+/// A measured value with its unit, for the text beside a point: `48 KiB`, `1.58 ns`.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    value: f64,
+    unit: Unit<'a>,
+}
+
+impl<'a> Reading<'a> {
+    /// A value in a unit.
+    #[must_use]
+    pub fn new(value: f64, unit: Unit<'a>) -> Self {
+        Self { value, unit }
+    }
+}
+
+impl Display for Reading<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            Unit::Bytes | Unit::Count => Label::new(self.value, self.unit).fmt(out),
+            Unit::Plain(unit) => write!(out, "{} {unit}", Figure(self.value)),
+            Unit::Prefixed(unit) => {
+                let (factor, prefix) = prefix_of(self.value);
+                write!(out, "{} {prefix} {unit}", Figure(self.value / factor))
+            }
         }
     }
 }
@@ -75,6 +109,14 @@ mod tests {
         assert_eq!(Label::new(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
         assert_eq!(Label::new(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
         assert_eq!(Label::new(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
+    }
+
+    #[test]
+    fn readings_are_rounded_and_carry_their_unit() {
+        assert_eq!(Reading::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(Reading::new(1.5812, Unit::Plain("ns")).to_string(), "1.58 ns");
+        assert_eq!(Reading::new(12.0, Unit::Count).to_string(), "12");
+        assert_eq!(Reading::new(1.192e8, Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod label;
 mod plane;
 mod ticks;
 
-pub use label::{Label, Title};
+pub use label::{Label, Reading, Title};
 pub use plane::Plane;
 pub use ticks::Ticks;
 

@@ -131,16 +131,25 @@ impl Plot<'_> {
         Look { glyph, colour: COLOURS.get(index % COLOURS.len()).copied().unwrap_or(QUIET) }
     }
 
-    /// The title of the vertical axis and, of several series, their names.
+    /// The title of the vertical axis and the names of the series, in as many lines as it takes.
     fn legend(&self, out: &mut dyn Write) -> fmt::Result {
-        write!(out, "{}", Title(self.chart.y_axis))?;
+        const GAP: usize = 3;
+        let title = Title(self.chart.y_axis);
+        write!(out, "{title}")?;
+        let mut column = width(&title);
         for (index, series) in
             self.chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty())
         {
             let look = self.look(index, series);
-            out.write_str("   ")?;
+            let wide = GAP + 2 + width(&series.name);
+            if column > 0 && column + wide > self.terminal.columns {
+                out.write_char('\n')?;
+                column = 0;
+            }
+            write!(out, "{:GAP$}", "")?;
             self.terminal.paint(out, Some(look.colour), &look.glyph)?;
             write!(out, " {}", series.name)?;
+            column += wide;
         }
         out.write_char('\n')
     }

@@ -1,0 +1,180 @@
+//! A matrix of node pairs as SVG: the number in each cell, its ground the shade.
+//!
+//! Knows the matrix, no result.
+
+use super::style::{shade, text_on};
+use super::text::{lines, Escaped, Size};
+use super::{begin, heading_height, EDGE};
+use crate::report::chart::Matrix;
+use crate::report::figures::Figure;
+use crate::report::shade::Shades;
+use core::fmt::{self, Write};
+use latency_core::units::NodeId;
+
+/// Cells shrink with the number of columns, within these widths.
+const ROOM: f64 = 640.0;
+const NARROWEST_CELL: f64 = 40.0;
+const WIDEST_CELL: f64 = 84.0;
+const CELL_HEIGHT: f64 = 44.0;
+const GAP: f64 = 3.0;
+/// Room for the headings of rows and of columns.
+const ROW_HEADINGS: f64 = 84.0;
+const COLUMN_HEADINGS: f64 = 52.0;
+/// Rectangles of the scale below the matrix.
+const SCALE_STEPS: u32 = 24;
+const SCALE_WIDTH: f64 = 192.0;
+const SCALE_HEIGHT: f64 = 12.0;
+const NARROWEST: f64 = 460.0;
+const REASONS: usize = 4;
+const REASON_LINE: f64 = 17.0;
+
+/// Writes a matrix as one SVG document.
+///
+/// # Errors
+///
+/// Where `out` fails.
+pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>) -> fmt::Result {
+    let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
+    let matrix_width = cell * matrix.columns.len() as f64;
+    let width = (2.0 * EDGE + ROW_HEADINGS + matrix_width).max(NARROWEST);
+    let (left, top) =
+        (EDGE + ROW_HEADINGS, heading_height(width, matrix.title, matrix.subtitle) + COLUMN_HEADINGS);
+    let bottom = top + CELL_HEIGHT * matrix.rows.len() as f64;
+    let shades = Shades::of(matrix);
+    let scale_top = bottom + EDGE;
+    let notes_top = if shades.is_some() { scale_top + SCALE_HEIGHT + EDGE } else { scale_top };
+    let room = width - 2.0 * EDGE;
+    let reasons = matrix.reasons::<REASONS>();
+    let notes = reasons.iter().flatten().flat_map(|reason| lines(reason, Size::Small, room - 16.0)).count();
+    let height = notes_top + REASON_LINE * notes as f64 + if notes > 0 { EDGE / 2.0 } else { 0.0 };
+
+    begin(out, width, height, matrix.title, matrix.subtitle)?;
+    let grid = Grid { matrix, left, top, cell };
+    grid.headings(out, bottom)?;
+    for (row_index, &row) in matrix.rows.iter().enumerate() {
+        for (column_index, &column) in matrix.columns.iter().enumerate() {
+            let (x, y) = (left + cell * column_index as f64, top + CELL_HEIGHT * row_index as f64);
+            grid.cell(out, (row, column), (x, y), shades.as_ref())?;
+        }
+    }
+    if let Some(shades) = &shades {
+        scale(out, shades, matrix.unit, left, scale_top)?;
+    }
+    let mut baseline = notes_top;
+    for reason in reasons.into_iter().flatten() {
+        writeln!(out, "<text class=\"quiet\" x=\"{EDGE}\" y=\"{:.1}\">–</text>", baseline + 4.0)?;
+        for line in lines(reason, Size::Small, room - 16.0) {
+            let x = EDGE + 16.0;
+            writeln!(
+                out,
+                "<text class=\"quiet\" x=\"{x}\" y=\"{:.1}\">{}</text>",
+                baseline + 4.0,
+                Escaped(line)
+            )?;
+            baseline += REASON_LINE;
+        }
+    }
+    out.write_str("</svg>\n")
+}
+
+struct Grid<'a, 'm> {
+    matrix: &'a Matrix<'m>,
+    left: f64,
+    top: f64,
+    cell: f64,
+}
+
+impl Grid<'_, '_> {
+    fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
+        let Self { matrix, left, top, cell } = *self;
+        let centre = left + cell * matrix.columns.len() as f64 / 2.0;
+        writeln!(
+            out,
+            "<text class=\"quiet\" text-anchor=\"middle\" x=\"{centre:.1}\" y=\"{:.1}\">target node</text>",
+            top - 30.0
+        )?;
+        let (x, y) = (left - 52.0, (top + bottom) / 2.0);
+        writeln!(
+            out,
+            "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" \
+             transform=\"rotate(-90 {x:.1} {y:.1})\">initiator node</text>"
+        )?;
+        for (index, column) in matrix.columns.iter().enumerate() {
+            let x = left + cell * (index as f64 + 0.5);
+            writeln!(
+                out,
+                "<text class=\"number\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{column}</text>",
+                top - 10.0
+            )?;
+        }
+        for (index, row) in matrix.rows.iter().enumerate() {
+            let y = top + CELL_HEIGHT * (index as f64 + 0.5) + 5.0;
+            writeln!(
+                out,
+                "<text class=\"number\" text-anchor=\"end\" x=\"{:.1}\" y=\"{y:.1}\">{row}</text>",
+                left - 14.0
+            )?;
+        }
+        Ok(())
+    }
+
+    fn cell(
+        &self,
+        out: &mut dyn Write,
+        (row, column): (NodeId, NodeId),
+        (x, y): (f64, f64),
+        shades: Option<&Shades>,
+    ) -> fmt::Result {
+        let (width, height) = (self.cell - GAP, CELL_HEIGHT - GAP);
+        let frame =
+            format_args!("x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"");
+        let (middle, baseline) = (x + width / 2.0, y + height / 2.0 + 5.0);
+        let place = format_args!("text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{baseline:.1}\"");
+        match (self.matrix.at(row, column), shades) {
+            (Ok(value), Some(shades)) => {
+                let (figure, unit) = (Figure(value), Escaped(self.matrix.unit));
+                let ground = shade(shades.depth(value));
+                let ink = text_on(ground);
+                writeln!(
+                    out,
+                    "<g><title>node {row} to node {column}: {figure} {unit}</title><rect {frame} fill=\"{ground}\"/>\
+                     <text class=\"number\" {place} style=\"fill:{ink}\">{figure}</text></g>"
+                )
+            }
+            (cell, _) => {
+                let reason = Escaped(cell.err().unwrap_or("no number"));
+                writeln!(
+                    out,
+                    "<g><title>node {row} to node {column}: {reason}</title><rect class=\"none\" {frame}/>\
+                     <text class=\"number quiet\" {place}>–</text></g>"
+                )
+            }
+        }
+    }
+}
+
+/// What the shades mean.
+fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) -> fmt::Result {
+    let (low, high) = shades.ends();
+    let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
+    let baseline = top + SCALE_HEIGHT - 2.0;
+    let unit = Escaped(unit);
+    writeln!(
+        out,
+        "<text class=\"quiet\" text-anchor=\"end\" x=\"{:.1}\" y=\"{baseline:.1}\">{} {unit}</text>",
+        left - 8.0,
+        Figure(low)
+    )?;
+    for step in 0..SCALE_STEPS {
+        let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
+        let x = left + step_width * f64::from(step);
+        // A little overlap hides the seams of renderers that smooth edges.
+        let wide = step_width + if step + 1 < SCALE_STEPS { 0.5 } else { 0.0 };
+        writeln!(
+            out,
+            "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{SCALE_HEIGHT}\" fill=\"{colour}\"/>"
+        )?;
+    }
+    let x = left + SCALE_WIDTH + 8.0;
+    writeln!(out, "<text class=\"quiet\" x=\"{x:.1}\" y=\"{baseline:.1}\">{} {unit}</text>", Figure(high))
+}

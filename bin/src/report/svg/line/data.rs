@@ -1,0 +1,185 @@
+//! The series of a chart as SVG paths, and the swatches that stand for them.
+
+use super::super::text::Escaped;
+use crate::report::axis::{Plane, Reading};
+use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
+use core::fmt::{self, Write};
+
+/// The length of the line that stands for a series in the legend.
+pub const SWATCH_WIDTH: f64 = 28.0;
+/// The radius of markers: of few points, and of many.
+const LARGE: f64 = 3.4;
+const SMALL: f64 = 2.2;
+const MANY: usize = 40;
+/// Places at which a model's curve is evaluated: one in three pixels.
+const CURVE_STEPS: u32 = 256;
+const MARKERS: usize = 4;
+
+/// The area of the plot, in pixels.
+pub struct Canvas<'a> {
+    pub plane: Plane<'a>,
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    /// The units of the horizontal and of the vertical axis.
+    pub axes: (Unit<'a>, Unit<'a>),
+}
+
+impl Canvas<'_> {
+    pub fn x(&self, value: f64) -> f64 {
+        self.left + self.width * self.plane.x.fraction(value)
+    }
+
+    pub fn y(&self, value: f64) -> f64 {
+        self.bottom() - self.height * self.plane.y.fraction(value)
+    }
+
+    pub fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    pub fn series(&self, out: &mut dyn Write, data: Data<'_>, index: usize) -> fmt::Result {
+        match data {
+            Data::Points(points) => {
+                self.bands(out, points)?;
+                self.lines(out, points)?;
+                self.markers(out, points, index)
+            }
+            Data::Curve(curve) => self.curve(out, curve),
+            Data::Bars(bars) => self.bars(out, bars),
+        }
+    }
+
+    fn bands(&self, out: &mut dyn Write, points: &[Point]) -> fmt::Result {
+        let ends = |point: &Point| {
+            point.band.filter(|&(low, high)| point.is_drawable() && is_drawable(low) && is_drawable(high))
+        };
+        for run in points.split(|point| ends(point).is_none()).filter(|run| run.len() > 1) {
+            let lower = run.iter().filter_map(|point| Some((point.x, ends(point)?.0)));
+            let upper = run.iter().rev().filter_map(|point| Some((point.x, ends(point)?.1)));
+            out.write_str("<path class=\"band\" d=\"")?;
+            self.path(out, lower.chain(upper))?;
+            out.write_str("Z\"/>\n")?;
+        }
+        Ok(())
+    }
+
+    fn lines(&self, out: &mut dyn Write, points: &[Point]) -> fmt::Result {
+        for run in points.split(|point| !point.is_drawable()).filter(|run| run.len() > 1) {
+            out.write_str("<path class=\"line\" d=\"")?;
+            self.path(out, run.iter().map(|point| (point.x, point.y)))?;
+            out.write_str("\"/>\n")?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, out: &mut dyn Write, places: impl Iterator<Item = (f64, f64)>) -> fmt::Result {
+        for (index, (x, y)) in places.enumerate() {
+            let command = if index == 0 { 'M' } else { 'L' };
+            write!(out, "{command}{:.1} {:.1}", self.x(x), self.y(y))?;
+        }
+        Ok(())
+    }
+
+    fn markers(&self, out: &mut dyn Write, points: &[Point], index: usize) -> fmt::Result {
+        let radius = if points.len() > MANY { SMALL } else { LARGE };
+        for point in points.iter().filter(|point| point.is_drawable()) {
+            let (x, y) = (Reading::new(point.x, self.axes.0), Reading::new(point.y, self.axes.1));
+            out.write_str("<path class=\"point\" d=\"")?;
+            marker(out, index, (self.x(point.x), self.y(point.y)), radius)?;
+            write!(out, "\"><title>{}: {}", Escaped(&x), Escaped(&y))?;
+            if let Some((low, high)) = point.band {
+                let (low, high) = (Reading::new(low, self.axes.1), Reading::new(high, self.axes.1));
+                write!(out, " ({} to {})", Escaped(&low), Escaped(&high))?;
+            }
+            out.write_str("</title></path>\n")?;
+        }
+        Ok(())
+    }
+
+    fn curve(&self, out: &mut dyn Write, curve: &dyn Fn(f64) -> f64) -> fmt::Result {
+        out.write_str("<path class=\"curve\" d=\"")?;
+        let mut command = 'M';
+        for step in 0..=CURVE_STEPS {
+            let x = self.plane.x.value(f64::from(step) / f64::from(CURVE_STEPS));
+            let y = curve(x);
+            if is_drawable(y) {
+                write!(out, "{command}{:.1} {:.1}", self.x(x), self.y(y))?;
+            }
+            command = if is_drawable(y) { 'L' } else { 'M' };
+        }
+        out.write_str("\"/>\n")
+    }
+
+    fn bars(&self, out: &mut dyn Write, bars: &[Bar]) -> fmt::Result {
+        let base = self.y(0.0);
+        for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
+            let (left, right, end) = (self.x(bar.low), self.x(bar.high), self.y(bar.height));
+            let (low, high) = (Reading::new(bar.low, self.axes.0), Reading::new(bar.high, self.axes.0));
+            writeln!(
+                out,
+                "<path class=\"bar\" d=\"M{left:.1} {base:.1}V{end:.1}H{right:.1}V{base:.1}Z\">\
+                 <title>{} to {}: {}</title></path>",
+                Escaped(&low),
+                Escaped(&high),
+                Escaped(&Reading::new(bar.height, self.axes.1))
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Draws what stands for a series, from its left end at middle height.
+pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f64)) -> fmt::Result {
+    let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
+    match data {
+        Data::Points(_) => {
+            write!(out, "<path class=\"line\" d=\"M{x:.1} {y:.1}H{right:.1}\"/><path class=\"point\" d=\"")?;
+            marker(out, index, (middle, y), LARGE)?;
+            out.write_str("\"/>")
+        }
+        Data::Curve(_) => write!(out, "<path class=\"curve\" d=\"M{x:.1} {y:.1}H{right:.1}\"/>"),
+        Data::Bars(_) => {
+            write!(out, "<path class=\"bar\" d=\"M{x:.1} {:.1}H{right:.1}v8H{x:.1}Z\"/>", y - 4.0)
+        }
+    }
+}
+
+/// The outline of a marker: circle, square, triangle or diamond, since colour alone
+/// tells nothing to some readers and printers.
+fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) -> fmt::Result {
+    match index % MARKERS {
+        0 => {
+            let (left, diameter) = (x - radius, 2.0 * radius);
+            write!(
+                out,
+                "M{left:.1} {y:.1}a{radius} {radius} 0 1 0 {diameter:.1} 0a{radius} {radius} 0 1 0 -{diameter:.1} 0Z"
+            )
+        }
+        1 => {
+            let half = radius * 0.9;
+            write!(
+                out,
+                "M{:.1} {:.1}h{:.1}v{:.1}h-{:.1}Z",
+                x - half,
+                y - half,
+                2.0 * half,
+                2.0 * half,
+                2.0 * half
+            )
+        }
+        2 => {
+            let half = radius * 1.15;
+            write!(out, "M{x:.1} {:.1}l{half:.1} {:.1}h-{:.1}Z", y - half, 2.0 * half, 2.0 * half)
+        }
+        _ => {
+            let half = radius * 1.3;
+            write!(
+                out,
+                "M{x:.1} {:.1}l{half:.1} {half:.1}l-{half:.1} {half:.1}l-{half:.1} -{half:.1}Z",
+                y - half
+            )
+        }
+    }
+}

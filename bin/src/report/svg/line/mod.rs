@@ -1,0 +1,209 @@
+//! A chart as SVG: axes, lines, bands, curves, bars and marks.
+//!
+//! Places everything that surrounds the data; the data themselves are drawn by
+//! `data`. Knows the chart, no result.
+
+mod data;
+
+use super::style::SERIES;
+use super::text::{width, Escaped, Size};
+use super::{begin, heading_height, EDGE};
+use crate::report::axis::{Plane, Title};
+use crate::report::chart::{Chart, Data};
+use crate::report::labels::{Place, Shelves};
+use core::fmt::{self, Write};
+use data::{swatch, Canvas, SWATCH_WIDTH};
+
+const WIDTH: f64 = 860.0;
+const PLOT_HEIGHT: f64 = 340.0;
+/// Left of the plot: the title of the vertical axis and its labels.
+const LEFT: f64 = 80.0;
+/// Below the plot: the labels of the horizontal axis and its title.
+const BELOW: f64 = 62.0;
+const MOST_X_TICKS: usize = 10;
+const MOST_Y_TICKS: usize = 6;
+const LEGEND_LINE: f64 = 22.0;
+const LEGEND_GAP: f64 = 24.0;
+const MARK_LINE: f64 = 17.0;
+const MARK_LINES: usize = 4;
+/// Between the line of a mark and its label.
+const MARK_GAP: f64 = 5.0;
+
+/// Writes a chart as one SVG document.
+///
+/// # Errors
+///
+/// Where `out` fails.
+pub fn write(out: &mut dyn Write, chart: &Chart<'_>) -> fmt::Result {
+    let heading = heading_height(WIDTH, chart.title, chart.subtitle);
+    let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
+        begin(out, WIDTH, heading + 2.0 * EDGE, chart.title, chart.subtitle)?;
+        writeln!(out, "<text x=\"{EDGE}\" y=\"{:.1}\">no points</text>", heading + EDGE)?;
+        return out.write_str("</svg>\n");
+    };
+    let mut legend = Legend::new(heading);
+    legend.each(chart, |_, _| Ok(()))?;
+    let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
+    let marks_top = legend.bottom() + 8.0;
+    let x_of = |value: f64| LEFT + (WIDTH - LEFT - EDGE) * plane.x.fraction(value);
+    for mark in chart.marks.iter().filter(|mark| plane.x.contains(mark.x)) {
+        mark_place(&mut shelves, x_of(mark.x), mark.label);
+    }
+    let top = marks_top + MARK_LINE * shelves.lines() as f64 + 6.0;
+    let canvas = Canvas {
+        plane,
+        left: LEFT,
+        top,
+        width: WIDTH - LEFT - EDGE,
+        height: PLOT_HEIGHT,
+        axes: (chart.x_axis.unit, chart.y_axis.unit),
+    };
+
+    begin(out, WIDTH, top + PLOT_HEIGHT + BELOW, chart.title, chart.subtitle)?;
+    let mut legend = Legend::new(heading);
+    legend.each(chart, |index, (x, y)| {
+        let Some(series) = chart.series.get(index) else { return Ok(()) };
+        write!(out, "<g class=\"s{}\">", index % SERIES)?;
+        swatch(out, series.data, index, (x, y))?;
+        let text_x = x + SWATCH_WIDTH + 8.0;
+        writeln!(out, "</g><text x=\"{text_x:.1}\" y=\"{:.1}\">{}</text>", y + 4.0, Escaped(series.name))
+    })?;
+    vertical_axis(out, &canvas, chart)?;
+    horizontal_axis(out, &canvas, chart)?;
+    marks(out, &canvas, chart, marks_top)?;
+    // The first is in front and therefore drawn last; models are dashed and hide nothing.
+    for curves in [false, true] {
+        for (index, series) in chart.series.iter().enumerate().rev() {
+            if matches!(series.data, Data::Curve(_)) == curves {
+                writeln!(out, "<g class=\"s{}\">", index % SERIES)?;
+                canvas.series(out, series.data, index)?;
+                out.write_str("</g>\n")?;
+            }
+        }
+    }
+    out.write_str("</svg>\n")
+}
+
+/// Where the names of series stand, in as many lines as they take.
+struct Legend {
+    x: f64,
+    y: f64,
+    empty: bool,
+}
+
+impl Legend {
+    fn new(heading: f64) -> Self {
+        Self { x: EDGE, y: heading + LEGEND_LINE / 2.0 + 4.0, empty: true }
+    }
+
+    /// Tells index and place, the left end and the middle height, of each named series.
+    fn each(
+        &mut self,
+        chart: &Chart<'_>,
+        mut tell: impl FnMut(usize, (f64, f64)) -> fmt::Result,
+    ) -> fmt::Result {
+        for (index, series) in chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()) {
+            let wide = SWATCH_WIDTH + 8.0 + width(&series.name, Size::Small);
+            if !self.empty && self.x + wide > WIDTH - EDGE {
+                (self.x, self.y) = (EDGE, self.y + LEGEND_LINE);
+            }
+            tell(index, (self.x, self.y))?;
+            self.empty = false;
+            self.x += wide + LEGEND_GAP;
+        }
+        Ok(())
+    }
+
+    fn bottom(&self) -> f64 {
+        self.y + if self.empty { -LEGEND_LINE / 2.0 } else { LEGEND_LINE / 2.0 }
+    }
+}
+
+/// Right of its line, or left of it where the right edge is too near.
+fn mark_place(shelves: &mut Shelves<MARK_LINES>, x: f64, label: &str) -> Option<Place> {
+    let wide = width(&label, Size::Small);
+    let right = x + MARK_GAP;
+    let start = if right + wide > WIDTH - EDGE { x - MARK_GAP - wide } else { right };
+    shelves.place(start, wide)
+}
+
+fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top: f64) -> fmt::Result {
+    let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
+    // All lines come first, so that none crosses out a label.
+    for label_pass in [false, true] {
+        shelves = if label_pass { Shelves::new(WIDTH - EDGE, 8.0) } else { shelves };
+        for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
+            let x = canvas.x(mark.x);
+            let place = mark_place(&mut shelves, x, mark.label);
+            let label_top = place.map_or(canvas.top, |place| marks_top + MARK_LINE * place.line as f64);
+            match place {
+                Some(place) if label_pass => {
+                    // The end at the line is exact, whatever the width of the font.
+                    let (anchor, text_x) =
+                        if place.start < x { ("end", x - MARK_GAP) } else { ("start", x + MARK_GAP) };
+                    let (y, label) = (label_top + 12.0, Escaped(mark.label));
+                    writeln!(
+                        out,
+                        "<text class=\"label\" text-anchor=\"{anchor}\" x=\"{text_x:.1}\" y=\"{y:.1}\">{label}</text>"
+                    )?;
+                }
+                _ if label_pass => {}
+                _ => writeln!(
+                    out,
+                    "<line class=\"mark\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{label_top:.1}\" y2=\"{:.1}\">\
+                     <title>{}</title></line>",
+                    canvas.bottom(),
+                    Escaped(mark.label)
+                )?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
+    let (left, right) = (canvas.left, canvas.left + canvas.width);
+    for tick in canvas.plane.y.ticks() {
+        let y = canvas.y(tick);
+        writeln!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>")?;
+        let (x, y, label) = (left - 8.0, y + 4.0, canvas.plane.y.label(tick));
+        writeln!(out, "<text class=\"quiet\" text-anchor=\"end\" x=\"{x}\" y=\"{y:.1}\">{label}</text>")?;
+    }
+    let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
+    writeln!(
+        out,
+        "<text text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\">{}</text>",
+        Escaped(&Title(chart.y_axis))
+    )
+}
+
+fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
+    let (left, right, bottom) = (canvas.left, canvas.left + canvas.width, canvas.bottom());
+    writeln!(
+        out,
+        "<line class=\"axis\" x1=\"{left}\" x2=\"{right}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>"
+    )?;
+    let mut shelf = Shelves::<1>::new(WIDTH, 8.0);
+    for tick in canvas.plane.x.ticks() {
+        let (x, label) = (canvas.x(tick), canvas.plane.x.label(tick));
+        let wide = width(&label, Size::Small);
+        writeln!(
+            out,
+            "<line class=\"axis\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{:.1}\"/>",
+            bottom + 5.0
+        )?;
+        if shelf.place(x - wide / 2.0, wide).is_some() {
+            let y = bottom + 20.0;
+            writeln!(
+                out,
+                "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>"
+            )?;
+        }
+    }
+    let (x, y) = (left + canvas.width / 2.0, bottom + 44.0);
+    writeln!(
+        out,
+        "<text text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
+        Escaped(&Title(chart.x_axis))
+    )
+}

@@ -1,0 +1,91 @@
+//! Pictures compared with stored ones, and well-formed whatever the data.
+
+use super::*;
+use crate::report::chart::{Axis, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
+use crate::report::samples;
+use latency_core::units::NodeId;
+use proptest::prelude::*;
+use std::string::String;
+use std::vec::Vec;
+
+fn chart_of(chart: &Chart<'_>) -> String {
+    let mut text = String::new();
+    write_chart(&mut text, chart).unwrap();
+    assert_well_formed(&text);
+    text
+}
+
+fn matrix_of(matrix: &Matrix<'_>) -> String {
+    let mut text = String::new();
+    write_heatmap(&mut text, matrix).unwrap();
+    assert_well_formed(&text);
+    text
+}
+
+/// Every element is closed, in order; no text has a stray `<` or `&`; every number is one.
+fn assert_well_formed(document: &str) {
+    let mut open = Vec::new();
+    for part in document.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').expect("a tag that ends");
+        let reference =
+            |text: &str| ["amp;", "lt;", "gt;", "quot;", "#39;"].iter().any(|name| text.starts_with(name));
+        assert!(text.split('&').skip(1).all(reference), "{text}");
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        let name = tag.trim_matches('/').split(' ').next().unwrap();
+        match (tag.starts_with('/'), tag.ends_with('/')) {
+            (true, _) => assert_eq!(open.pop(), Some(name)),
+            (false, true) => {}
+            (false, false) => open.push(name),
+        }
+        assert!(!tag.contains("NaN") && !tag.contains("inf"), "{tag}");
+    }
+    assert!(open.is_empty() && document.starts_with("<svg ") && document.ends_with("</svg>\n"));
+}
+
+#[test]
+fn pictures_look_as_they_did() {
+    samples::curve(|chart| samples::golden("curve.svg", &chart_of(chart)));
+    samples::lanes(|chart| samples::golden("lanes.svg", &chart_of(chart)));
+    samples::histogram(|chart| samples::golden("histogram.svg", &chart_of(chart)));
+    samples::matrix(|matrix| samples::golden("matrix.svg", &matrix_of(matrix)));
+}
+
+#[test]
+fn a_picture_fetches_and_runs_nothing() {
+    samples::curve(|chart| {
+        let text = chart_of(chart).replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for word in ["http", "script", "href", "url(", "@import", "@font-face", " on"] {
+            assert!(!text.contains(word), "{word}");
+        }
+    });
+}
+
+#[test]
+fn without_points_or_numbers_there_is_still_a_document() {
+    samples::curve(|chart| assert!(chart_of(&Chart { series: &[], ..*chart }).contains("no points")));
+    let nodes = [NodeId(0)];
+    let cell = |_, _| Err("not measurable here: mbind <EPERM>");
+    let matrix = Matrix { title: "", subtitle: "", unit: "ns", rows: &nodes, columns: &nodes, cell: &cell };
+    assert!(matrix_of(&matrix).contains("node 0 to node 0: not measurable here: mbind &lt;EPERM&gt;"));
+    matrix_of(&Matrix { rows: &[], columns: &[], ..matrix });
+}
+
+proptest! {
+    #[test]
+    fn any_data_make_a_document(
+        values in prop::collection::vec((any::<f64>(), any::<f64>(), any::<f64>(), any::<f64>()), 0..8),
+        text in any::<String>(),
+        scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic, Scale::Ordinal][..]),
+    ) {
+        let points: Vec<Point> =
+            values.iter().map(|&(x, y, low, high)| Point::with_band(x, y, low, high)).collect();
+        let curve = |x: f64| 1.0 / x;
+        let series = [
+            Series { name: &text, data: Data::Points(&points) },
+            Series { name: "curve", data: Data::Curve(&curve) },
+        ];
+        let axis = Axis { title: &text, unit: Unit::Plain(&text), scale };
+        let marks = [Mark { x: 1.0, label: &text }];
+        chart_of(&Chart { title: &text, subtitle: &text, x_axis: axis, y_axis: axis, series: &series, marks: &marks });
+    }
+}

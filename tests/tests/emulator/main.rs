@@ -1,0 +1,85 @@
+//! The tool as process 1 of emulated machines: nodes, placement, page sizes and exit
+//! statuses on hardware that is not at hand.
+//!
+//! No latency is asserted: the emulator has none to show.
+
+mod errors;
+mod nodes;
+mod pages;
+
+use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs};
+use latency_tests::vm::{Console, Machine, NodeSpec};
+use serde_json::Value;
+
+/// Small enough for an emulator, large enough for several huge pages.
+const SMALL: [&str; 3] = ["--size=16M", "--iters=2000", "--trials=3"];
+const WORKING_SET: u64 = 16 << 20;
+
+const LOCAL: u8 = 10;
+const REMOTE: u8 = 21;
+
+/// Distances between two nodes.
+const TWO: [&[u8]; 2] = [&[LOCAL, REMOTE], &[REMOTE, LOCAL]];
+
+fn options<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SMALL.into_iter().chain(more.iter().copied()).collect()
+}
+
+/// `nodes` nodes with one CPU and 256 MiB each, all equally far from each other.
+fn uniform(nodes: usize) -> Machine {
+    let rows: Vec<Vec<u8>> =
+        (0..nodes).map(|i| (0..nodes).map(|j| if i == j { LOCAL } else { REMOTE }).collect()).collect();
+    let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
+    Machine::new(&vec![NodeSpec::new(1, 256); nodes]).distances(&rows)
+}
+
+/// Two nodes with CPUs, and a third one with memory alone.
+fn with_memory_only_node() -> Machine {
+    let nodes = [NodeSpec::new(1, 256), NodeSpec::new(1, 256), NodeSpec::memory_only(256)];
+    Machine::new(&nodes).distances(&[&[10, 21, 31], &[21, 10, 41], &[31, 41, 10]])
+}
+
+/// A node with everything, and one with a CPU alone.
+fn with_cpu_only_node() -> Machine {
+    Machine::new(&[NodeSpec::new(1, 512), NodeSpec::cpus_only(1)]).distances(&TWO)
+}
+
+/// All combinations of initiators and targets, in the order of a matrix.
+fn combinations(initiators: &[u64], targets: &[u64]) -> Vec<(u64, u64)> {
+    initiators.iter().flat_map(|&from| targets.iter().map(move |&to| (from, to))).collect()
+}
+
+/// The pair's pages were all on its target node, before and after, and of `page` bytes;
+/// `pages` is the word for that.
+fn assert_placed(pair: &Value, pages: &str, page: u64) {
+    let target = number(pair, "/to");
+    assert_eq!(number(pair, "/working_set_bytes"), WORKING_SET);
+    assert_eq!(at(pair, "/pages_obtained"), pages, "page size of\n{pair:#}");
+    assert_eq!(at(pair, "/placement/verified"), &Value::Bool(true), "placement of\n{pair:#}");
+    for moment in ["before", "after"] {
+        let evidence = at(pair, &format!("/placement/{moment}"));
+        assert_eq!(number(evidence, "/page_bytes"), page, "page size {moment} of\n{pair:#}");
+        let counts = array(evidence, "/nodes");
+        let nodes: Vec<u64> = counts.iter().map(|count| number(count, "/node")).collect();
+        assert_eq!(nodes, [target], "nodes {moment} of\n{pair:#}");
+        assert_eq!(number(&counts[0], "/pages") * page, WORKING_SET, "pages {moment} of\n{pair:#}");
+    }
+}
+
+/// A matrix on `machine`: these pairs, each placed on pages of 4 KiB.
+fn assert_matrix(machine: &Machine, initiators: &[u64], targets: &[u64]) -> Value {
+    let document = machine.boot(&options(&["--json", "--pages=4k"])).expect_json(0);
+    assert_eq!(pairs(&document), combinations(initiators, targets));
+    for pair in array(&document, "/node_pairs") {
+        assert_placed(pair, "4k", 4096);
+        assert!(decimal(pair, "/cycles") > 0.0 && decimal(pair, "/ns") > 0.0, "{pair:#}");
+    }
+    document
+}
+
+fn assert_pair_lines(console: &Console, expected: &[(u64, u64)]) {
+    let lines: Vec<&str> = console.lines().filter(|line| line.contains(" -> Node ")).collect();
+    let matched = lines.len() == expected.len()
+        && lines.iter().zip(expected).all(|(line, &(from, to))| is_pair_line(line, from, to));
+    assert!(matched, "pairs {expected:?} expected\n{}", console.framed());
+}
