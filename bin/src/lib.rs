@@ -77,7 +77,7 @@ fn obey(arguments: Arguments, environment: Environment) -> i32 {
         act(command, &options, environment)
     } else {
         survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
-            [machine, ..] => perform(arguments, &options, machine, &mut messages),
+            [machine, ..] => perform(arguments, environment, &options, machine, &mut messages),
             [] => Err(PlacementError::NothingToMeasure.into()),
         })
     };
@@ -154,6 +154,7 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
 /// Plans, measures, reports.
 fn perform<'a>(
     arguments: Arguments,
+    environment: Environment,
     options: &'a Options<'a>,
     machine: &'a Machine,
     messages: &mut Messages,
@@ -191,6 +192,7 @@ fn perform<'a>(
         outcomes: &findings.outcomes,
         extra: &findings.extra,
         arguments,
+        terminal: screen(options, environment),
         partial: findings.interrupted,
     };
     write(&mut out, experiment, options.format, &report);

@@ -32,14 +32,17 @@ const PLACEMENTS: u64 = 16;
 const ROUNDS_KEPT: usize = 12_288;
 /// A point whose visits take longer has its confidence interval looked at after [`FEWEST_ROUNDS`].
 const DEAR_VISIT_NS: f64 = 20e6;
+/// Beyond this share of the time for all, points are left with the rounds that they have.
+const OVERTIME: f64 = 1.2;
 /// The run is spread over at least this long, since drift is a matter of seconds.
 const SPREAD_NS: f64 = 1e9;
 /// Up to this size two laps of warm-up cost nothing that matters.
 const SMALL: Bytes = Bytes(4 << 20);
 /// The longest lap of warm-up in one visit: 0.6 s at 150 ns.
 const LONGEST_LAP: u64 = 1 << 22;
-/// A round this much faster than the first pass, which no cache held, owes it to a cache, and needs its laps.
-const CACHED_RATIO: f64 = 0.97;
+/// Steady rounds over first pass: below the first, a good part of the hops hit a cache, and which lines it keeps
+/// settles over laps; above the second, none hit.
+const CACHED_RATIOS: (f64, f64) = (0.8, 0.96);
 /// Where no cache helps, so many hops fill the TLBs and bring page tables into the caches.
 const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
 
@@ -48,8 +51,8 @@ const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
 struct Entry {
     point: Point,
     state: State,
-    /// A cache holds a part of it.
-    cached: bool,
+    /// Its first steady round over its first pass, which no cache held: the smaller, the more a cache holds of it.
+    cached_ratio: f64,
     /// How long its last visit took.
     visit_ns: f64,
 }
@@ -59,7 +62,7 @@ struct Entry {
 pub struct Limits {
     /// A point.
     pub point_ns: f64,
-    /// All of them together; each has [`FEWEST_ROUNDS`] nevertheless.
+    /// All of them together. A fifth more is given where [`FEWEST_ROUNDS`] are not there by then.
     pub run_ns: f64,
 }
 
@@ -118,7 +121,7 @@ impl<'t> Rotation<'t> {
         let placement = acquire::place(session, like.target, region, like.pages)?;
         // Without policies, memory is placed by touching it from a CPU of its node.
         placement::pin(like.cpu)?;
-        let entry = Entry { point: *like, state: State::default(), cached: false, visit_ns: 0.0 };
+        let entry = Entry { point: *like, state: State::default(), cached_ratio: 0.0, visit_ns: 0.0 };
         let per_point = (ROUNDS_KEPT / capacity.max(1)).clamp(2 * ROUNDS, crate::measure::MOST_ROUNDS);
         Ok(Rotation {
             placement,
@@ -176,8 +179,12 @@ impl<'t> Rotation<'t> {
     /// As [`Stopwatch::round`], but for the interrupt.
     pub fn measure(&mut self, session: &mut Session<'_, '_>) -> Result<bool, Failure<'static>> {
         loop {
-            let late = self.elapsed_ns() >= self.limits.run_ns;
-            let open = |entry: &Entry| !entry.state.done && (!late || entry.state.rounds < FEWEST_ROUNDS);
+            let least = match self.elapsed_ns() / self.limits.run_ns {
+                share if share < 1.0 => usize::MAX,
+                share if share < OVERTIME => FEWEST_ROUNDS,
+                _ => 1,
+            };
+            let open = |entry: &Entry| !entry.state.done && entry.state.rounds < least;
             match self.go_round(session, open) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
@@ -306,7 +313,7 @@ impl<'t> Rotation<'t> {
             return Ok(());
         };
         let start = time::monotonic_raw_ns();
-        let Entry { point, state, cached, visit_ns } = entry;
+        let Entry { point, state, cached_ratio, visit_ns } = entry;
         let chain = plan::chain(point)?;
         let (lines, _) = placement.split();
         let place = state.rounds as u64 * 5 + index as u64;
@@ -314,19 +321,17 @@ impl<'t> Rotation<'t> {
         let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
             .map_err(|_| PlacementError::NothingToMeasure)?;
         let subject = Subject { buffer: &buffer, kernel: point.kernel };
-        let cache = session.machine.last_level_cache();
         let asked = session.options.warmup_iters;
         let first = state.rounds == 0;
         if first {
             let lap = chain.nodes().min(LONGEST_LAP);
             let hops = if point.size <= SMALL { lap.max(FEW_HOPS.0) } else { lap };
             state.begin(session.options, watch, &subject, asked.or(Some(hops)))?;
-            *cached = true;
         }
         let hops = match asked {
             Some(_) if first => 0,
             Some(hops) => hops,
-            None => warm_up_hops(point.size, chain.nodes(), cache, *cached, first),
+            None => warm_up_hops(chain.nodes(), *cached_ratio, first),
         };
         if hops > 0 {
             watch.warm_up(&subject, &mut state.node, Some(hops))?;
@@ -340,7 +345,7 @@ impl<'t> Rotation<'t> {
         };
         state.advance(session.options, watch, &subject, kept, &pace)?;
         if let (true, Some(cold_ns), Some(round)) = (first, state.warm_up.cold_ns, kept.first()) {
-            *cached = point.size <= SMALL || round.nanoseconds < cold_ns * CACHED_RATIO;
+            *cached_ratio = if point.size <= SMALL { 0.0 } else { round.nanoseconds / cold_ns };
         }
         *visit_ns = time::monotonic_raw_ns().saturating_sub(start) as f64;
         Ok(())
@@ -367,15 +372,15 @@ impl<'t> Rotation<'t> {
     }
 }
 
-/// The warm-up of a visit, after the first pass in the first one.
-fn warm_up_hops(size: Bytes, nodes: u64, cache: Bytes, cached: bool, first: bool) -> u64 {
+/// The warm-up of a visit, besides the first pass in the first one.
+fn warm_up_hops(nodes: u64, cached_ratio: f64, first: bool) -> u64 {
     let lap = nodes.min(LONGEST_LAP);
-    if !cached {
-        return (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1);
+    match cached_ratio {
+        _ if first => lap,
+        ratio if ratio < CACHED_RATIOS.0 => 2 * lap,
+        ratio if ratio < CACHED_RATIOS.1 => lap,
+        _ => (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1),
     }
-    // Which lines a cache keeps settles over laps, above all where it can hold nearly all of them.
-    let laps = if size.0 <= cache.0 + cache.0 / 2 { 2 } else { 1 };
-    (laps - u64::from(first)) * lap
 }
 
 /// The first line of a visit's chain: one of [`PLACEMENTS`] in the room that its size leaves.

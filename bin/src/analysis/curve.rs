@@ -254,6 +254,25 @@ impl Knees {
     }
 }
 
+/// Whether a line on each of some hundred pages costs more than on a few: with huge pages that are that to the
+/// processor too, all of them are one or two entries of a translation buffer.
+///
+/// The numbers of pages are below those of lines in any first-level cache, so that it is not a cache that shows.
+#[must_use]
+pub fn translates_small_pages(samples: impl Iterator<Item = Sample> + Clone) -> bool {
+    const FEW: u64 = 32;
+    const MANY: (u64, u64) = (192, 256);
+    const RISE: f64 = 1.2;
+    let latency = |least: u64, most: u64| {
+        let within = move |sample: &Sample| {
+            sample.stride == PAGE && (PAGE.times(least)..=PAGE.times(most)).contains(&sample.size)
+        };
+        let latency = |sample: Sample| sample.core_cycles.unwrap_or(sample.nanoseconds);
+        samples.clone().filter(within).map(latency).fold(f64::NAN, f64::min)
+    };
+    latency(MANY.0, MANY.1) > latency(0, FEW) * RISE
+}
+
 /// The first items, as many as there is room for.
 fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
     let mut count = 0;

@@ -5,22 +5,25 @@
 
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, PageSize};
 
 use super::{Experiment, Findings, Plan, Session};
+use crate::analysis::curve::translates_small_pages;
+use crate::analysis::samples::Sample;
 use crate::error::{Failure, PlacementError};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order};
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
 use crate::plan::{self, Scope};
-use crate::report::csv;
+use crate::report::{csv, curve, json};
 use crate::result::{Extra, Point};
 use crate::rotation::{Limits, Rotation};
 use crate::store::Store;
 use crate::timer::Timer;
+use crate::warning::Warning;
 
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
 const COARSE_ROUNDS: usize = 3;
 /// The whole takes about so long, unless a time limit for each point is given.
-const RUN_NS: f64 = 20e9;
+const RUN_NS: f64 = 18e9;
 /// Placements of one size in the search for the first level's edge.
 const EDGE_VISITS: u64 = 5;
 
@@ -42,14 +45,20 @@ pub const CURVE: Experiment = Experiment {
                 FlagId::Stride,
                 FlagId::Kernel,
                 FlagId::Seed,
+                FlagId::Reciprocal,
             ],
         )),
-        formats: &[Format::Text, Format::Csv],
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
     measure,
-    writers: &[(Format::Text, csv::matrix), (Format::Csv, csv::matrix)],
+    writers: &[
+        (Format::Text, curve::report),
+        (Format::Json, json::curve),
+        (Format::Csv, csv::matrix),
+        (Format::Svg, curve::picture),
+    ],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -100,7 +109,19 @@ fn measure<'a>(
     let mut findings = rotation.finish(session, interrupted)?;
     findings.outcomes.sort_unstable_by_key(|outcome| (outcome.point.stride, outcome.point.size));
     findings.extra = extra;
+    warn_of_pages(session, &findings);
     Ok(findings)
+}
+
+/// Says where huge pages were mapped that the translation buffers treat as small ones.
+fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
+    let obtained =
+        findings.outcomes.iter().find_map(|outcome| Some(outcome.result.as_ref().ok()?.placed.pages));
+    let huge = matches!(obtained, Some(Pages::Thp | Pages::Huge2m | Pages::Huge1g));
+    if huge && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of)) {
+        let page = if obtained == Some(Pages::Huge1g) { PageSize::Huge1G } else { PageSize::Huge2M };
+        session.warnings.push(Warning::HugePagesWithoutEffect { page });
+    }
 }
 
 /// The passes before the long one: which sizes there are to be, and where the first level ends.

@@ -8,6 +8,7 @@ use crate::analysis::samples::Sample;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::report::curve::View;
+use crate::report::json;
 use crate::saved::Saved;
 use crate::store::Store;
 
@@ -21,12 +22,13 @@ pub const FIT: Command = Command {
                   other tool. The number of levels is chosen by the points.",
         flags: FlagSet::of(&[
             FlagId::Format,
+            FlagId::Json,
             FlagId::Output,
             FlagId::Quiet,
             FlagId::Color,
             FlagId::Reciprocal,
         ]),
-        formats: &[Format::Text],
+        formats: &[Format::Text, Format::Json, Format::Svg],
         operands: Operands { names: "FILE", least: 1, most: 1 },
     },
     run,
@@ -54,7 +56,11 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
         reciprocal: options.reciprocal,
     };
     // A write that fails is remembered by the sink.
-    let _ = text(out, &view, context);
+    let _ = match options.format {
+        Format::Json => json::fit(out, &view),
+        Format::Svg => view.svg(out),
+        Format::Text | Format::Csv => text(out, &view, context),
+    };
     Ok(None)
 }
 
@@ -63,5 +69,5 @@ fn text(out: &mut dyn Write, view: &View<'_>, context: &Context<'_>) -> core::fm
         view.plot(out, context.terminal)?;
         out.write_char('\n')?;
     }
-    view.conclusions(out)
+    view.conclusions(out, context.options.quiet)
 }

@@ -18,7 +18,7 @@ pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
 /// Working sets for each doubling: enough that refinement finds every knee.
 const POINTS_PER_OCTAVE: u32 = 4;
 /// Working sets that refinement may add.
-pub const REFINEMENTS: usize = 28;
+pub const REFINEMENTS: usize = 24;
 /// The most points of a grid, so that a fit can take them with everything that is added.
 const MOST_POINTS: usize = 400;
 /// Numbers of pages on which the reach of translation buffers is looked for. First-level buffers of x86-64 have

@@ -43,6 +43,8 @@ pub struct Report<'r, 'a> {
     pub extra: &'r Extra,
     /// The arguments of the program, as they were typed.
     pub arguments: crate::sys::arguments::Arguments,
+    /// What the result is shown on.
+    pub terminal: terminal::Terminal,
     /// The run was interrupted: what is here is what was finished.
     pub partial: bool,
 }

@@ -5,13 +5,93 @@ pub mod picture;
 
 use core::fmt::{self, Write};
 
+use latency_core::model::MAX_POINTS;
 use latency_core::text::Text;
 
 use super::figures::Figure;
-use super::plot;
 use super::terminal::Terminal;
+use super::{plot, svg, text, Report};
+use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::samples::Sample;
+use crate::options::Choice;
+
+/// Writes the measured curve for people.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn report(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    show(report, |view| {
+        view.table(out)?;
+        out.write_char('\n')?;
+        if !report.options.quiet {
+            view.plot(out, report.terminal)?;
+            out.write_char('\n')?;
+        }
+        if report.partial {
+            writeln!(out, "partial: interrupted before all points were measured to the end")?;
+        }
+        view.conclusions(out, report.options.quiet)?;
+        if report.options.quiet {
+            return Ok(());
+        }
+        text::conditions(out, report)?;
+        text::clock_line(out, report)?;
+        text::health(out, report)
+    })
+}
+
+/// Writes the measured curve as a picture.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn picture(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    show(report, |view| view.svg(out))
+}
+
+/// What is concluded from the points of a report.
+#[must_use]
+pub fn analyse(report: &Report<'_, '_>) -> Analysis {
+    let samples = report.outcomes.iter().filter_map(Sample::of);
+    Analysis::new(samples, Claims::of(report.machine), report.extra.edge)
+}
+
+fn show(report: &Report<'_, '_>, write: impl FnOnce(&View<'_>) -> fmt::Result) -> fmt::Result {
+    let analysis = analyse(report);
+    let mut samples = [Sample::EMPTY; MAX_POINTS];
+    let mut count = 0;
+    let fitted = report.outcomes.iter().filter_map(Sample::of).filter(|sample| analysis.is_fitted(sample));
+    for (slot, sample) in samples.iter_mut().zip(fitted) {
+        *slot = sample;
+        count += 1;
+    }
+    let mut subtitle = Text::<160>::EMPTY;
+    if let Some(outcome) = report.outcomes.first() {
+        let point = &outcome.point;
+        let pages = outcome.result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
+        // What does not fit is left out.
+        let _ = write!(
+            subtitle,
+            "node {} (CPU {}) -> node {}, {} order, {} apart, pages {}, seed {}",
+            point.initiator,
+            point.cpu,
+            point.target,
+            text::OrderName(point.order),
+            point.stride,
+            pages.word(),
+            point.seed
+        );
+    }
+    write(&View {
+        title: "Latency against working set",
+        subtitle: subtitle.as_str(),
+        samples: samples.get(..count).unwrap_or_default(),
+        analysis: &analysis,
+        reciprocal: report.options.reciprocal,
+    })
+}
 
 /// What the formats of a curve show, measured here or read from a file.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +120,17 @@ impl View<'_> {
         drawn
     }
 
+    /// Writes the picture as SVG.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn svg(&self, out: &mut dyn Write) -> fmt::Result {
+        let mut drawn = Ok(());
+        picture::show(self, |chart| drawn = svg::write_chart(out, chart));
+        drawn
+    }
+
     /// Writes a line for each point.
     ///
     /// # Errors
@@ -64,13 +155,16 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Writes the levels, what the system says otherwise, and the models.
+    /// Writes the levels; unless they are all that is wanted, what the system says otherwise, and the models.
     ///
     /// # Errors
     ///
     /// Those of `out`.
-    pub fn conclusions(&self, out: &mut dyn Write) -> fmt::Result {
+    pub fn conclusions(&self, out: &mut dyn Write, quiet: bool) -> fmt::Result {
         levels::lines(out, self.analysis)?;
+        if quiet {
+            return Ok(());
+        }
         levels::remarks(out, self.analysis)?;
         out.write_char('\n')?;
         levels::models(out, self.analysis)
