@@ -131,6 +131,15 @@ impl fmt::Display for Warning {
                 write!(out, "node {from} -> node {to}, {size}: single hops take {ratio:.3} times ")?;
                 out.write_str("what the batches do on average")
             }
+            Warning::PointsNotPrecise { points, of, wanted } => {
+                let wanted = wanted * 100.0;
+                write!(out, "{points} of {of} points did not reach a precision of {wanted:.2} %: ")?;
+                out.write_str("their intervals are given")
+            }
+            Warning::PointsDisturbed { points, of, share } => {
+                let share = share * 100.0;
+                write!(out, "at {points} of {of} points {share:.0} % of the trials or more were disturbed")
+            }
             Warning::CountersUnavailable { why } => out.write_str(match why {
                 NoCounters::Paranoid => "no hardware counters: kernel.perf_event_paranoid forbids them",
                 NoCounters::Filtered => "no hardware counters: perf_event_open is filtered out",
@@ -199,8 +208,12 @@ impl fmt::Display for Remedy<'_> {
             }
             Warning::PrefetchAudit { .. } => "give --stride=256 for memory",
             Warning::PrefetchAssisted { .. } => "give --order=random for the latency",
-            Warning::PrecisionNotReached { .. } => "give a longer --time-limit, or a wider --precision",
-            Warning::Disturbed { .. } => "choose a quieter --cpu, or one isolated with isolcpus",
+            Warning::PrecisionNotReached { .. } | Warning::PointsNotPrecise { .. } => {
+                "give a longer --time-limit, or a wider --precision"
+            }
+            Warning::Disturbed { .. } | Warning::PointsDisturbed { .. } => {
+                "choose a quieter --cpu, or one isolated with isolcpus"
+            }
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => {
                 "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"
             }
