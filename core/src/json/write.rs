@@ -6,6 +6,7 @@
 use core::fmt::{self, Write};
 
 use super::MAX_DEPTH;
+use crate::decimal::Decimal;
 use crate::text::Text;
 
 /// Where line breaks go. There are no other spaces.
@@ -158,7 +159,7 @@ impl<W: Write> Writer<W> {
         self.value()?;
         // A sign, the 309 digits of the largest double, a point, the decimals.
         let mut number = Text::<336>::EMPTY;
-        write!(number, "{value:.*}", digits.min(17))?;
+        write!(number, "{:.*}", digits, Decimal(value))?;
         let mut number = number.as_str();
         if number.contains('.') {
             number = number.trim_end_matches('0').trim_end_matches('.');
