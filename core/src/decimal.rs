@@ -28,6 +28,26 @@ impl fmt::Display for Decimal {
     }
 }
 
+/// As [`Decimal`], without zeros at the end and without the sign of a zero: `{:.3}` of
+/// `Trimmed(1.5)` is `1.5`. Without a precision, nine decimals at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trimmed(pub f64);
+
+impl fmt::Display for Trimmed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.0.is_finite() {
+            return Decimal(self.0).fmt(out);
+        }
+        let digits = out.precision().unwrap_or(9).min(MOST_DIGITS);
+        let mut text = Backwards::EMPTY;
+        let mut text = text.number(self.0.to_bits(), digits);
+        if digits > 0 {
+            text = text.trim_end_matches('0').trim_end_matches('.');
+        }
+        out.pad_integral(self.0.is_sign_positive() || text == "0", "", text)
+    }
+}
+
 /// The digits of the largest double, a point and the decimals.
 const LONGEST: usize = 309 + 1 + MOST_DIGITS;
 
@@ -169,6 +189,19 @@ mod tests {
             prop_assert_eq!(format!("{:<width$.1}|", Decimal(value)), format!("{value:<width$.1}|"));
             prop_assert_eq!(format!("{:+0width$.1}", Decimal(value)), format!("{value:+0width$.1}"));
         }
+    }
+
+    #[test]
+    fn zeros_at_the_end_are_left_out() {
+        for (value, text) in
+            [(1.5, "1.5"), (100.0, "100"), (0.0, "0"), (-0.0004, "0"), (-0.25, "-0.25"), (f64::NAN, "NaN")]
+        {
+            assert_eq!(format!("{:.3}", Trimmed(value)), text);
+        }
+        assert_eq!(
+            format!("{} {:>6.1} {:>5}", Trimmed(100.0), Trimmed(2.04), Trimmed(0.3)),
+            "100      2   0.3"
+        );
     }
 
     #[test]
