@@ -7,8 +7,13 @@
 #[cfg(test)]
 extern crate std;
 
+mod acquire;
+mod analysis;
 pub mod args;
+mod companion;
+mod conclude;
 mod diagnose;
+mod distribution;
 pub mod errno;
 pub mod error;
 pub mod experiment;
@@ -20,13 +25,17 @@ mod plan;
 mod processor;
 mod progress;
 mod proof;
-mod report;
+pub mod report;
 mod result;
+mod rotation;
+mod saved;
+mod singles;
 mod store;
 mod survey;
 mod sweep;
 pub mod sys;
 mod timer;
+mod visit;
 pub mod warning;
 
 use core::fmt::Write;
@@ -34,13 +43,16 @@ use core::fmt::Write;
 use latency_core::units::Bytes;
 
 use error::{Failure, OutputError, PlacementError, TimingError};
-use experiment::{Experiment, Session, DESCRIPTORS, EXPERIMENTS};
+use experiment::command::Context;
+use experiment::{Experiment, Session, COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use machine::Machine;
-use options::{Format, Options};
+use options::{Format, Options, When};
 use progress::Progress;
+use report::terminal::Terminal;
 use report::Report;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
+use sys::terminal::Stream;
 use timer::Timer;
 use warning::{Warning, Warnings};
 
@@ -56,7 +68,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 
 /// As [`run`], in a frame of its own: there is room for it now.
 #[inline(never)]
-fn obey(arguments: Arguments, _environment: Environment) -> i32 {
+fn obey(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
     let options = match options::parse(arguments, &DESCRIPTORS) {
         Ok(options) => options,
@@ -64,9 +76,11 @@ fn obey(arguments: Arguments, _environment: Environment) -> i32 {
     };
     let result = if options.help || options.version {
         tell(&options)
+    } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+        act(command, &options, environment)
     } else {
         survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
-            [machine, ..] => perform(arguments, &options, machine, &mut messages),
+            [machine, ..] => perform(arguments, environment, &options, machine, &mut messages),
             [] => Err(PlacementError::NothingToMeasure.into()),
         })
     };
@@ -106,9 +120,44 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     finish(out, options)
 }
 
+/// A command on saved results.
+fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
+    let Some(command) = COMMANDS.get(index) else { return Ok(()) };
+    let mut out = sink(options)?;
+    let found = (command.run)(&mut out, &Context { options, terminal: screen(options, environment) })?;
+    finish(out, options)?;
+    found.map_or(Ok(()), Err)
+}
+
+/// What results are shown on.
+fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
+    /// Where nobody says; wide enough for every table.
+    const COLUMNS: usize = 100;
+    let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
+    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
+        .into_iter()
+        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
+    let utf8 = locale.is_some_and(|locale| {
+        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
+    });
+    let colour = match options.color {
+        When::Always => true,
+        When::Never => false,
+        // https://no-color.org
+        When::Auto => {
+            is_terminal
+                && environment.get(b"NO_COLOR").is_none_or(<[u8]>::is_empty)
+                && environment.get(b"TERM") != Some(b"dumb")
+        }
+    };
+    let columns = Stream::Output.width().filter(|_| is_terminal).map_or(COLUMNS, usize::from);
+    Terminal { columns, unicode: utf8, colour }
+}
+
 /// Plans, measures, reports.
 fn perform<'a>(
     arguments: Arguments,
+    environment: Environment,
     options: &'a Options<'a>,
     machine: &'a Machine,
     messages: &mut Messages,
@@ -144,7 +193,10 @@ fn perform<'a>(
         health: &health,
         warnings: &warnings,
         outcomes: &findings.outcomes,
+        distributions: &findings.distributions,
+        extra: &findings.extra,
         arguments,
+        terminal: screen(options, environment),
         partial: findings.interrupted,
     };
     write(&mut out, experiment, options.format, &report);
@@ -154,7 +206,7 @@ fn perform<'a>(
         let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
     }
     written?;
-    conclude(&findings, done, options, &warnings)
+    verdict(&findings, done, options, &warnings)
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {
@@ -165,7 +217,7 @@ fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Repor
 }
 
 /// The end of a run whose result has been written.
-fn conclude<'a>(
+fn verdict<'a>(
     findings: &experiment::Findings<'a>,
     done: usize,
     options: &Options<'_>,

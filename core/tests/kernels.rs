@@ -1,7 +1,7 @@
 //! Every assembly kernel against the plain Rust walk and against the generator.
 
-use latency_core::arch::{portable, Line};
-use latency_core::buffer::{Buffer, BuildError, WrongEncoding};
+use latency_core::arch::{portable, Line, Stamp};
+use latency_core::buffer::{Buffer, BuildError, TimedHops, WrongEncoding};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::kernel::variants::VARIANTS;
 use latency_core::kernel::{Encoding, Kernel, INDEX, KERNELS, POINTER};
@@ -42,6 +42,26 @@ proptest! {
         let ended = buffer.walk(kernel, from, hops).unwrap();
         prop_assert_eq!(buffer.prove(from, hops as u64, ended), Ok(chain.advance(from, hops as u64)));
         prop_assert!(buffer.prove(from, hops as u64 + 1, ended).is_err());
+    }
+
+    #[test]
+    fn timed_hops_are_hops(kernel in kernels(), nodes in 2u64..5_000, from: u64, each in 1usize..9, count in 0usize..40) {
+        let Some(stamp) = Stamp::detect() else { return Ok(()) };
+        let chain = Chain::new(Order::Random, Bytes(nodes * 64), Bytes(64), 3).unwrap();
+        let mut memory = lines(chain.layout().size());
+        let buffer = Buffer::build(&mut memory, &chain, kernel.encoding).unwrap();
+        let mut samples = vec![TimedHops::default(); count];
+        let (ended, begin) = buffer.timed_hops(kernel, from, each, stamp, &mut samples).unwrap();
+        let end = stamp.end().ticks;
+        let hops = (each * count) as u64;
+        let from = from % nodes;
+        prop_assert_eq!(buffer.prove(from, hops, ended), Ok(chain.advance(from, hops)));
+        let mut free = 0;
+        for sample in samples {
+            prop_assert!(u64::from(sample.since) >= free && sample.window > 0 && sample.empty > 0);
+            free = u64::from(sample.since) + u64::from(sample.window) + u64::from(sample.empty);
+        }
+        prop_assert!(begin + free <= end);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 pub mod axis;
 pub mod chart;
 pub mod csv;
+pub mod curve;
+pub mod distribution;
 pub mod figures;
 pub mod heatmap;
 pub mod json;
@@ -18,9 +20,10 @@ pub mod text;
 #[cfg(test)]
 mod samples;
 
+use crate::distribution::Distribution;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::result::{ClockFacts, Health, Outcome};
+use crate::result::{ClockFacts, Extra, Health, Outcome};
 use crate::warning::Warnings;
 
 /// Everything that a format may show.
@@ -38,8 +41,14 @@ pub struct Report<'r, 'a> {
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
+    /// The single hops of the points, where those were timed.
+    pub distributions: &'r [Distribution],
+    /// What was found besides them.
+    pub extra: &'r Extra,
     /// The arguments of the program, as they were typed.
     pub arguments: crate::sys::arguments::Arguments,
+    /// What the result is shown on.
+    pub terminal: terminal::Terminal,
     /// The run was interrupted: what is here is what was finished.
     pub partial: bool,
 }

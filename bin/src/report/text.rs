@@ -33,7 +33,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 /// The line that scripts look for.
-fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
+pub(super) fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
     let Point { initiator, target, .. } = outcome.point;
     write!(out, "Node {initiator} -> Node {target}: ")?;
     match &outcome.result {
@@ -140,7 +140,11 @@ fn ratios(out: &mut dyn Write, outcomes: &[Outcome<'_>]) -> fmt::Result {
 }
 
 /// What was walked, in which pages, and how it is known where they were.
-fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let Some(first) = report.outcomes.first() else { return Ok(()) };
     let Point { stride, seed, kernel, .. } = first.point;
     write!(out, "\nChain:      ")?;
@@ -170,7 +174,7 @@ fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             }
         }
         let placed = &measured.placed;
-        write!(out, "Node {:<7}{} in {}", point.target, point.size, page_words(placed.pages))?;
+        write!(out, "Node {:<7}{} in {}", point.target, placed.mapped, page_words(placed.pages))?;
         if let Some(share) = placed.huge_share() {
             write!(out, " ({:.0} %)", share * 100.0)?;
         }
@@ -189,7 +193,7 @@ fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 /// The name of an order, as in the option.
-struct OrderName(Order);
+pub struct OrderName(pub Order);
 
 impl Display for OrderName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -241,7 +245,11 @@ pub fn clock_line(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 /// Whether the tool measures what is known as what it is.
-fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let medians = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
     let clocks = medians.filter_map(|measured| measured.series.core_gigahertz.map(|clock| clock.median));
     let (low, high) =
@@ -260,9 +268,14 @@ fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     if let Some(ratio) = report.health.multiply_ratio {
         write!(out, "multiply/add {ratio:.2}; ")?;
     }
-    let repeats =
-        report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()?.series.repeat_ratio);
-    match repeats.max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs())) {
+    let measured = || report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    // What is not precise differs for reasons that its interval tells.
+    let any = measured().any(|measured| measured.precise);
+    let repeats = measured().filter(|measured| measured.precise || !any);
+    match repeats
+        .filter_map(|measured| measured.series.repeat_ratio)
+        .max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs()))
+    {
         Some(ratio) => writeln!(out, "same chain twice {ratio:.3}"),
         None => writeln!(out, "same chain twice: too few rounds"),
     }
