@@ -1,6 +1,7 @@
 //! The experiments: a new one is a file here and a line in the table.
 
 pub mod command;
+mod compare;
 mod curve;
 mod fit;
 mod matrix;
@@ -66,8 +67,13 @@ pub struct Experiment {
 pub static EXPERIMENTS: [&Experiment; 3] = [&matrix::MATRIX, &curve::CURVE, &system::SYSTEM];
 
 /// Every command on saved results.
-pub static COMMANDS: [&Command; 1] = [&fit::FIT];
+pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
 
 /// What the command line must know of them: first the experiments, then the commands.
-pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] =
-    [matrix::MATRIX.descriptor, curve::CURVE.descriptor, system::SYSTEM.descriptor, fit::FIT.descriptor];
+pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
+    matrix::MATRIX.descriptor,
+    curve::CURVE.descriptor,
+    system::SYSTEM.descriptor,
+    fit::FIT.descriptor,
+    compare::COMPARE.descriptor,
+];

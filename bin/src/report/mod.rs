@@ -2,12 +2,14 @@
 
 pub mod axis;
 pub mod chart;
+pub mod comparison;
 pub mod csv;
 pub mod curve;
 pub mod figures;
 pub mod heatmap;
 pub mod json;
 pub mod labels;
+pub mod pairs;
 pub mod plan;
 pub mod plot;
 pub mod shade;

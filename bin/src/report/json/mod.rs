@@ -9,7 +9,8 @@ use core::fmt::{self, Write};
 use latency_core::json::{Layout, Writer};
 
 use super::curve::View;
-use super::Report;
+use super::{comparison, Report};
+use crate::analysis::comparison::Verdict;
 
 /// Decimals of times and cycles.
 const DECIMALS: usize = 3;
@@ -101,6 +102,47 @@ pub fn fit(out: &mut dyn Write, view: &View<'_>) -> fmt::Result {
     model::object(&mut json, view.analysis)?;
     header::tool(&mut json, "fit")?;
     json.key("source")?.string(view.subtitle)?;
+    json.end_object()?;
+    json.finish()?.write_char('\n')
+}
+
+/// Writes two results side by side.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn comparison(out: &mut dyn Write, view: &comparison::View<'_>) -> fmt::Result {
+    let mut json = Writer::new(out, Layout::Lines);
+    json.begin_object()?;
+    json.key("points")?.begin_array()?;
+    for pair in view.comparison.pairs() {
+        json.begin_object()?;
+        if let Some((from, to)) = pair.first.pair {
+            json.key("from")?.u64(from.into())?;
+            json.key("to")?.u64(to.into())?;
+        }
+        json.key("working_set_bytes")?.u64(pair.first.sample.size.0)?;
+        json.key("stride_bytes")?.u64(pair.first.sample.stride.0)?;
+        json.key("point")?.string(pair.first.name.as_str())?;
+        json.key("a_ns")?.decimal(pair.first.sample.nanoseconds, DECIMALS)?;
+        json.key("b_ns")?.decimal(pair.second.sample.nanoseconds, DECIMALS)?;
+        json.key("ratio")?.decimal(pair.ratio(), 4)?;
+        json.key("interpolated")?.bool(pair.interpolated)?;
+        json.key("verdict")?.string(match pair.verdict {
+            Verdict::Same => "same",
+            Verdict::Slower => "slower",
+            Verdict::Faster => "faster",
+        })?;
+        json.end_object()?;
+    }
+    json.end_array()?;
+    json.key("median_ratio")?.decimal(view.median, 4)?;
+    json.key("threshold")?.decimal(view.threshold, 4)?;
+    json.key("slower_by")?;
+    optional(&mut json, view.slower_by, 4)?;
+    header::tool(&mut json, "compare")?;
+    json.key("a")?.string(view.names[0])?;
+    json.key("b")?.string(view.names[1])?;
     json.end_object()?;
     json.finish()?.write_char('\n')
 }
