@@ -10,8 +10,10 @@ extern crate std;
 mod acquire;
 mod analysis;
 pub mod args;
+mod companion;
 mod conclude;
 mod diagnose;
+mod distribution;
 pub mod errno;
 pub mod error;
 pub mod experiment;
@@ -23,10 +25,11 @@ mod plan;
 mod processor;
 mod progress;
 mod proof;
-mod report;
+pub mod report;
 mod result;
 mod rotation;
 mod saved;
+mod singles;
 mod store;
 mod survey;
 mod sweep;
@@ -190,6 +193,7 @@ fn perform<'a>(
         health: &health,
         warnings: &warnings,
         outcomes: &findings.outcomes,
+        distributions: &findings.distributions,
         extra: &findings.extra,
         arguments,
         terminal: screen(options, environment),

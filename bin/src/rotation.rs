@@ -277,7 +277,7 @@ impl<'t> Rotation<'t> {
             let share = DISTURBED_SHARE;
             session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
         }
-        Ok(Findings { outcomes, extra: Extra::default(), interrupted })
+        Ok(Findings { outcomes, distributions: Store::empty()?, extra: Extra::default(), interrupted })
     }
 
     /// Visits every point that `wants` it, in shuffled order; false where none did.

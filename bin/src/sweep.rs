@@ -10,6 +10,7 @@ use latency_core::topology::MAX_NODES;
 use latency_core::units::{NodeId, Picoseconds};
 
 use crate::acquire;
+use crate::companion::{Alone, Companion};
 use crate::conclude;
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
@@ -43,6 +44,19 @@ struct Memory<'p, 'a> {
     built: Result<(Buffer<'p>, Witness), PlacementError<'a>>,
 }
 
+/// Measures all points by batches alone: see [`run_with`].
+///
+/// # Errors
+///
+/// As [`run_with`].
+pub fn run<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    run_with(session, timer, points, &mut Alone)
+}
+
 /// Measures all points. Those of one target share one buffer, so they may differ in the initiator alone.
 ///
 /// Points whose memory cannot be had are excluded, or fail the whole if they were asked for expressly.
@@ -50,10 +64,11 @@ struct Memory<'p, 'a> {
 /// # Errors
 ///
 /// [`Failure`] before anything was measured. An interrupt later on ends the sweep, and what there is is kept.
-pub fn run<'a>(
+pub fn run_with<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    companion: &mut dyn Companion,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let Some(first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
     let targets: NodeSet = points.iter().map(|point| point.target.0).collect();
@@ -84,7 +99,7 @@ pub fn run<'a>(
         };
         *memory = Some(Memory { target: *target, built });
     }
-    measure(session, timer, points, &memories)
+    measure(session, timer, points, &memories, companion)
 }
 
 /// The memory of a point; the inner error excludes it.
@@ -113,6 +128,7 @@ fn measure<'a>(
     timer: &Timer,
     points: &[Point],
     memories: &[Option<Memory<'_, 'a>>],
+    companion: &mut dyn Companion,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut watch = Stopwatch::new(timer)?;
     let per_point = (ROUNDS_KEPT / points.len().max(1)).clamp(2 * ROUNDS, crate::measure::MOST_ROUNDS);
@@ -135,6 +151,11 @@ fn measure<'a>(
                 0 => state.begin(session.options, &mut watch, &subject, session.options.warmup_iters),
                 _ => advance(session, &mut watch, &subject, state, kept, points.len()),
             };
+            let visit =
+                visit.and_then(|()| match state.rounds.checked_sub(1).and_then(|last| kept.get(last)) {
+                    Some(round) => companion.visit(index, &subject, &mut state.node, round),
+                    None => Ok(()),
+                });
             match visit {
                 Ok(()) => open |= !state.done,
                 Err(Failure::Interrupted) => interrupted = true,
@@ -168,7 +189,7 @@ fn measure<'a>(
             None => Err(Exclusion::Placement(PlacementError::NothingToMeasure)),
         };
     }
-    Ok(Findings { outcomes, extra: Extra::default(), interrupted })
+    Ok(Findings { outcomes, distributions: Store::empty()?, extra: Extra::default(), interrupted })
 }
 
 /// A later visit: brings the point back, and makes a round.

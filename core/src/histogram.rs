@@ -38,8 +38,8 @@ pub struct Bucket {
 
 /// How often each value was seen, to 1/128 of the value.
 ///
-/// Plain data of 34 KiB that is meant to live in mapped memory; all bytes zero is
-/// not the empty histogram, [`Histogram::EMPTY`] is.
+/// Plain data of 34 KiB that is meant to live in mapped memory. The empty one is
+/// all zero, so that no executable has to hold a copy of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Histogram {
     counts: [u64; BUCKETS],
@@ -51,12 +51,12 @@ pub struct Histogram {
 
 impl Histogram {
     /// A histogram without values.
-    pub const EMPTY: Self = Self { counts: [0; BUCKETS], total: 0, sum: 0, minimum: u64::MAX, maximum: 0 };
+    pub const EMPTY: Self = Self { counts: [0; BUCKETS], total: 0, sum: 0, minimum: 0, maximum: 0 };
 
     /// Forgets all values, in place.
     pub fn clear(&mut self) {
         self.counts.fill(0);
-        (self.total, self.sum, self.minimum, self.maximum) = (0, 0, u64::MAX, 0);
+        (self.total, self.sum, self.minimum, self.maximum) = (0, 0, 0, 0);
     }
 
     /// Counts one value. Those of 2^40 and above share the last bucket; minimum,
@@ -65,9 +65,9 @@ impl Histogram {
         if let Some(count) = self.counts.get_mut(bucket_of(value.min(LARGEST))) {
             *count += 1;
         }
+        self.minimum = if self.total == 0 { value } else { self.minimum.min(value) };
         self.total += 1;
         self.sum += u128::from(value);
-        self.minimum = self.minimum.min(value);
         self.maximum = self.maximum.max(value);
     }
 

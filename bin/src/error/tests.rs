@@ -170,6 +170,12 @@ fn clocks_trust_and_output() {
         "no usable clock: clock_gettime fails; run on a kernel that has CLOCK_MONOTONIC_RAW",
     );
     check(
+        TimingError::NeedsCounter,
+        3,
+        "single hops can be timed by the time-stamp counter alone, which is absent, forbidden or unsteady; \
+         run `latency-bench matrix`, for whose batches clock_gettime is good enough",
+    );
+    check(
         TimingError::SteppedBack,
         3,
         "the clock went back during a measurement; run on one CPU with --cpu, \

@@ -36,10 +36,15 @@ pub const MATRIX: Experiment = Experiment {
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+    pairs(session, &scope)
+}
+
+/// A point for every pair of a scope.
+pub(super) fn pairs<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
     let mut planned = None::<Store<Point>>;
     let mut count = 0;
     let mut refused = None;
-    plan::matrix(session.options, session.machine, &scope, session.warnings, |point| {
+    plan::matrix(session.options, session.machine, scope, session.warnings, |point| {
         if planned.is_none() && refused.is_none() {
             match Store::filled(scope.pairs(), point) {
                 Ok(store) => planned = Some(store),

@@ -3,6 +3,7 @@
 pub mod command;
 mod compare;
 mod curve;
+mod distribution;
 mod fit;
 mod matrix;
 mod system;
@@ -11,6 +12,7 @@ use core::fmt;
 
 pub use command::Command;
 
+use crate::distribution::Distribution;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::{Descriptor, Format, Options};
@@ -39,6 +41,8 @@ pub struct Session<'a, 's> {
 pub struct Findings<'a> {
     /// Every point of the plan, measured or not.
     pub outcomes: Store<Outcome<'a>>,
+    /// The single hops of every point, where those were timed; otherwise nothing.
+    pub distributions: Store<Distribution>,
     /// What was found besides them.
     pub extra: Extra,
     /// An interrupt came before the end.
@@ -64,7 +68,8 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 3] = [&matrix::MATRIX, &curve::CURVE, &system::SYSTEM];
+pub static EXPERIMENTS: [&Experiment; 4] =
+    [&matrix::MATRIX, &curve::CURVE, &distribution::DISTRIBUTION, &system::SYSTEM];
 
 /// Every command on saved results.
 pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
@@ -73,6 +78,7 @@ pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
 pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     matrix::MATRIX.descriptor,
     curve::CURVE.descriptor,
+    distribution::DISTRIBUTION.descriptor,
     system::SYSTEM.descriptor,
     fit::FIT.descriptor,
     compare::COMPARE.descriptor,

@@ -19,7 +19,12 @@ pub const SYSTEM: Experiment = Experiment {
     },
     plan: |_| Ok(Store::empty()?),
     measure: |_, _, _| {
-        Ok(Findings { outcomes: Store::empty()?, extra: Extra::default(), interrupted: false })
+        Ok(Findings {
+            outcomes: Store::empty()?,
+            distributions: Store::empty()?,
+            extra: Extra::default(),
+            interrupted: false,
+        })
     },
     writers: &[(Format::Text, system::text), (Format::Json, json::system)],
 };

@@ -52,7 +52,7 @@ fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> f
 }
 
 /// A number and the comma after it; nothing but the comma where there is none.
-fn number(out: &mut dyn Write, value: Option<f64>) -> fmt::Result {
+pub(super) fn number(out: &mut dyn Write, value: Option<f64>) -> fmt::Result {
     match value {
         Some(value) if value.is_finite() => write!(out, "{value:.3},"),
         _ => out.write_str(","),

@@ -5,6 +5,7 @@ pub mod chart;
 pub mod comparison;
 pub mod csv;
 pub mod curve;
+pub mod distribution;
 pub mod figures;
 pub mod heatmap;
 pub mod json;
@@ -21,6 +22,7 @@ pub mod text;
 #[cfg(test)]
 mod samples;
 
+use crate::distribution::Distribution;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{ClockFacts, Extra, Health, Outcome};
@@ -41,6 +43,8 @@ pub struct Report<'r, 'a> {
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
+    /// The single hops of the points, where those were timed.
+    pub distributions: &'r [Distribution],
     /// What was found besides them.
     pub extra: &'r Extra,
     /// The arguments of the program, as they were typed.

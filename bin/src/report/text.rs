@@ -37,7 +37,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 /// The line that scripts look for.
-fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
+pub(super) fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
     let Point { initiator, target, .. } = outcome.point;
     write!(out, "Node {initiator} -> Node {target}: ")?;
     match &outcome.result {

@@ -104,6 +104,10 @@ pub enum Warning {
     PrecisionNotReached { from: NodeId, to: NodeId, size: Bytes, found: f64, wanted: f64 },
     /// Trials were interrupted by something else.
     Disturbed { from: NodeId, to: NodeId, size: Bytes, share: f64 },
+    /// A hop is too short to be timed alone.
+    HopsTooShort { from: NodeId, to: NodeId, size: Bytes, hops: u32, latency: Picoseconds },
+    /// The mean of single hops is not what the batches say.
+    HopMeanDiffers { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
     /// Points of an experiment with many have a confidence interval that is still too wide.
     PointsNotPrecise { points: u32, of: u32, wanted: f64 },
     /// Points of an experiment with many had trials interrupted, each at least this share of them.
@@ -183,6 +187,12 @@ impl Warning {
                 ("precision-not-reached", DOUBT, of_point(from, to, size))
             }
             Warning::Disturbed { from, to, size, .. } => ("disturbed", DOUBT, of_point(from, to, size)),
+            Warning::HopsTooShort { from, to, size, .. } => {
+                ("hops-too-short", DOUBT, of_point(from, to, size))
+            }
+            Warning::HopMeanDiffers { from, to, size, .. } => {
+                ("hop-mean-differs", DOUBT, of_point(from, to, size))
+            }
             Warning::PointsNotPrecise { .. } => ("points-not-precise", NOTE, ALL),
             Warning::PointsDisturbed { .. } => ("points-disturbed", NOTE, ALL),
             Warning::CountersUnavailable { .. } => ("counters-unavailable", NOTE, ALL),

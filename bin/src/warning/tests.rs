@@ -46,6 +46,8 @@ fn every() -> Vec<Warning> {
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
         Warning::Disturbed { from, to, size, share: 0.25 },
+        Warning::HopsTooShort { from, to, size, hops: 8, latency: Picoseconds(4_120) },
+        Warning::HopMeanDiffers { from, to, size, ratio: 1.062 },
         Warning::PointsNotPrecise { points: 7, of: 60, wanted: 0.01 },
         Warning::PointsDisturbed { points: 3, of: 60, share: 0.1 },
         Warning::CountersUnavailable { why: NoCounters::Paranoid },

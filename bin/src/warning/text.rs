@@ -33,7 +33,11 @@ impl fmt::Display for Warning {
                 write!(out, "a working set of {size} could be held by the last-level cache of {cache}")
             }
             Warning::LooksCached { size, cold, warm } => {
-                write!(out, "{size} look cached: {} cold, {} warm", Nanoseconds(cold), Nanoseconds(warm))
+                let (cold, warm) = (Nanoseconds(cold), Nanoseconds(warm));
+                write!(
+                    out,
+                    "{size} look cached, so this is not the latency of memory: {cold} cold, {warm} warm"
+                )
             }
             Warning::PagesFellBack { found } => {
                 write!(out, "pages of {found} used: no larger ones to be had")
@@ -115,6 +119,18 @@ impl fmt::Display for Warning {
                 let share = share * 100.0;
                 write!(out, "node {from} -> node {to}, {size}: {share:.1} % of the trials were disturbed")
             }
+            Warning::HopsTooShort { from, to, size, hops, latency } => {
+                let latency = Nanoseconds(latency);
+                write!(
+                    out,
+                    "node {from} -> node {to}, {size}: hops of {latency} are too short to be timed "
+                )?;
+                write!(out, "one by one: {hops} together, and percentiles above the median are diluted")
+            }
+            Warning::HopMeanDiffers { from, to, size, ratio } => {
+                write!(out, "node {from} -> node {to}, {size}: single hops take {ratio:.3} times ")?;
+                out.write_str("what the batches do on average")
+            }
             Warning::PointsNotPrecise { points, of, wanted } => {
                 let wanted = wanted * 100.0;
                 write!(out, "{points} of {of} points did not reach a precision of {wanted:.2} %: ")?;
@@ -186,7 +202,10 @@ impl fmt::Display for Remedy<'_> {
             Warning::L1NotInteger { .. } | Warning::MultiplyAddRatio { .. } => {
                 "keep the sibling thread of this core idle, and run again"
             }
-            Warning::RepeatRatio { .. } => "keep the rest of the machine quiet, and run again",
+            Warning::HopsTooShort { .. } => "give a larger --size, or read the median alone",
+            Warning::RepeatRatio { .. } | Warning::HopMeanDiffers { .. } => {
+                "keep the rest of the machine quiet, and run again"
+            }
             Warning::PrefetchAudit { .. } => "give --stride=256 for memory",
             Warning::PrefetchAssisted { .. } => "give --order=random for the latency",
             Warning::PrecisionNotReached { .. } | Warning::PointsNotPrecise { .. } => {

@@ -12,7 +12,7 @@ use crate::result::ClockFacts;
 const SCHEMA: u64 = 1;
 
 /// Writes the members.
-pub(super) fn header(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
+pub(in crate::report) fn header(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
     tool(json, report.options.experiment.descriptor.name)?;
     json.key("command")?.begin_array()?;
     json.string("latency-bench")?;

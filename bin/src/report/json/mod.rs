@@ -1,5 +1,6 @@
 //! Everything as one JSON object. Its schema is in `tests/schema`.
 
+mod comparison;
 mod header;
 mod model;
 mod point;
@@ -7,15 +8,19 @@ mod point;
 use core::fmt::{self, Write};
 
 use latency_core::json::{Layout, Writer};
+use latency_core::stats::Interval;
+
+pub use comparison::document as comparison;
+pub(super) use header::header;
+pub(super) use point::members as pair;
 
 use super::curve::View;
-use super::{comparison, Report};
-use crate::analysis::comparison::Verdict;
+use super::Report;
 
 /// Decimals of times and cycles.
-const DECIMALS: usize = 3;
+pub(super) const DECIMALS: usize = 3;
 
-type Json<'o> = Writer<&'o mut dyn Write>;
+pub(super) type Json<'o> = Writer<&'o mut dyn Write>;
 
 /// Writes the matrix.
 ///
@@ -35,7 +40,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     json.key("seed")?.u64(report.options.seed)?;
     json.key("freq_ghz")?;
     optional(&mut json, report.clock.frequency().map(|frequency| frequency.gigahertz()), 6)?;
-    header::header(&mut json, report)?;
+    header(&mut json, report)?;
     json.end_object()?;
     json.finish()?.write_char('\n')
 }
@@ -48,7 +53,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 pub fn system(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let mut json = Writer::new(out, Layout::Lines);
     json.begin_object()?;
-    header::header(&mut json, report)?;
+    header(&mut json, report)?;
     json.end_object()?;
     json.finish()?.write_char('\n')
 }
@@ -74,7 +79,7 @@ pub fn curve(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     json.key("seed")?.u64(report.options.seed)?;
     json.key("freq_ghz")?;
     optional(&mut json, report.clock.frequency().map(|frequency| frequency.gigahertz()), 6)?;
-    header::header(&mut json, report)?;
+    header(&mut json, report)?;
     json.end_object()?;
     json.finish()?.write_char('\n')
 }
@@ -106,50 +111,22 @@ pub fn fit(out: &mut dyn Write, view: &View<'_>) -> fmt::Result {
     json.finish()?.write_char('\n')
 }
 
-/// Writes two results side by side.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn comparison(out: &mut dyn Write, view: &comparison::View<'_>) -> fmt::Result {
-    let mut json = Writer::new(out, Layout::Lines);
-    json.begin_object()?;
-    json.key("points")?.begin_array()?;
-    for pair in view.comparison.pairs() {
-        json.begin_object()?;
-        if let Some((from, to)) = pair.first.pair {
-            json.key("from")?.u64(from.into())?;
-            json.key("to")?.u64(to.into())?;
-        }
-        json.key("working_set_bytes")?.u64(pair.first.sample.size.0)?;
-        json.key("stride_bytes")?.u64(pair.first.sample.stride.0)?;
-        json.key("point")?.string(pair.first.name.as_str())?;
-        json.key("a_ns")?.decimal(pair.first.sample.nanoseconds, DECIMALS)?;
-        json.key("b_ns")?.decimal(pair.second.sample.nanoseconds, DECIMALS)?;
-        json.key("ratio")?.decimal(pair.ratio(), 4)?;
-        json.key("interpolated")?.bool(pair.interpolated)?;
-        json.key("verdict")?.string(match pair.verdict {
-            Verdict::Same => "same",
-            Verdict::Slower => "slower",
-            Verdict::Faster => "faster",
-        })?;
-        json.end_object()?;
-    }
-    json.end_array()?;
-    json.key("median_ratio")?.decimal(view.median, 4)?;
-    json.key("threshold")?.decimal(view.threshold, 4)?;
-    json.key("slower_by")?;
-    optional(&mut json, view.slower_by, 4)?;
-    header::tool(&mut json, "compare")?;
-    json.key("a")?.string(view.names[0])?;
-    json.key("b")?.string(view.names[1])?;
-    json.end_object()?;
-    json.finish()?.write_char('\n')
-}
-
-fn optional(json: &mut Json<'_>, value: Option<f64>, digits: usize) -> fmt::Result {
+pub(super) fn optional(json: &mut Json<'_>, value: Option<f64>, digits: usize) -> fmt::Result {
     match value {
         Some(value) => json.decimal(value, digits),
+        None => json.null(),
+    }
+}
+
+/// Both ends, or null.
+pub(super) fn interval(json: &mut Json<'_>, interval: Option<Interval>) -> fmt::Result {
+    match interval {
+        Some(interval) => {
+            json.begin_array()?;
+            json.decimal(interval.low, DECIMALS)?;
+            json.decimal(interval.high, DECIMALS)?;
+            json.end_array()
+        }
         None => json.null(),
     }
 }

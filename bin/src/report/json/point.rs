@@ -5,15 +5,25 @@ use core::fmt::{self, Write};
 use latency_core::chain::Order;
 use latency_core::stats::Summary;
 
-use super::{optional, Json, DECIMALS};
+use super::{interval, optional, Json, DECIMALS};
 use crate::options::Choice;
 use crate::proof::Evidence;
 use crate::result::{ClockFacts, Measurement, Outcome, Placed, Point};
 
 /// Writes the object of a point.
 pub(super) fn object(json: &mut Json<'_>, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
-    let point = &outcome.point;
     json.begin_object()?;
+    members(json, clock, outcome)?;
+    json.end_object()
+}
+
+/// The members of that object, for those who have more to say.
+pub(in crate::report) fn members(
+    json: &mut Json<'_>,
+    clock: &ClockFacts,
+    outcome: &Outcome<'_>,
+) -> fmt::Result {
+    let point = &outcome.point;
     json.key("from")?.u64(point.initiator.0.into())?;
     json.key("to")?.u64(point.target.0.into())?;
     let nanoseconds = outcome.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median);
@@ -23,12 +33,9 @@ pub(super) fn object(json: &mut Json<'_>, clock: &ClockFacts, outcome: &Outcome<
     optional(json, nanoseconds, DECIMALS)?;
     conditions(json, point)?;
     match &outcome.result {
-        Ok(measured) => findings(json, point, measured)?,
-        Err(exclusion) => {
-            json.key("not_measured")?.display(exclusion)?;
-        }
+        Ok(measured) => findings(json, point, measured),
+        Err(exclusion) => json.key("not_measured")?.display(exclusion),
     }
-    json.end_object()
 }
 
 fn conditions(json: &mut Json<'_>, point: &Point) -> fmt::Result {
@@ -87,15 +94,7 @@ fn summary(json: &mut Json<'_>, before: &str, unit: &str, summary: &Summary) -> 
     };
     json.key(key("mad").as_str())?.decimal(summary.mad, DECIMALS)?;
     json.key(key("ci95").as_str())?;
-    match summary.interval {
-        Some(interval) => {
-            json.begin_array()?;
-            json.decimal(interval.low, DECIMALS)?;
-            json.decimal(interval.high, DECIMALS)?;
-            json.end_array()
-        }
-        None => json.null(),
-    }
+    interval(json, summary.interval)
 }
 
 fn placement(json: &mut Json<'_>, point: &Point, placed: &Placed) -> fmt::Result {

@@ -1,0 +1,205 @@
+//! The distribution of single hops at one point: plain data, in ticks, with what they mean.
+//!
+//! Reports see it; nothing here takes a sample.
+
+use latency_core::clock;
+use latency_core::histogram::fold::Period;
+use latency_core::histogram::Histogram;
+use latency_core::hops;
+use latency_core::stats::Summary;
+use latency_core::units::Hertz;
+
+/// The percentages that are reported of hops.
+pub const PERCENTAGES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// Known intervals between refreshes of DRAM, in microseconds, and what they are (JESD79-4, JESD79-5).
+const REFRESH_INTERVALS: [(f64, &str); 4] = [
+    (7.8, "the refresh interval of DDR4"),
+    (3.9, "the refresh interval of DDR5, or half of DDR4's"),
+    (1.95, "half of DDR5's refresh interval: fine granularity, or two ranks in turn"),
+    (15.6, "twice the refresh interval of DDR4"),
+];
+/// A crystal is exact to 100 ppm, the controller's rounding of the interval is coarser.
+const INTERVAL_TOLERANCE: f64 = 0.02;
+
+/// Single hops of one point, and what was watched beside them.
+#[derive(Clone, Copy, Debug)]
+pub struct Distribution {
+    /// Ticks per second.
+    pub frequency: Hertz,
+    /// The counter's step in ticks.
+    pub step: u64,
+    /// The hops between two stamps: 1, or as many as can be timed.
+    pub each: u32,
+    /// Ticks between the stamps, the timer's own included, interrupted or not.
+    pub windows: Histogram,
+    /// Ticks between two stamps around nothing, taken in turn with the hops.
+    pub empties: Histogram,
+    /// The mean of the latter without interruptions, which is subtracted from every window.
+    pub overhead: f64,
+    /// The ticks from which a window counts as interrupted, if any does.
+    pub interrupted_from: Option<u64>,
+    /// The mean of the windows below that.
+    pub mean: f64,
+    /// What else was seen of interruptions.
+    pub interruptions: Interruptions,
+    /// The mean of calm batches that were made in turn with the hops, in nanoseconds per hop.
+    pub batch_ns: f64,
+    /// The mean of single hops divided by that of the batches, over rounds.
+    pub ratio: Option<Summary>,
+    /// The period with which slow hops recur, significant or not, if it could be sought.
+    pub period: Option<Period>,
+    /// From how many ticks on a hop was slow for that.
+    pub slow_from: u64,
+}
+
+/// Interruptions, as they showed while no memory was touched.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interruptions {
+    /// Interrupted hops that gaps and context switches make likely.
+    pub expected: f64,
+    /// Gaps in the watching loop.
+    pub gaps: u64,
+    /// The ticks that a gap had at least.
+    pub least_gap: u64,
+    /// The longest gap in ticks.
+    pub longest_gap: u64,
+    /// The ticks that the loop ran.
+    pub watched: u64,
+    /// Involuntary context switches during the hops.
+    pub switches: u64,
+}
+
+impl Distribution {
+    /// Nothing recorded. Made when it is needed: as a constant it would take 70 KiB of the executable.
+    #[must_use]
+    pub fn new(frequency: Hertz, step: u64) -> Distribution {
+        Distribution {
+            frequency,
+            step,
+            each: 1,
+            windows: Histogram::EMPTY,
+            empties: Histogram::EMPTY,
+            overhead: 0.0,
+            interrupted_from: None,
+            mean: f64::NAN,
+            batch_ns: f64::NAN,
+            interruptions: Interruptions::default(),
+            ratio: None,
+            period: None,
+            slow_from: 0,
+        }
+    }
+
+    /// Nanoseconds per hop of a window of so many ticks, without the timer's own.
+    #[must_use]
+    pub fn nanoseconds(&self, window: f64) -> f64 {
+        self.time((window - self.overhead).max(0.0)) / f64::from(self.each)
+    }
+
+    /// Nanoseconds of ticks as they are.
+    #[must_use]
+    pub fn time(&self, ticks: f64) -> f64 {
+        clock::nanoseconds(ticks, self.frequency)
+    }
+
+    /// Nanoseconds per hop that `percent` of the hops do not exceed, interrupted ones left aside.
+    #[must_use]
+    pub fn percentile_ns(&self, percent: f64) -> Option<f64> {
+        hops::percentile(&self.windows, self.interrupted_from, percent, self.step)
+            .map(|window| self.nanoseconds(window))
+    }
+
+    /// The slowest hop that was not interrupted.
+    #[must_use]
+    pub fn maximum_ns(&self) -> Option<f64> {
+        hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window as f64))
+    }
+
+    /// The slowest window of all, interrupted or not.
+    #[must_use]
+    pub fn longest_ns(&self) -> Option<f64> {
+        self.windows.maximum().map(|window| self.nanoseconds(window as f64))
+    }
+
+    /// The mean of the hops that were not interrupted.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        self.nanoseconds(self.mean)
+    }
+
+    /// How many windows were interrupted.
+    #[must_use]
+    pub fn interrupted(&self) -> u64 {
+        let calm: u64 =
+            hops::buckets_below(&self.windows, self.interrupted_from).map(|bucket| bucket.count).sum();
+        self.windows.total() - calm
+    }
+
+    /// Ticks of an empty window that `percent` do not exceed: a whole step of the counter.
+    #[must_use]
+    pub fn empty_ticks(&self, percent: f64) -> Option<u64> {
+        self.empties.percentile(percent)
+    }
+
+    /// The period in microseconds with which slow hops recur, and what it is known as, if it stands out.
+    #[must_use]
+    pub fn refresh(&self) -> Option<(f64, Option<&'static str>)> {
+        let period = self.period.filter(Period::is_significant)?;
+        let microseconds = self.time(period.ticks) / 1e3;
+        let known = REFRESH_INTERVALS
+            .iter()
+            .find(|(interval, _)| (microseconds / interval - 1.0).abs() <= INTERVAL_TOLERANCE)
+            .map(|(_, name)| *name);
+        Some((microseconds, known))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planted() -> std::boxed::Box<Distribution> {
+        let mut distribution = std::boxed::Box::new(Distribution::new(Hertz(2_000_000_000), 1));
+        distribution.overhead = 50.0;
+        for hop in 0..1000u64 {
+            distribution.windows.record(250 + if hop % 50 == 0 { 400 } else { 0 });
+            distribution.empties.record(50);
+        }
+        distribution.windows.record(1_000_050);
+        distribution.interrupted_from = Some(1 << 19);
+        distribution.mean = 258.0;
+        distribution
+    }
+
+    #[test]
+    fn the_timer_is_subtracted_and_interruptions_stand_apart() {
+        let distribution = planted();
+        assert!((distribution.percentile_ns(50.0).unwrap() - 100.0).abs() < 0.5);
+        assert!((distribution.percentile_ns(99.0).unwrap() - 300.0).abs() < 1.5);
+        assert!((distribution.maximum_ns().unwrap() - 300.0).abs() < 1.5);
+        assert!((distribution.longest_ns().unwrap() - 500_000.0).abs() < 1e-6);
+        assert_eq!((distribution.interrupted(), distribution.empty_ticks(99.0)), (1, Some(50)));
+        assert!((distribution.mean_ns() - 104.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn several_hops_in_a_window_share_it() {
+        let mut distribution = planted();
+        distribution.each = 4;
+        assert!((distribution.percentile_ns(50.0).unwrap() - 25.0).abs() < 0.2);
+    }
+
+    #[test]
+    fn known_refresh_intervals_have_names() {
+        let mut distribution = planted();
+        let found = |distribution: &Distribution| distribution.refresh().map(|(_, name)| name);
+        assert_eq!(found(&distribution), None);
+        distribution.period = Some(Period { ticks: 3890.0, significance: 300.0 });
+        assert_eq!(found(&distribution), Some(Some(REFRESH_INTERVALS[2].1)));
+        distribution.period = Some(Period { ticks: 5000.0, significance: 300.0 });
+        assert_eq!(found(&distribution), Some(None));
+        distribution.period = Some(Period { ticks: 3890.0, significance: 3.0 });
+        assert_eq!(found(&distribution), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! How long single hops take: most of them, and the slowest.
+
+use latency_core::cpulist::NodeSet;
+
+use super::{matrix, Experiment, Findings, Plan, Session};
+use crate::error::{Failure, TimingError};
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::plan::Scope;
+use crate::report::distribution;
+use crate::result::Point;
+use crate::singles::Singles;
+use crate::sweep;
+use crate::timer::Timer;
+
+/// The experiment that looks beneath the means.
+pub const DISTRIBUTION: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "distribution",
+        summary: "how long single hops take: percentiles, histogram, interruptions, refresh",
+        details: "Every hop between two stamps of the time-stamp counter, in turn with stamps around nothing, \
+                  whose mean is subtracted, and with the batches that `matrix` times. Without --cpunode and \
+                  --memnode, from the first node to its own memory.\n\
+                  Hops that an interrupt or another task made long stand apart: they are told from slow memory by \
+                  a loop that touches none, and by the kernel's count of context switches. Slow hops are searched \
+                  for the period of DRAM refresh.",
+        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
+            &[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed],
+        )),
+        formats: &[Format::Text, Format::Json, Format::Csv],
+        operands: Operands::NONE,
+    },
+    plan,
+    measure,
+    writers: &[
+        (Format::Text, distribution::text),
+        (Format::Json, distribution::json),
+        (Format::Csv, distribution::csv),
+    ],
+};
+
+/// The pairs that were asked for, or the first node and its own memory.
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    let mut scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+    if session.options.cpunode.is_none() {
+        scope.initiators = scope.initiators.first().into_iter().collect();
+    }
+    if session.options.memnode.is_none() {
+        let own: NodeSet = scope.initiators.intersection(&scope.targets);
+        let node = own.first().or(scope.targets.first());
+        scope.targets = node.into_iter().collect();
+    }
+    matrix::pairs(session, &scope)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    let counter = timer.counter().ok_or(TimingError::NeedsCounter)?;
+    let mut singles = Singles::new(counter, points.len())?;
+    let mut findings = sweep::run_with(session, timer, points, &mut singles)?;
+    session.progress.say(format_args!("looking for refresh"));
+    findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+    Ok(findings)
+}

@@ -1,0 +1,63 @@
+//! One row a point. What is of single hops says so in its name; `ns` is of batches, as everywhere.
+
+use core::fmt::{self, Write};
+
+use super::points;
+use crate::distribution::{Distribution, PERCENTAGES};
+use crate::options::Choice;
+use crate::report::csv::number;
+use crate::report::Report;
+
+/// Writes the points; the histograms are in the JSON.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    writeln!(
+        out,
+        "from,to,cycles,ns,hop_mean_ns,hop_p50_ns,hop_p90_ns,hop_p95_ns,hop_p99_ns,hop_p99_9_ns,hop_p99_99_ns,\
+         hop_max_ns,hop_batch_ratio,timer_mean_ns,timer_step_ns,interrupted_from_ns,refresh_period_us,\
+         hops_per_window,windows,interrupted_windows,context_switches,working_set_bytes,stride_bytes,pages_asked,\
+         pages_obtained,verified,seed"
+    )?;
+    for (outcome, distribution) in points(report) {
+        let point = &outcome.point;
+        write!(out, "{},{},", point.initiator, point.target)?;
+        let measured = outcome.result.as_ref().ok();
+        let nanoseconds = measured.map(|measured| measured.series.nanoseconds.median);
+        number(out, nanoseconds.and_then(|nanoseconds| report.clock.ticks(nanoseconds)))?;
+        number(out, nanoseconds)?;
+        hops(out, distribution)?;
+        write!(out, "{},{},{},", point.size.0, point.stride.0, point.pages.word())?;
+        match measured {
+            Some(measured) => {
+                write!(
+                    out,
+                    "{},{},",
+                    measured.placed.pages.word(),
+                    measured.placed.is_verified(point.target)
+                )?;
+            }
+            None => out.write_str(",,")?,
+        }
+        writeln!(out, "{}", point.seed)?;
+    }
+    Ok(())
+}
+
+fn hops(out: &mut dyn Write, distribution: Option<&Distribution>) -> fmt::Result {
+    let Some(found) = distribution else { return out.write_str(",,,,,,,,,,,,,,,,,") };
+    number(out, Some(found.mean_ns()))?;
+    for percent in PERCENTAGES {
+        number(out, found.percentile_ns(percent))?;
+    }
+    number(out, found.maximum_ns())?;
+    number(out, found.ratio.map(|ratio| ratio.median))?;
+    number(out, Some(found.time(found.overhead)))?;
+    number(out, Some(found.time(found.step as f64)))?;
+    number(out, found.interrupted_from.map(|ticks| found.nanoseconds(ticks as f64)))?;
+    number(out, found.refresh().map(|(microseconds, _)| microseconds))?;
+    write!(out, "{},{},", found.each, found.windows.total())?;
+    write!(out, "{},{},", found.interrupted(), found.interruptions.switches)
+}

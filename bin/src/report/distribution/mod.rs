@@ -1,0 +1,26 @@
+//! Single hops, written down: percentiles, histogram, and what stands beside them.
+
+mod bars;
+mod csv;
+mod json;
+mod text;
+
+pub use csv::csv;
+pub use json::json;
+pub use text::text;
+
+use super::Report;
+use crate::distribution::Distribution;
+use crate::result::Outcome;
+
+/// The points, each with its single hops.
+fn points<'r, 'a>(
+    report: &Report<'r, 'a>,
+) -> impl Iterator<Item = (&'r Outcome<'a>, Option<&'r Distribution>)> {
+    let distributions = report.distributions;
+    report.outcomes.iter().enumerate().map(move |(index, outcome)| {
+        let known =
+            distributions.get(index).filter(|found| outcome.result.is_ok() && found.windows.total() > 0);
+        (outcome, known)
+    })
+}

@@ -1,0 +1,185 @@
+//! Single hops for people.
+
+use core::fmt::{self, Display, Write};
+
+use super::{bars, points};
+use crate::distribution::{Distribution, PERCENTAGES};
+use crate::report::figures::Figure;
+use crate::report::plot;
+use crate::report::text::{clock_line, conditions, pair};
+use crate::report::Report;
+use crate::result::ClockFacts;
+
+/// Single hops and batches agree if they differ by no more.
+const AGREEMENT: f64 = 0.03;
+
+/// Writes the whole report.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    for (outcome, found) in points(report) {
+        pair(out, report.clock, outcome)?;
+        let Some(found) = found else { continue };
+        table(out, report.clock, found)?;
+        if report.options.quiet {
+            continue;
+        }
+        out.write_char('\n')?;
+        bars::chart(&outcome.point, found, |chart| plot::write(out, chart, report.terminal))?;
+        out.write_char('\n')?;
+        mean(out, found)?;
+        timer(out, found)?;
+        interruptions(out, found)?;
+        refresh(out, found)?;
+    }
+    if report.partial {
+        writeln!(out, "partial: interrupted before all pairs were measured to the end")?;
+    }
+    if report.options.quiet {
+        return Ok(());
+    }
+    conditions(out, report)?;
+    clock_line(out, report)
+}
+
+/// Percentiles, maximum and mean, in nanoseconds and in ticks.
+fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::Result {
+    const WIDTH: usize = 8;
+    write!(out, "\n{:<10}", if found.each == 1 { "one hop" } else { "mean of" })?;
+    for percent in PERCENTAGES {
+        let mut label = latency_core::text::Text::<WIDTH>::EMPTY;
+        // All labels are shorter than the column.
+        let _ = write!(label, "p{percent}");
+        write!(out, "{label:>WIDTH$}")?;
+    }
+    writeln!(out, "{:>WIDTH$}{:>WIDTH$}", "max", "mean")?;
+    let nanoseconds = || {
+        let percentiles = PERCENTAGES.into_iter().map(|percent| found.percentile_ns(percent));
+        percentiles.chain([found.maximum_ns(), Some(found.mean_ns())]).map(|value| value.unwrap_or(f64::NAN))
+    };
+    let row = |out: &mut dyn Write, label: &str, values: &mut dyn Iterator<Item = f64>| {
+        write!(out, "{label:<10}")?;
+        for value in values {
+            write!(out, "{:>WIDTH$}", Figure(value))?;
+        }
+        out.write_char('\n')
+    };
+    let (label, cycles) = if found.each == 1 { ("ns", "cycles") } else { ("hops: ns", "cycles") };
+    row(out, label, &mut nanoseconds())?;
+    row(out, cycles, &mut nanoseconds().map(|value| clock.ticks(value).unwrap_or(f64::NAN)))
+}
+
+/// Whether single hops and batches tell the same, and why the median does not.
+fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
+    write!(out, "Mean:       single hops {} ns, ", Figure(found.mean_ns()))?;
+    write!(out, "batches in turn with them {} ns", Figure(found.batch_ns))?;
+    match &found.ratio {
+        Some(ratio) => {
+            let agree = (ratio.median - 1.0).abs() <= AGREEMENT;
+            write!(out, "; ratio {:.3}", ratio.median)?;
+            if let Some(interval) = ratio.interval {
+                write!(out, " ({:.3} .. {:.3})", interval.low, interval.high)?;
+            }
+            out.write_str(if agree { ": they agree within 3 %" } else { ": they do not agree within 3 %" })?;
+        }
+        None => out.write_str("; too few rounds to compare")?,
+    }
+    let median = found.percentile_ns(50.0).unwrap_or(f64::NAN);
+    let difference = (median / found.mean_ns() - 1.0) * 100.0;
+    let (size, side) = (difference.abs(), if difference < 0.0 { "below" } else { "above" });
+    write!(out, "\n            the median is {} % {side} the mean", Figure(size))?;
+    out.write_str(if difference < -1.0 {
+        ": slow hops weigh in a mean, and in batches, which are means of hops\n"
+    } else {
+        "\n"
+    })
+}
+
+/// What a pair of stamps costs by itself.
+fn timer(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
+    let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
+    writeln!(
+        out,
+        "Timer:      stamps around nothing, after every hop: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks \
+         ({} ns) is subtracted",
+        empty(1.0),
+        empty(50.0),
+        empty(99.0),
+        found.overhead,
+        Figure(found.time(found.overhead))
+    )?;
+    if found.each > 1 {
+        writeln!(out, "            {} hops between two stamps: fewer would drown in them", found.each)?;
+    }
+    writeln!(
+        out,
+        "            step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4 %",
+        found.step,
+        Figure(found.time(found.step as f64))
+    )
+}
+
+/// What was not memory.
+fn interruptions(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
+    let seen = &found.interruptions;
+    let total = found.windows.total();
+    write!(out, "Interrupts: ")?;
+    match found.interrupted_from {
+        Some(from) => {
+            let count = found.interrupted();
+            let percent = count as f64 * 100.0 / total.max(1) as f64;
+            write!(
+                out,
+                "{count} of {total} windows ({percent:.3} %) took {}",
+                Span(found.nanoseconds(from as f64))
+            )?;
+            write!(out, " to {}, and are left out above;", Span(found.longest_ns().unwrap_or(0.0)))?;
+            writeln!(out, "\n            {} were to be expected, since", Figure(seen.expected))?;
+        }
+        None => writeln!(out, "none in {total} windows, while")?,
+    }
+    writeln!(
+        out,
+        "            a loop without memory had {} gaps of {} to {} in {}, and {} context switches fell among the hops",
+        seen.gaps,
+        Span(found.time(seen.least_gap as f64)),
+        Span(found.time(seen.longest_gap as f64)),
+        Span(found.time(seen.watched as f64)),
+        seen.switches
+    )
+}
+
+/// Whether the slow hops have a rhythm.
+fn refresh(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
+    let slow = Figure(found.nanoseconds(found.slow_from as f64));
+    write!(out, "Refresh:    ")?;
+    match (found.refresh(), found.period) {
+        (Some((microseconds, name)), Some(period)) => {
+            write!(out, "hops from {slow} ns on recur every {microseconds:.3} us: ")?;
+            out.write_str(name.unwrap_or("no interval that DRAM is known for"))?;
+            writeln!(out, " ({} standard deviations)", Figure(period.significance))
+        }
+        (None, Some(period)) => writeln!(
+            out,
+            "none seen: hops from {slow} ns on have no period of 1.5 to 20 us (best: {} standard deviations)",
+            Figure(period.significance)
+        ),
+        _ => writeln!(out, "not sought: too few slow hops"),
+    }
+}
+
+/// A time in the unit that suits it.
+struct Span(f64);
+
+impl Display for Span {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            small if small < 1e3 => write!(out, "{} ns", Figure(small)),
+            middle if middle < 1e6 => write!(out, "{} us", Figure(middle / 1e3)),
+            large if large < 1e9 => write!(out, "{} ms", Figure(large / 1e6)),
+            long => write!(out, "{} s", Figure(long / 1e9)),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Times single hops, in alternation with batches, at every visit of a sweep.
+//!
+//! Each visit makes some thousand hops with stamps around each, and watches as
+//! long in a loop that touches no memory. Times go into plain memory that fits a
+//! near cache, and from there into histograms when the clock has stopped.
+
+mod conclude;
+
+use latency_core::arch;
+use latency_core::buffer::TimedHops;
+use latency_core::chain::SATTOLO_LIMIT;
+use latency_core::clock;
+use latency_core::hops::{Stamped, Tally};
+use latency_core::stats;
+
+use crate::companion::Companion;
+use crate::distribution::Distribution;
+use crate::error::{Failure, TimingError};
+use crate::measure::Subject;
+use crate::result::Round;
+use crate::store::Store;
+use crate::sys::errno::Errno;
+use crate::sys::{cpu, signal};
+use crate::timer::Counter;
+
+/// Windows between two looks at the clock: 48 KiB of samples, which a second-level cache holds.
+const WINDOWS: usize = 4096;
+/// Bursts of so many windows at a visit.
+const BURSTS: usize = 4;
+/// A visit is no longer than this, however slow the hops.
+const LONGEST_VISIT_NS: f64 = 1e8;
+/// Shorter hops drown in the jitter of the stamps, which is some nanoseconds: several then share a window.
+const SHORTEST_WINDOW_NS: f64 = 30.0;
+/// So many hops in a window are a batch.
+const MOST_EACH: f64 = 64.0;
+/// Visits of which the mean is kept to be compared with the batches of the same visit.
+const VISITS: usize = 64;
+/// Hops of which the time is kept to look for refresh in: 5 % of them are slow.
+const LOGGED: usize = 1 << 17;
+/// The watching loop takes some nanoseconds; whatever makes it take this long is no instruction.
+const LEAST_GAP_NS: f64 = 200.0;
+
+/// A batch of this length is what the sweep makes, too.
+const BATCH_NS: f64 = 1e5;
+/// The fewest hops of a batch: the remainder loop and the stamps vanish in it.
+const FEWEST_HOPS: u64 = 64;
+/// Batches at a visit.
+const BATCHES: usize = 64;
+/// A batch that took this much longer than the median of its visit was interrupted.
+const GAP_NS: f64 = 3_000.0;
+
+/// What one visit of one point gave.
+#[derive(Clone, Copy)]
+struct Visit {
+    windows: Tally,
+    /// Nanoseconds per hop: the mean of its calm batches.
+    batch_ns: f64,
+}
+
+/// What one point has given so far, besides its histograms.
+#[derive(Clone, Copy)]
+struct Recording {
+    windows: Tally,
+    empties: Tally,
+    gaps: Tally,
+    longest_gap: u64,
+    watched: u64,
+    switches: u64,
+    each: u32,
+    visits: usize,
+    logged: usize,
+}
+
+impl Recording {
+    const EMPTY: Recording = Recording {
+        windows: Tally::EMPTY,
+        empties: Tally::EMPTY,
+        gaps: Tally::EMPTY,
+        longest_gap: 0,
+        watched: 0,
+        switches: 0,
+        each: 1,
+        visits: 0,
+        logged: 0,
+    };
+}
+
+/// A walk that did not end where it had to, or could not set out.
+fn not_proven<E>(_: E) -> Failure<'static> {
+    Failure::Timing(TimingError::HopsNotProven)
+}
+
+/// The single hops of every point of a sweep.
+pub struct Singles<'t> {
+    counter: &'t Counter,
+    samples: Store<TimedHops>,
+    recordings: Store<Recording>,
+    visits: Store<Visit>,
+    log: Store<Stamped>,
+    distributions: Store<Distribution>,
+}
+
+impl<'t> Singles<'t> {
+    /// Room for the hops of so many points: about 2 MiB each.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping it.
+    pub fn new(counter: &'t Counter, points: usize) -> Result<Self, Errno> {
+        Ok(Singles {
+            counter,
+            samples: Store::filled(WINDOWS, TimedHops::default())?,
+            recordings: Store::filled(points, Recording::EMPTY)?,
+            visits: Store::filled(points * VISITS, Visit { windows: Tally::EMPTY, batch_ns: f64::NAN })?,
+            log: Store::filled(points * LOGGED, Stamped::default())?,
+            distributions: Store::filled(
+                points,
+                Distribution::new(counter.frequency, counter.step.0.max(1)),
+            )?,
+        })
+    }
+
+    fn ticks(&self, nanoseconds: f64) -> u64 {
+        (nanoseconds * self.counter.frequency.gigahertz()) as u64
+    }
+
+    /// Some thousand windows; how long they took.
+    fn burst(
+        &mut self,
+        index: usize,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        windows: usize,
+        visit: &mut Tally,
+    ) -> Result<u64, Failure<'static>> {
+        if signal::interrupted() {
+            return Err(Failure::Interrupted);
+        }
+        let (Some(recording), Some(distribution), Some(samples)) = (
+            self.recordings.get_mut(index),
+            self.distributions.get_mut(index),
+            self.samples.get_mut(..windows.min(WINDOWS)),
+        ) else {
+            return Ok(0);
+        };
+        let stamp = self.counter.stamp;
+        let nodes = subject.buffer.chain().nodes();
+        if nodes <= SATTOLO_LIMIT {
+            // Samples and histograms have put the chain out of the cache. A lap untimed brings it back.
+            subject.buffer.walk(subject.kernel, *node, nodes as usize).map_err(not_proven)?;
+        }
+        let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
+        let (ended, begin) = subject
+            .buffer
+            .timed_hops(subject.kernel, *node, recording.each as usize, stamp, samples)
+            .map_err(not_proven)?;
+        let spent = stamp.end().ticks.saturating_sub(begin);
+        let after = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
+        recording.switches += after.saturating_sub(before);
+        let hops = samples.len() as u64 * u64::from(recording.each);
+        *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
+        let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
+        for sample in samples.iter() {
+            distribution.windows.record(sample.window.into());
+            distribution.empties.record(sample.empty.into());
+            recording.windows.record(sample.window.into());
+            recording.empties.record(sample.empty.into());
+            visit.record(sample.window.into());
+            if let Some(place) = log.get_mut(recording.logged) {
+                *place = Stamped { at: begin + u64::from(sample.since), window: sample.window };
+                recording.logged += 1;
+            }
+        }
+        Ok(spent)
+    }
+
+    /// Nanoseconds per hop of one batch.
+    fn batch(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
+        let walk = subject
+            .buffer
+            .timed_walk(subject.kernel, *node, hops as usize, self.counter.stamp)
+            .map_err(not_proven)?;
+        *node = subject.buffer.prove(*node, hops, walk.ended).map_err(not_proven)?;
+        let ticks = walk.end.ticks.saturating_sub(walk.start).saturating_sub(self.counter.overhead.0);
+        Ok(clock::nanoseconds(ticks as f64, self.counter.frequency) / hops as f64)
+    }
+
+    /// Watches for interruptions for so many ticks.
+    fn watch(&mut self, index: usize, ticks: u64) {
+        let least = self.ticks(LEAST_GAP_NS);
+        let stamp = self.counter.stamp;
+        let Some(recording) = self.recordings.get_mut(index) else { return };
+        let begin = arch::unserialised_ticks(stamp);
+        let mut last = begin;
+        while last.saturating_sub(begin) < ticks {
+            let now = arch::unserialised_ticks(stamp);
+            let gap = now.saturating_sub(last);
+            if gap >= least {
+                recording.gaps.record(gap);
+                recording.longest_gap = recording.longest_gap.max(gap);
+            }
+            last = now;
+        }
+        recording.watched += last.saturating_sub(begin);
+    }
+}
+
+impl Companion for Singles<'_> {
+    fn visit(
+        &mut self,
+        index: usize,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        round: &Round,
+    ) -> Result<(), Failure<'static>> {
+        let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
+        let latency_ns = round.nanoseconds.max(0.1);
+        if recording.visits == 0 {
+            let wanted = SHORTEST_WINDOW_NS / latency_ns;
+            recording.each = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 + 1 } else { 1 };
+        }
+        let made = recording.visits;
+        recording.visits += 1;
+        let hops_ns = latency_ns * f64::from(recording.each);
+        let windows = (LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + SHORTEST_WINDOW_NS)) as usize;
+        let windows = windows.clamp(1, WINDOWS);
+        let hops = ((BATCH_NS / latency_ns) as u64).max(FEWEST_HOPS);
+        let batches = (windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
+        let mut tally = Tally::EMPTY;
+        let mut times = [0.0; BATCHES];
+        let batches = batches.min(BATCHES / BURSTS);
+        let mut count = 0;
+        for _ in 0..BURSTS {
+            let spent = self.burst(index, subject, node, windows, &mut tally)?;
+            for time in times.iter_mut().skip(count).take(batches) {
+                *time = self.batch(subject, node, hops)?;
+            }
+            count += batches;
+            self.watch(index, spent);
+        }
+        let batch_ns = times.get_mut(..count).and_then(|times| calm_mean(times, GAP_NS / hops as f64));
+        let place = self.visits.get_mut(index * VISITS..(index + 1) * VISITS);
+        if let Some(place) = place.and_then(|visits| visits.get_mut(made)) {
+            *place = Visit { windows: tally, batch_ns: batch_ns.unwrap_or(f64::NAN) };
+        }
+        Ok(())
+    }
+}
+
+/// The mean of the samples that exceed their median by no more than `gap`, or by ten deviations.
+fn calm_mean(samples: &mut [f64], gap: f64) -> Option<f64> {
+    let median = stats::median(samples)?;
+    let mut deviations = [0.0; BATCHES];
+    let deviations = deviations.get_mut(..samples.len())?;
+    for (deviation, sample) in deviations.iter_mut().zip(samples.iter()) {
+        *deviation = (sample - median).abs();
+    }
+    let most = median + gap.max(10.0 * stats::median(deviations)?);
+    let calm = || samples.iter().filter(|sample| **sample <= most);
+    Some(calm().sum::<f64>() / calm().count() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interrupted_batches_do_not_weigh_in_the_mean() {
+        let mut samples = [160.0, 161.0, 163.0, 160.0, 200.0, 162.0];
+        assert!((calm_mean(&mut samples, 5.0).unwrap() - 161.2).abs() < 1e-9);
+        assert!((calm_mean(&mut samples, 50.0).unwrap() - 167.666).abs() < 1e-2);
+        assert_eq!(calm_mean(&mut [], 5.0), None);
+    }
+}

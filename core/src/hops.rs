@@ -1,0 +1,141 @@
+//! What the times of single hops say: percentiles, interruptions, refresh.
+//!
+//! Pure functions of what was recorded, in ticks. Nothing here knows a clock's
+//! frequency, takes a sample, or knows what the memory was.
+
+mod tally;
+
+pub use tally::Tally;
+
+use crate::histogram::{Bucket, Histogram};
+use crate::math::sqrt;
+use crate::rng::Pcg32;
+
+/// An interruption adds at least one median hop to a hop, or else it cannot be told from memory.
+const LEAST_MEDIANS: u64 = 2;
+/// A timer interrupt beside a chase finds its own code out of the caches, and takes up to twice as long.
+const COLD: u64 = 2;
+/// Standard deviations of a count that are left to chance.
+const CHANCE: f64 = 3.0;
+/// So few hops above everything that is explained may be anything.
+const STRAY: f64 = 3.0;
+
+/// How interruptions were watched for while no memory was touched.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch<'t> {
+    /// How long the gaps in the watching loop were.
+    pub gaps: &'t Tally,
+    /// The time spent in timed hops, divided by the time watched.
+    pub exposure: f64,
+    /// Involuntary context switches during the hops.
+    pub switches: u64,
+}
+
+impl Watch<'_> {
+    /// How many hops are to be expected that were interrupted for `ticks` or longer.
+    #[must_use]
+    pub fn expected(&self, ticks: u64) -> f64 {
+        self.gaps.count_from(ticks) as f64 * self.exposure + self.switches as f64
+    }
+}
+
+/// The ticks from which a hop counts as interrupted.
+///
+/// That is the smallest number above twice the median from which on hops are not
+/// more frequent than gaps of that length in a loop that touches no memory. What
+/// is more frequent is memory's own, however long it is. `None` where no hop is
+/// that long.
+#[must_use]
+pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<u64> {
+    let explained = |&ticks: &u64| {
+        let expected = watch.expected(ticks / COLD);
+        hops.count_from(ticks) as f64 <= expected + CHANCE * sqrt(expected) + STRAY
+    };
+    let least = median.saturating_mul(LEAST_MEDIANS);
+    let edges = Tally::edges().rev().take_while(|&ticks| ticks > least);
+    let from = edges.take_while(explained).last()?;
+    (hops.count_from(from) > 0).then_some(from)
+}
+
+/// The buckets of a histogram that begin below `below`; all of them for `None`.
+pub fn buckets_below(histogram: &Histogram, below: Option<u64>) -> impl Iterator<Item = Bucket> + '_ {
+    histogram.buckets().take_while(move |bucket| below.is_none_or(|below| bucket.low < below))
+}
+
+/// The number that `percent` of the values below `below` do not exceed.
+///
+/// A counter that moves in steps rounds each difference to one of them, either
+/// way: a value stands for the width of a step around it, and the percentile is
+/// interpolated in there. `None` without values.
+#[must_use]
+pub fn percentile(histogram: &Histogram, below: Option<u64>, percent: f64, step: u64) -> Option<f64> {
+    let total: u64 = buckets_below(histogram, below).map(|bucket| bucket.count).sum();
+    let rank = percent / 100.0 * total as f64;
+    let mut seen = 0.0;
+    let mut last = None;
+    for Bucket { low, high, count } in buckets_below(histogram, below) {
+        let width = (high - low + 1).max(step) as f64;
+        let middle = low as f64 + (high - low) as f64 / 2.0;
+        let part = ((rank - seen) / count as f64).min(1.0);
+        last = Some(middle + (part - 0.5) * width);
+        seen += count as f64;
+        if seen >= rank {
+            break;
+        }
+    }
+    last.map(|value| value.max(0.0))
+}
+
+/// The largest value below `below`, to 1/128 of itself, or exactly for `None`.
+#[must_use]
+pub fn maximum(histogram: &Histogram, below: Option<u64>) -> Option<u64> {
+    let last = buckets_below(histogram, below).last()?;
+    Some(last.high.min(histogram.maximum()?))
+}
+
+/// When hops were made, and how long they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamped {
+    /// The counter before the hop.
+    pub at: u64,
+    /// The ticks of the window around it.
+    pub window: u32,
+}
+
+/// Sorts out the stamps of hops of `slow` to `below` ticks, and at random of as many faster ones.
+///
+/// Gives how many of each were written; either list ends when it is full. Both
+/// ascend if the log does.
+pub fn pick(
+    log: &[Stamped],
+    slow: u64,
+    below: Option<u64>,
+    slow_stamps: &mut [u64],
+    other_stamps: &mut [u64],
+) -> (usize, usize) {
+    let is_slow = |hop: &Stamped| u64::from(hop.window) >= slow;
+    let count = log.iter().filter(|hop| is_slow(hop)).count();
+    let others = log.len() - count;
+    let mut random = Pcg32::new(1, 1);
+    let (mut slow_places, mut other_places) = (slow_stamps.iter_mut(), other_stamps.iter_mut());
+    let mut taken = (0, 0);
+    for hop in log {
+        if is_slow(hop) {
+            if below.is_some_and(|below| u64::from(hop.window) >= below) {
+                continue;
+            }
+            let Some(place) = slow_places.next() else { break };
+            *place = hop.at;
+            taken.0 += 1;
+        } else if (random.below(u32::try_from(others).unwrap_or(u32::MAX)) as usize) < count {
+            if let Some(place) = other_places.next() {
+                *place = hop.at;
+                taken.1 += 1;
+            }
+        }
+    }
+    taken
+}
+
+#[cfg(test)]
+mod tests;

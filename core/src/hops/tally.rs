@@ -1,0 +1,114 @@
+//! Counts and sums by half octaves: small enough to keep one for each round.
+//!
+//! Knows numbers only.
+
+/// Two for each power of two up to 2^40.
+const CELLS: usize = 80;
+
+/// How many values there were in each half octave, and their sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    cells: [Cell; CELLS],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    count: u64,
+    sum: u64,
+}
+
+impl Tally {
+    /// No values.
+    pub const EMPTY: Tally = Tally { cells: [Cell { count: 0, sum: 0 }; CELLS] };
+
+    /// Counts one value; the last cell takes whatever is larger.
+    pub fn record(&mut self, value: u64) {
+        if let Some(cell) = self.cells.get_mut(cell_of(value)) {
+            cell.count += 1;
+            cell.sum = cell.sum.saturating_add(value);
+        }
+    }
+
+    /// Counts all that `other` has counted.
+    pub fn add(&mut self, other: &Tally) {
+        for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
+            cell.count += more.count;
+            cell.sum = cell.sum.saturating_add(more.sum);
+        }
+    }
+
+    /// The values from `least` up, and all of its half octave.
+    #[must_use]
+    pub fn count_from(&self, least: u64) -> u64 {
+        self.cells.get(cell_of(least)..).unwrap_or_default().iter().map(|cell| cell.count).sum()
+    }
+
+    /// The mean of the values below the half octave of `below`; `None` without any.
+    #[must_use]
+    pub fn mean_below(&self, below: Option<u64>) -> Option<f64> {
+        let cells = self.cells.get(..below.map_or(CELLS, cell_of)).unwrap_or_default();
+        let (count, sum) = cells
+            .iter()
+            .fold((0u64, 0u64), |(count, sum), cell| (count + cell.count, sum.saturating_add(cell.sum)));
+        (count > 0).then(|| sum as f64 / count as f64)
+    }
+
+    /// The sum of all values.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.sum))
+    }
+
+    /// The smallest number of each half octave, ascending. All are ends of histogram buckets.
+    pub fn edges() -> impl DoubleEndedIterator<Item = u64> {
+        (2..CELLS).map(|cell| (2 + cell as u64 % 2) << (cell / 2 - 1))
+    }
+}
+
+fn cell_of(value: u64) -> usize {
+    let Some(octave) = value.checked_ilog2().filter(|&octave| octave > 0) else { return 0 };
+    let upper_half = value >> (octave - 1) & 1;
+    (2 * octave as usize + upper_half as usize).min(CELLS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn edges_open_their_cells() {
+        assert!(Tally::edges().take(6).eq([2, 3, 4, 6, 8, 12]));
+        for (index, edge) in Tally::edges().enumerate() {
+            assert_eq!(
+                (cell_of(edge), cell_of(edge - 1)),
+                (index + 2, if index > 0 { index + 1 } else { 0 })
+            );
+        }
+        assert_eq!((cell_of(0), cell_of(u64::MAX)), (0, CELLS - 1));
+    }
+
+    proptest! {
+        #[test]
+        fn counts_and_means_are_those_of_the_values(
+            values in prop::collection::vec(0u64..1 << 40, 1..200), edge in 0usize..78,
+        ) {
+            let edge = Tally::edges().nth(edge).unwrap();
+            let (mut tally, mut half) = (Tally::EMPTY, Tally::EMPTY);
+            let (first, second) = values.split_at(values.len() / 2);
+            first.iter().for_each(|&value| tally.record(value));
+            second.iter().for_each(|&value| half.record(value));
+            tally.add(&half);
+            prop_assert_eq!(tally.count_from(edge), values.iter().filter(|&&value| value >= edge).count() as u64);
+            prop_assert_eq!(tally.sum(), values.iter().sum::<u64>());
+            let below: std::vec::Vec<u64> = values.iter().copied().filter(|&value| value < edge).collect();
+            match tally.mean_below(Some(edge)) {
+                Some(mean) => {
+                    let expected = below.iter().sum::<u64>() as f64 / below.len() as f64;
+                    prop_assert!((mean - expected).abs() <= expected * 1e-12);
+                }
+                None => prop_assert!(below.is_empty()),
+            }
+        }
+    }
+}

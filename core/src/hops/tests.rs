@@ -1,0 +1,152 @@
+//! Distributions that are known, and what is made of them.
+
+use super::*;
+use proptest::prelude::*;
+use std::vec::Vec;
+
+/// Hops as a memory with refresh and interrupts gives them: median, tail, and how often each.
+struct Memory {
+    hops: Tally,
+    histogram: Histogram,
+    random: Pcg32,
+}
+
+impl Memory {
+    fn new(count: u32) -> Memory {
+        let mut memory = Memory { hops: Tally::EMPTY, histogram: Histogram::EMPTY, random: Pcg32::new(7, 7) };
+        memory.add(count, 380, 200);
+        memory.add(count / 20, 700, 400);
+        memory
+    }
+
+    fn add(&mut self, count: u32, least: u32, spread: u32) {
+        for _ in 0..count {
+            let value = u64::from(least + self.random.below(spread));
+            self.hops.record(value);
+            self.histogram.record(value);
+        }
+    }
+}
+
+fn gaps(count: u32, least: u32, spread: u32) -> Tally {
+    let (mut gaps, mut random) = (Tally::EMPTY, Pcg32::new(3, 9));
+    for _ in 0..count {
+        gaps.record(u64::from(least + random.below(spread)));
+    }
+    gaps
+}
+
+#[test]
+fn what_a_loop_without_memory_shows_as_often_is_interruption() {
+    let mut memory = Memory::new(200_000);
+    memory.add(40, 20_000, 40_000);
+    let gaps = gaps(35, 15_000, 30_000);
+    let watch = Watch { gaps: &gaps, exposure: 1.0, switches: 0 };
+    let from = interrupted_from(&memory.hops, 480, &watch).unwrap();
+    assert!((1_100..=16_384).contains(&from), "{from}");
+    assert_eq!(memory.hops.count_from(from), 40);
+}
+
+#[test]
+fn a_long_tail_that_is_more_frequent_than_gaps_is_memory() {
+    let mut memory = Memory::new(200_000);
+    memory.add(400, 20_000, 4_000);
+    memory.add(30, 200_000, 40_000);
+    let gaps = gaps(30, 150_000, 90_000);
+    let watch = Watch { gaps: &gaps, exposure: 1.0, switches: 0 };
+    let from = interrupted_from(&memory.hops, 480, &watch).unwrap();
+    assert!((24_000..=196_608).contains(&from), "{from}");
+    assert_eq!(memory.hops.count_from(from), 30);
+}
+
+#[test]
+fn context_switches_explain_hops_that_no_gap_does() {
+    let mut memory = Memory::new(200_000);
+    memory.add(12, 9_000_000, 1_000_000);
+    let none = Tally::EMPTY;
+    let watch = |switches| Watch { gaps: &none, exposure: 1.0, switches };
+    assert_eq!(interrupted_from(&memory.hops, 480, &watch(0)), None, "memory, for all that is known");
+    let from = interrupted_from(&memory.hops, 480, &watch(12)).unwrap();
+    assert_eq!(memory.hops.count_from(from), 12);
+    assert!((watch(12).expected(1 << 30) - 12.0).abs() < 1e-9);
+}
+
+#[test]
+fn without_long_hops_nothing_is_interrupted() {
+    let memory = Memory::new(1000);
+    let gaps = gaps(50, 20_000, 20_000);
+    let watch = Watch { gaps: &gaps, exposure: 2.0, switches: 0 };
+    assert_eq!(interrupted_from(&memory.hops, 600, &watch), None);
+}
+
+#[test]
+fn planted_percentiles_are_found_through_interruptions() {
+    let (base, hundredth, thousandth) = (10_000, 30_000, 90_000);
+    let mut memory = Memory { hops: Tally::EMPTY, histogram: Histogram::EMPTY, random: Pcg32::new(7, 7) };
+    for hop in 1u32..=250_000 {
+        let value = base
+            + if hop % 40 == 0 { hundredth - base } else { 0 }
+            + if hop % 400 == 0 { thousandth - hundredth } else { 0 };
+        memory.add(1, value, 40);
+    }
+    memory.add(25, 1_000_000, 1_000_000);
+    let gaps = gaps(25, 800_000, 1_000_000);
+    let watch = Watch { gaps: &gaps, exposure: 1.0, switches: 0 };
+    let below = interrupted_from(&memory.hops, 10_000, &watch);
+    for (percent, truth) in [(50.0, base), (95.0, base), (99.0, hundredth), (99.9, thousandth)] {
+        let found = percentile(&memory.histogram, below, percent, 26).unwrap();
+        assert!((found / f64::from(truth) - 1.0).abs() < 0.005, "p{percent}: {found}, planted {truth}");
+    }
+    let most = maximum(&memory.histogram, below).unwrap();
+    assert!((90_000..91_000).contains(&most), "{most}");
+}
+
+#[test]
+fn a_coarse_counter_is_interpolated() {
+    // Uniform between 400 and 500, rounded to steps of 26 by a counter of random phase.
+    let (mut histogram, mut random) = (Histogram::EMPTY, Pcg32::new(5, 1));
+    for _ in 0..100_000 {
+        let start = u64::from(random.below(2600));
+        let end = start + 400 + u64::from(random.below(100));
+        histogram.record(end / 26 * 26 - start / 26 * 26);
+    }
+    for (percent, truth) in [(25.0, 425.0), (50.0, 450.0), (75.0, 475.0)] {
+        let found = percentile(&histogram, None, percent, 26).unwrap();
+        assert!((found - truth).abs() < 4.0, "p{percent}: {found}");
+    }
+}
+
+#[test]
+fn slow_hops_and_as_many_others_are_picked() {
+    let log: Vec<Stamped> =
+        (0..10_000).map(|at| Stamped { at, window: if at % 20 == 7 { 900 } else { 400 } }).collect();
+    let (mut slow, mut others) = ([0; 1000], [0; 1000]);
+    let (slow_count, other_count) = pick(&log, 800, Some(2000), &mut slow, &mut others);
+    assert_eq!(slow_count, 500);
+    assert!((400..600).contains(&other_count), "{other_count}");
+    assert!(slow[..500].iter().all(|at| at % 20 == 7) && others[..other_count].is_sorted());
+    assert_eq!(pick(&log, 800, Some(900), &mut slow, &mut others).0, 0, "all slow ones were interrupted");
+    assert_eq!(pick(&log, 800, None, &mut slow[..3], &mut others).0, 3);
+    assert_eq!(pick(&[], 800, None, &mut slow, &mut others), (0, 0));
+}
+
+proptest! {
+    #[test]
+    fn percentiles_ascend_and_stay_near_the_values(
+        values in prop::collection::vec(0u64..1 << 20, 1..200), step in 1u64..100,
+    ) {
+        let mut histogram = Histogram::EMPTY;
+        values.iter().for_each(|&value| histogram.record(value));
+        let mut last = 0.0;
+        for percent in [0.0, 1.0, 50.0, 90.0, 99.0, 99.9, 100.0] {
+            let found = percentile(&histogram, None, percent, 1).unwrap();
+            prop_assert!(found >= last);
+            last = found;
+            let near = percentile(&histogram, None, percent, step).unwrap();
+            prop_assert!((near - found).abs() <= step as f64);
+        }
+        let largest = *values.iter().max().unwrap() as f64;
+        prop_assert!((last - largest).abs() <= largest / 128.0 + 1.0);
+        prop_assert_eq!(percentile(&histogram, Some(0), 50.0, step), None);
+    }
+}
