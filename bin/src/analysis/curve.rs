@@ -123,6 +123,9 @@ const ASSIGNMENTS: usize = MAX_CLAIMS.pow(MAX_LEVELS as u32);
 /// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
 const UNUSED: f64 = 2.0;
 
+/// What each stage's own distance from the reported size weighs beside that of the last.
+const STAGE: f64 = 0.1;
+
 /// Levels of a fit that are one cache, or one that gives way in stages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cache {
@@ -198,6 +201,7 @@ fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) 
             } else {
                 cost += UNUSED * f64::from(number - 1);
             }
+            cost += STAGE * off(number, level.capacity.value);
             *slot = Some(number);
             before = Some((number, level.capacity.value));
         }

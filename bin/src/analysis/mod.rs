@@ -3,5 +3,6 @@
 //! Nothing here measures, asks the system or writes.
 
 pub mod claims;
+pub mod comparison;
 pub mod curve;
 pub mod samples;

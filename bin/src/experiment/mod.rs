@@ -1,6 +1,7 @@
 //! The experiments: a new one is a file here and a line in the table.
 
 pub mod command;
+mod compare;
 mod curve;
 mod distribution;
 mod fit;
@@ -71,7 +72,7 @@ pub static EXPERIMENTS: [&Experiment; 4] =
     [&matrix::MATRIX, &curve::CURVE, &distribution::DISTRIBUTION, &system::SYSTEM];
 
 /// Every command on saved results.
-pub static COMMANDS: [&Command; 1] = [&fit::FIT];
+pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
 
 /// What the command line must know of them: first the experiments, then the commands.
 pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
@@ -80,4 +81,5 @@ pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     distribution::DISTRIBUTION.descriptor,
     system::SYSTEM.descriptor,
     fit::FIT.descriptor,
+    compare::COMPARE.descriptor,
 ];

@@ -2,6 +2,7 @@
 
 pub mod axis;
 pub mod chart;
+pub mod comparison;
 pub mod csv;
 pub mod curve;
 pub mod distribution;
@@ -9,6 +10,7 @@ pub mod figures;
 pub mod heatmap;
 pub mod json;
 pub mod labels;
+pub mod pairs;
 pub mod plan;
 pub mod plot;
 pub mod shade;

@@ -7,7 +7,7 @@ use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
 use super::figures::Figure;
-use super::Report;
+use super::{pairs, Report};
 use crate::options::{Choice, Pages};
 use crate::result::{ClockFacts, Measurement, Outcome, Point, WarmUp};
 
@@ -22,6 +22,10 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     }
     if report.partial {
         writeln!(out, "partial: interrupted before all pairs were measured to the end")?;
+    }
+    if report.options.heatmap {
+        out.write_char('\n')?;
+        pairs::terminal(out, report)?;
     }
     if report.options.quiet {
         return Ok(());

@@ -51,43 +51,24 @@ pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
         line: super::line_of(text, error.valid_up_to()),
         what: "neither JSON nor text",
     })?;
-    let mut columns = None;
+    let mut columns = TWO_COLUMNS;
+    let mut begun = false;
     for (index, line) in text.lines().enumerate() {
         let at = |what| Problem { line: u32::try_from(index + 1).unwrap_or(u32::MAX), what };
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let row = match &columns {
-            Some(columns) => row(line, columns).map_err(at)?,
-            None => match header(line) {
-                Header::Ours(found) => {
-                    columns = Some(found);
-                    continue;
-                }
-                Header::Foreign => {
-                    columns = Some(TWO_COLUMNS);
-                    continue;
-                }
-                Header::None => {
-                    columns = Some(TWO_COLUMNS);
-                    row(line, &TWO_COLUMNS).map_err(at)?
-                }
-            },
-        };
-        saved.push(row).map_err(at)?;
+        // Our own names say which columns are which; those of another tool are passed over.
+        let names = !begun && fields(line).next().and_then(number).is_none();
+        begun = true;
+        if names {
+            columns = named(line).unwrap_or(TWO_COLUMNS);
+            continue;
+        }
+        saved.push(row(line, &columns).map_err(at)?).map_err(at)?;
     }
     Ok(())
-}
-
-/// What the first line is.
-enum Header {
-    /// Names that we know, a latency among them.
-    Ours([Column; MAX_COLUMNS]),
-    /// Names that another tool gave.
-    Foreign,
-    /// No names: numbers already.
-    None,
 }
 
 /// Bytes and nanoseconds.
@@ -98,20 +79,15 @@ const TWO_COLUMNS: [Column; MAX_COLUMNS] = {
     columns
 };
 
-fn header(line: &str) -> Header {
+/// The columns by their names, if a latency is among them.
+fn named(line: &str) -> Option<[Column; MAX_COLUMNS]> {
     let mut columns = [Column::Other; MAX_COLUMNS];
     for (column, name) in columns.iter_mut().zip(fields(line)) {
         if let Some((_, known)) = COLUMNS.iter().find(|(known, _)| *known == name) {
             *column = *known;
         }
     }
-    if columns.contains(&Column::Nanoseconds) {
-        return Header::Ours(columns);
-    }
-    match fields(line).next().and_then(number) {
-        Some(_) => Header::None,
-        None => Header::Foreign,
-    }
+    columns.contains(&Column::Nanoseconds).then_some(columns)
 }
 
 fn row(line: &str, columns: &[Column; MAX_COLUMNS]) -> Result<Row, &'static str> {

@@ -40,13 +40,20 @@ pub struct Row {
 impl Row {
     const EMPTY: Row = Row { pair: None, sample: Sample::EMPTY, name: Text::EMPTY };
 
-    /// Whether both are the same point of two results.
+    /// Whether both are the same point of two results. What one does not tell may be as the other says.
     #[must_use]
     pub fn is_same_point(&self, other: &Row) -> bool {
         let (one, two) = (&self.sample, &other.sample);
-        self.pair == other.pair
-            && (one.size, one.stride) == (two.size, two.stride)
-            && self.name.as_str() == other.name.as_str()
+        (one.size, one.stride) == (two.size, two.stride)
+            && (self.pair.is_none() || other.pair.is_none() || self.pair == other.pair)
+            && self.is_alike(other)
+    }
+
+    /// Whether both are points of one kind, whatever their sizes.
+    #[must_use]
+    pub fn is_alike(&self, other: &Row) -> bool {
+        let unknown = self.name.is_empty() || other.name.is_empty();
+        unknown || self.name.as_str() == other.name.as_str()
     }
 
     /// Adds a word to the name; one that does not fit any more is left out.

@@ -1,5 +1,6 @@
 //! Everything as one JSON object. Its schema is in `tests/schema`.
 
+mod comparison;
 mod header;
 mod model;
 mod point;
@@ -9,6 +10,7 @@ use core::fmt::{self, Write};
 use latency_core::json::{Layout, Writer};
 use latency_core::stats::Interval;
 
+pub use comparison::document as comparison;
 pub(super) use header::header;
 pub(super) use point::members as pair;
 
