@@ -6,11 +6,13 @@ use latency_tests::confine::{allowed_cpus, is_root, Confine, CONTAINER};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, text, warnings};
 use latency_tests::run::{command, finish, Run};
+use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 use serde_json::Value;
 
 /// Pairs that were measured, each with all of its pages on the target.
 fn measured(document: &Value) -> &[Value] {
+    assert_valid(document);
     let pairs = array(document, "/node_pairs");
     for pair in pairs {
         assert!(decimal(pair, "/ns") > 0.0, "{pair:#}");
