@@ -5,6 +5,7 @@
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
+use latency_core::sort::sort_by;
 use latency_core::stats;
 use latency_core::units::{Hertz, Ticks};
 
@@ -222,7 +223,8 @@ fn steps_back(stamp: Stamp) -> bool {
 fn median_ticks<const N: usize>(mut sample: impl FnMut() -> u64) -> u64 {
     let mut samples = [0; N];
     samples.fill_with(&mut sample);
-    *samples.select_nth_unstable(N / 2).1
+    sort_by(&mut samples, u64::cmp);
+    samples.get(N / 2).copied().unwrap_or(0)
 }
 
 fn empty_pair(stamp: Stamp) -> Ticks {
