@@ -160,6 +160,19 @@ impl Placed {
         [&self.after.numa_maps, &self.after.page_query].into_iter().flatten().map(elsewhere).max()
     }
 
+    /// Whether the size of the pages is known, and not only asked for.
+    ///
+    /// A mapping from a pool has pages of its size or does not come about; of
+    /// the others only /proc tells.
+    #[must_use]
+    pub const fn pages_are_verified(&self) -> bool {
+        match self.pages {
+            Pages::Huge2m | Pages::Huge1g => true,
+            Pages::Thp => self.after.transparent_huge.is_some(),
+            Pages::Auto | Pages::Small4k => self.after.kernel_page.is_some(),
+        }
+    }
+
     /// The share of the buffer in transparent huge pages at the end, where those were obtained.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
