@@ -61,10 +61,13 @@ struct Visit {
 #[derive(Clone, Copy)]
 struct Recording {
     windows: Tally,
+    interrupted: Tally,
+    longest_interrupted: u64,
     empties: Tally,
     gaps: Tally,
     longest_gap: u64,
     watched: u64,
+    interrupts: u64,
     switches: u64,
     each: u32,
     visits: usize,
@@ -74,10 +77,13 @@ struct Recording {
 impl Recording {
     const EMPTY: Recording = Recording {
         windows: Tally::EMPTY,
+        interrupted: Tally::EMPTY,
+        longest_interrupted: 0,
         empties: Tally::EMPTY,
         gaps: Tally::EMPTY,
         longest_gap: 0,
         watched: 0,
+        interrupts: 0,
         switches: 0,
         each: 1,
         visits: 0,
@@ -161,6 +167,11 @@ impl<'t> Singles<'t> {
         *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
         let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
         for sample in samples.iter() {
+            if sample.interrupted {
+                recording.interrupted.record(sample.window.into());
+                recording.longest_interrupted = recording.longest_interrupted.max(sample.window.into());
+                continue;
+            }
             distribution.windows.record(sample.window.into());
             distribution.empties.record(sample.empty.into());
             recording.windows.record(sample.window.into());
@@ -192,8 +203,15 @@ impl<'t> Singles<'t> {
         let Some(recording) = self.recordings.get_mut(index) else { return };
         let begin = arch::unserialised_ticks(stamp);
         let mut last = begin;
+        arch::set_interrupt_mark();
         while last.saturating_sub(begin) < ticks {
             let now = arch::unserialised_ticks(stamp);
+            if !arch::interrupt_mark_holds() {
+                arch::set_interrupt_mark();
+                recording.interrupts += 1;
+                last = arch::unserialised_ticks(stamp);
+                continue;
+            }
             let gap = now.saturating_sub(last);
             if gap >= least {
                 recording.gaps.record(gap);

@@ -6,6 +6,7 @@
 //! what they destroy. Instructions beyond the baseline (RDTSCP) are executed
 //! only by values that CPUID was asked for before they were made.
 
+use core::arch::asm;
 use core::arch::x86_64::{
     __cpuid, __m128i, __rdtscp, _mm_lfence, _mm_set_epi64x, _mm_sfence, _mm_stream_si128, _rdtsc,
 };
@@ -134,6 +135,35 @@ pub fn unserialised_ticks(_proof: Stamp) -> u64 {
     // SAFETY: CPUID reported the counter when the proof was made.
     unsafe { _rdtsc() }
 }
+
+/// Sets a mark that the next interrupt of this thread wipes out.
+///
+/// When the kernel returns from an interrupt or an exception to a program, the
+/// processor clears segment registers that hold a null selector, also one with
+/// privilege bits (Intel SDM vol. 2, IRET). Interrupts of a hypervisor or of the
+/// firmware do not pass there, and leave the mark; so does FRED, which returns otherwise.
+///
+/// # References
+///
+/// X. Zhang et al., "SegScope: Probing Fine-grained Interrupts via Architectural Footprints", HPCA 2024.
+#[inline(always)]
+pub fn set_interrupt_mark() {
+    // SAFETY: a null selector with any privilege bits may be loaded into ES, which 64-bit code does not use.
+    unsafe { asm!("mov es, {0:x}", in(reg) INTERRUPT_MARK, options(nomem, nostack, preserves_flags)) };
+}
+
+/// Whether no interrupt has come since [`set_interrupt_mark`].
+#[inline(always)]
+#[must_use]
+pub fn interrupt_mark_holds() -> bool {
+    let selector: u32;
+    // SAFETY: reading ES changes nothing.
+    unsafe { asm!("mov {0:e}, es", out(reg) selector, options(nomem, nostack, preserves_flags)) };
+    selector == INTERRUPT_MARK
+}
+
+/// The null selector with privilege level 3; Linux starts programs with level 0.
+const INTERRUPT_MARK: u32 = 3;
 
 /// One cache line, the unit in which memory moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
