@@ -7,8 +7,11 @@
 #[cfg(test)]
 extern crate std;
 
+mod acquire;
+mod analysis;
 pub mod args;
 mod companion;
+mod conclude;
 mod diagnose;
 mod distribution;
 pub mod errno;
@@ -24,12 +27,15 @@ mod progress;
 mod proof;
 pub mod report;
 mod result;
+mod rotation;
+mod saved;
 mod singles;
 mod store;
 mod survey;
 mod sweep;
 pub mod sys;
 mod timer;
+mod visit;
 pub mod warning;
 
 use core::fmt::Write;
@@ -37,7 +43,8 @@ use core::fmt::Write;
 use latency_core::units::Bytes;
 
 use error::{Failure, OutputError, PlacementError, TimingError};
-use experiment::{Experiment, Session, DESCRIPTORS, EXPERIMENTS};
+use experiment::command::Context;
+use experiment::{Experiment, Session, COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use machine::Machine;
 use options::{Format, Options, When};
 use progress::Progress;
@@ -69,6 +76,8 @@ fn obey(arguments: Arguments, environment: Environment) -> i32 {
     };
     let result = if options.help || options.version {
         tell(&options)
+    } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+        act(command, &options, environment)
     } else {
         survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
             [machine, ..] => perform(arguments, environment, &options, machine, &mut messages),
@@ -111,6 +120,40 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     finish(out, options)
 }
 
+/// A command on saved results.
+fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
+    let Some(command) = COMMANDS.get(index) else { return Ok(()) };
+    let mut out = sink(options)?;
+    let found = (command.run)(&mut out, &Context { options, terminal: screen(options, environment) })?;
+    finish(out, options)?;
+    found.map_or(Ok(()), Err)
+}
+
+/// What results are shown on.
+fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
+    /// Where nobody says; wide enough for every table.
+    const COLUMNS: usize = 100;
+    let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
+    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
+        .into_iter()
+        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
+    let utf8 = locale.is_some_and(|locale| {
+        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
+    });
+    let colour = match options.color {
+        When::Always => true,
+        When::Never => false,
+        // https://no-color.org
+        When::Auto => {
+            is_terminal
+                && environment.get(b"NO_COLOR").is_none_or(<[u8]>::is_empty)
+                && environment.get(b"TERM") != Some(b"dumb")
+        }
+    };
+    let columns = Stream::Output.width().filter(|_| is_terminal).map_or(COLUMNS, usize::from);
+    Terminal { columns, unicode: utf8, colour }
+}
+
 /// Plans, measures, reports.
 fn perform<'a>(
     arguments: Arguments,
@@ -151,8 +194,9 @@ fn perform<'a>(
         warnings: &warnings,
         outcomes: &findings.outcomes,
         distributions: &findings.distributions,
-        terminal: terminal(options, environment),
+        extra: &findings.extra,
         arguments,
+        terminal: screen(options, environment),
         partial: findings.interrupted,
     };
     write(&mut out, experiment, options.format, &report);
@@ -162,34 +206,7 @@ fn perform<'a>(
         let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
     }
     written?;
-    conclude(&findings, done, options, &warnings)
-}
-
-/// What the reader of the result can be shown.
-fn terminal(options: &Options<'_>, environment: Environment) -> Terminal {
-    const USUAL_COLUMNS: u16 = 80;
-    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
-        .into_iter()
-        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
-    let is_utf8 = |locale: &[u8]| {
-        let ends = |suffix: &[u8]| {
-            locale.len() >= suffix.len()
-                && locale.iter().rev().zip(suffix.iter().rev()).all(|(a, b)| a.eq_ignore_ascii_case(b))
-        };
-        ends(b"utf-8") || ends(b"utf8")
-    };
-    let seen = options.output.is_none() && Stream::Output.is_terminal();
-    let plain = environment.get(b"NO_COLOR").is_some_and(|value| !value.is_empty())
-        || environment.get(b"TERM") == Some(b"dumb");
-    Terminal {
-        columns: Stream::Output.width().filter(|_| seen).unwrap_or(USUAL_COLUMNS).into(),
-        unicode: locale.is_some_and(is_utf8),
-        colour: match options.color {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => seen && !plain,
-        },
-    }
+    verdict(&findings, done, options, &warnings)
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {
@@ -200,7 +217,7 @@ fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Repor
 }
 
 /// The end of a run whose result has been written.
-fn conclude<'a>(
+fn verdict<'a>(
     findings: &experiment::Findings<'a>,
     done: usize,
     options: &Options<'_>,

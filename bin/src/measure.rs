@@ -25,6 +25,10 @@ const LONGEST_WALK: u64 = 1 << 22;
 const FEWEST_HOPS: u64 = 64;
 /// A batch that took this much longer than its round's median was interrupted: less is memory.
 const GAP_NS: f64 = 3_000.0;
+/// Rounds of so few batches are held against the other rounds.
+const LONE_BATCHES: u32 = 2;
+/// Such a round that is slower than the others by less, as a fraction, is memory.
+const LONE_GAP: f64 = 0.1;
 
 /// What a chase runs on.
 #[derive(Clone, Copy, Debug)]
@@ -299,6 +303,12 @@ impl<'t> Stopwatch<'t> {
             self.scratch.get_mut(..count).and_then(stats::summarise)
         };
         let nanoseconds = of(|round| round.nanoseconds, None)?;
+        // A batch or two have no median to stand out from: there the other rounds tell.
+        let bound = nanoseconds.median + (10.0 * nanoseconds.mad).max(nanoseconds.median * LONE_GAP);
+        let stands_out = |round: &&Round| {
+            round.batches <= LONE_BATCHES && round.disturbed == 0 && round.nanoseconds > bound
+        };
+        let lone: u64 = rounds.iter().filter(stands_out).map(|round| u64::from(round.batches)).sum();
         let halves = (of(|round| round.nanoseconds, Some(0)), of(|round| round.nanoseconds, Some(1)));
         Some(Series {
             nanoseconds,
@@ -306,7 +316,7 @@ impl<'t> Stopwatch<'t> {
             core_gigahertz: of(|round| round.core_gigahertz, None),
             minimum_ns: rounds.iter().map(|round| round.minimum_ns).fold(f64::INFINITY, f64::min),
             batches: rounds.iter().map(|round| u64::from(round.batches)).sum(),
-            disturbed: rounds.iter().map(|round| u64::from(round.disturbed)).sum(),
+            disturbed: lone + rounds.iter().map(|round| u64::from(round.disturbed)).sum::<u64>(),
             repeat_ratio: match halves {
                 (Some(even), Some(odd)) if odd.count >= 3 => Some(odd.median / even.median),
                 _ => None,

@@ -3,6 +3,8 @@
 //! What cannot be is refused here, before anything is mapped; what is made
 //! smaller or left out is said.
 
+pub mod curve;
+
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::cpulist::NodeSet;
 use latency_core::kernel::{self, Kernel};

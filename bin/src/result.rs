@@ -6,6 +6,7 @@ use core::fmt;
 
 use latency_core::chain::Order;
 use latency_core::kernel::Kernel;
+use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::Summary;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, Ticks};
 
@@ -89,6 +90,12 @@ impl Series {
     pub fn half_width(&self) -> f64 {
         let median = self.nanoseconds.median;
         self.nanoseconds.interval.map_or(f64::NAN, |interval| interval.relative_half_width(median))
+    }
+
+    /// The share of the trials that were interrupted.
+    #[must_use]
+    pub fn disturbed_share(&self) -> f64 {
+        self.disturbed as f64 / self.batches.max(1) as f64
     }
 
     /// Whether the confidence interval of the median is as narrow as `precision` (a fraction, half of the width).
@@ -215,6 +222,13 @@ pub struct Outcome<'a> {
     pub point: Point,
     /// What was.
     pub result: Result<Measurement, Exclusion<'a>>,
+}
+
+/// What was found besides the points, by the experiments that look for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra {
+    /// The edge of the first-level cache, or why there is none; `None` if it was not looked for.
+    pub edge: Option<Result<Edge, EdgeError>>,
 }
 
 /// The clock that batches were timed with, for reports.

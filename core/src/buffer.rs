@@ -5,38 +5,80 @@
 //! A [`Buffer`] can be made only by writing a chain over the whole of the
 //! memory that it borrows, and lends that memory to nobody. So every node holds
 //! the place of another node of the same buffer, which is all that a chase
-//! routine asks for.
+//! routine asks for. Walks set out from nodes, never from a [`Cursor`].
 
-use crate::arch::{self, EndStamp, Line, Routine, Stamp};
+mod build;
+mod proof;
+
+use crate::arch::{self, EndStamp, Line, Stamp};
 use crate::chain::Chain;
+use crate::kernel::lanes::{Gap, LaneKernel};
 use crate::kernel::{Encoding, Kernel};
 
-/// How many successors are computed between writes; 4 KiB of the first-level cache.
-const BLOCK: usize = 512;
+pub use proof::Astray;
 
-/// The memory is smaller than the chain's working set.
+/// Why a chain cannot be written to a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSmall;
+pub enum BuildError {
+    /// The memory is smaller than the chain's working set.
+    TooSmall,
+    /// The nodes are too small for what they are to hold, or too many for it to tell them apart.
+    Encoding,
+}
 
 /// The kernel follows something else than what the nodes hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongEncoding;
 
+/// Why several lanes cannot be walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneError {
+    /// Lanes follow addresses, and the nodes hold something else.
+    WrongEncoding,
+    /// The starts or the ends are not as many as the kernel has lanes.
+    Count,
+}
+
+/// Why nodes cannot be loaded in address order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StridedError {
+    /// The nodes hold four bytes, and the loop loads eight.
+    WrongEncoding,
+    /// The nodes lie in lines drawn at random, so that they are not at equal distances.
+    Scattered,
+}
+
 /// Where a walk ended, as the kernels see it: an address or an index, by the buffer's encoding.
 ///
 /// It can be proven, and not be walked on from: it may be another buffer's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Cursor(usize);
 
-/// A walk between two stamps.
+/// What was done between two stamps.
+///
+/// The ticks include one pair of stamps, whose own cost the caller has to subtract.
 #[derive(Clone, Copy, Debug)]
-pub struct TimedWalk {
-    /// Where it ended.
-    pub ended: Cursor,
+pub struct Timed<T> {
+    /// What it came to: where a walk ended, the digest of lanes, the sum of loads.
+    pub ended: T,
     /// The counter before it.
     pub start: u64,
     /// The counter after it.
     pub end: EndStamp,
+}
+
+/// A walk between two stamps.
+pub type TimedWalk = Timed<Cursor>;
+
+impl<T> Timed<T> {
+    #[inline(always)]
+    fn new(stamp: Stamp, work: impl FnOnce() -> T) -> Timed<T> {
+        let start = stamp.start();
+        let ended = work();
+        let end = stamp.end();
+        Timed { ended, start, end }
+    }
 }
 
 /// A few hops between two stamps, and two stamps with nothing between them.
@@ -54,40 +96,12 @@ pub struct TimedHops {
     pub interrupted: bool,
 }
 
-/// A timed or untimed walk that ended elsewhere than the generator says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Astray {
-    /// The node on which the walk set out.
-    pub from: u64,
-    /// The hops that it was to make.
-    pub hops: u64,
-}
-
 /// A chain written to memory.
 #[derive(Debug)]
 pub struct Buffer<'m> {
     lines: &'m mut [Line],
     chain: &'m Chain,
     encoding: Encoding,
-}
-
-/// The successors of all nodes, a block at a time.
-struct Successors<'c> {
-    chain: &'c Chain,
-    first: u64,
-    block: [u64; BLOCK],
-}
-
-impl Successors<'_> {
-    /// The successors of the next nodes, `most` at the most, and the first of these nodes.
-    fn take(&mut self, most: usize) -> (u64, &[u64]) {
-        let first = self.first;
-        let count = (self.chain.nodes() - first).min(most as u64);
-        self.first += count;
-        let block = self.block.get_mut(..count as usize).unwrap_or_default();
-        self.chain.successors(first, block);
-        (first, block)
-    }
 }
 
 impl<'m> Buffer<'m> {
@@ -98,54 +112,10 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// [`TooSmall`] where the working set does not fit.
-    pub fn build(lines: &'m mut [Line], chain: &'m Chain, encoding: Encoding) -> Result<Self, TooSmall> {
-        if chain.layout().size().0 > core::mem::size_of_val::<[Line]>(lines) as u64 {
-            return Err(TooSmall);
-        }
-        let base = lines.as_ptr().expose_provenance() as u64;
-        let layout = chain.layout();
-        let (origin, unit) = match encoding {
-            Encoding::Pointer => (base, 1),
-            Encoding::Index => (0, 8),
-        };
-        let place = |node: u64| origin + layout.offset(node) / unit;
-        let mut successors = Successors { chain, first: 0, block: [0; BLOCK] };
-        match layout.stride().0 {
-            64 => {
-                // A node fills a line: its place needs no look at the layout, and no call.
-                let distance = 64 / unit;
-                for lines in lines.chunks_mut(BLOCK) {
-                    let (_, successors) = successors.take(BLOCK);
-                    for (line, &successor) in lines.iter_mut().zip(successors) {
-                        arch::stream_line(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
-                    }
-                }
-            }
-            stride @ 0..64 => {
-                let per_line = (64 / stride) as usize;
-                for line in lines.iter_mut() {
-                    let (_, successors) = successors.take(per_line);
-                    let mut words = [0; 8];
-                    for (word, &successor) in words.iter_mut().step_by(8 / per_line).zip(successors) {
-                        *word = place(successor);
-                    }
-                    arch::stream_line(line, &words);
-                }
-            }
-            _ => loop {
-                let (first, successors) = successors.take(BLOCK);
-                if successors.is_empty() {
-                    break;
-                }
-                for (node, &successor) in (first..).zip(successors) {
-                    if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
-                        arch::stream_line(line, &[place(successor), 0, 0, 0, 0, 0, 0, 0]);
-                    }
-                }
-            },
-        }
-        arch::streams_done();
+    /// [`BuildError::TooSmall`] where the working set does not fit, and
+    /// [`BuildError::Encoding`] where its nodes cannot hold such successors.
+    pub fn build(lines: &'m mut [Line], chain: &'m Chain, encoding: Encoding) -> Result<Self, BuildError> {
+        build::write(lines, chain, encoding)?;
         Ok(Buffer { lines, chain, encoding })
     }
 
@@ -161,22 +131,34 @@ impl<'m> Buffer<'m> {
         self.encoding
     }
 
-    /// The cursor that stands on `node`, taken modulo the number of nodes.
-    fn cursor(&self, node: u64) -> Cursor {
-        let offset = self.chain.layout().offset(node % self.chain.nodes()) as usize;
-        match self.encoding {
-            Encoding::Pointer => Cursor(self.lines.as_ptr().expose_provenance() + offset),
-            Encoding::Index => Cursor(offset / 8),
-        }
+    /// The address of the first node, for the kernels to follow.
+    fn base(&self) -> usize {
+        self.lines.as_ptr().expose_provenance()
     }
 
-    /// The routine of a kernel, if it follows what the nodes hold.
-    fn routine(&self, kernel: &Kernel) -> Result<Routine, WrongEncoding> {
-        if kernel.encoding == self.encoding {
-            Ok(kernel.routine)
-        } else {
-            Err(WrongEncoding)
+    /// The cursor that stands on `node`, taken modulo the number of nodes.
+    fn cursor(&self, node: u64) -> Cursor {
+        let offset = self.chain.layout().offset(node % self.chain.nodes());
+        Cursor(self.encoding.place(self.base() as u64, offset) as usize)
+    }
+
+    /// A walk that is ready to go.
+    #[inline(always)]
+    fn ready(
+        &self,
+        kernel: &Kernel,
+        from: u64,
+        hops: usize,
+    ) -> Result<impl FnOnce() -> Cursor + use<'_>, WrongEncoding> {
+        if kernel.encoding != self.encoding {
+            return Err(WrongEncoding);
         }
+        let (routine, cursor) = (kernel.routine, self.cursor(from));
+        let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
+        let base = self.lines.as_ptr().cast();
+        // SAFETY: `build` wrote a chain of this encoding over the working set, which nobody can write while `self`
+        // borrows it; `cursor` stands on one of its nodes.
+        Ok(move || Cursor(unsafe { routine(base, cursor.0, hops, length) }))
     }
 
     /// Walks `hops` hops from the node `from`.
@@ -185,20 +167,14 @@ impl<'m> Buffer<'m> {
     ///
     /// [`WrongEncoding`] for a kernel that follows something else than the nodes hold.
     pub fn walk(&self, kernel: &Kernel, from: u64, hops: usize) -> Result<Cursor, WrongEncoding> {
-        let routine = self.routine(kernel)?;
-        let cursor = self.cursor(from);
-        // SAFETY: `build` wrote a chain of this encoding over the working set, which nobody can write while `self`
-        // borrows it; `cursor` stands on one of its nodes.
-        Ok(Cursor(unsafe { routine(self.lines.as_ptr().cast(), cursor.0, hops) }))
+        Ok(self.ready(kernel, from, hops)?())
     }
 
     /// Walks as [`walk`](Self::walk) does, between two stamps.
     ///
-    /// The ticks include one pair of stamps, whose own cost the caller has to subtract.
-    ///
     /// # Errors
     ///
-    /// [`WrongEncoding`] for a kernel that follows something else than the nodes hold.
+    /// As [`walk`](Self::walk).
     pub fn timed_walk(
         &self,
         kernel: &Kernel,
@@ -206,14 +182,7 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<TimedWalk, WrongEncoding> {
-        let routine = self.routine(kernel)?;
-        let cursor = self.cursor(from);
-        let base = self.lines.as_ptr().cast();
-        let start = stamp.start();
-        // SAFETY: as in `walk`.
-        let ended = Cursor(unsafe { routine(base, cursor.0, hops) });
-        let end = stamp.end();
-        Ok(TimedWalk { ended, start, end })
+        Ok(Timed::new(stamp, self.ready(kernel, from, hops)?))
     }
 
     /// Walks from the node `from`, with stamps around every `each` hops, until `samples` are filled.
@@ -236,7 +205,11 @@ impl<'m> Buffer<'m> {
         stamp: Stamp,
         samples: &mut [TimedHops],
     ) -> Result<(Cursor, u64), WrongEncoding> {
-        let routine = self.routine(kernel)?;
+        if kernel.encoding != self.encoding {
+            return Err(WrongEncoding);
+        }
+        let routine = kernel.routine;
+        let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
         let Cursor(mut cursor) = self.cursor(from);
         let base = self.lines.as_ptr().cast();
         let ticks = |from: u64, to: u64| u32::try_from(to.saturating_sub(from)).unwrap_or(u32::MAX);
@@ -248,7 +221,7 @@ impl<'m> Buffer<'m> {
             }
             let start = stamp.start();
             // SAFETY: as in `walk`; a chase that set out on a node ends on one.
-            cursor = unsafe { routine(base, cursor, each) };
+            cursor = unsafe { routine(base, cursor, each, length) };
             let end = stamp.end().ticks;
             let interrupted = !arch::interrupt_mark_holds();
             let empty = stamp.start();
@@ -263,43 +236,108 @@ impl<'m> Buffer<'m> {
         Ok((Cursor(cursor), begin))
     }
 
-    /// Proves that a walk of `hops` hops from the node `from` ended where the generator says.
-    ///
-    /// # Errors
-    ///
-    /// [`Astray`] where it did not; otherwise the node on which it ended.
-    pub fn prove(&self, from: u64, hops: u64, ended: Cursor) -> Result<u64, Astray> {
-        let node = self.chain.advance(from, hops);
-        if self.cursor(node) == ended {
-            Ok(node)
-        } else {
-            Err(Astray { from, hops })
+    /// Lanes that are ready to go: `ends` holds where they stand, and then where they end.
+    #[inline(always)]
+    fn ready_lanes<'w>(
+        &'w self,
+        (lanes, routine, fillers): (usize, arch::LaneRoutine, usize),
+        starts: &[u64],
+        ends: &'w mut [Cursor],
+        hops: usize,
+    ) -> Result<impl FnOnce() -> u64 + use<'w>, LaneError> {
+        if self.encoding != Encoding::Pointer {
+            return Err(LaneError::WrongEncoding);
         }
+        if starts.len() != lanes || ends.len() != lanes {
+            return Err(LaneError::Count);
+        }
+        for (cursor, &start) in ends.iter_mut().zip(starts) {
+            *cursor = self.cursor(start);
+        }
+        let cursors = ends.as_mut_ptr().cast();
+        // SAFETY: there is a cursor for each of the routine's lanes, which stands on a node of a chain of addresses;
+        // nobody can write the chain while `self` borrows it, nor see the cursors until the walk has ended. A number
+        // of fillers comes from a `Gap`, which has no more than the routine, and other routines have none.
+        Ok(move || unsafe { routine(cursors, hops, fillers) })
     }
 
-    /// Walks the whole lap in plain Rust: one cycle, over every node, back to its start.
+    /// Walks `hops` hops from each of `starts`, side by side; `ends` becomes where the lanes ended.
+    ///
+    /// For a kernel without work the digest is zero. Otherwise it is the
+    /// exclusive or of what the work made of each pointer.
     ///
     /// # Errors
     ///
-    /// [`Astray`] where the memory does not hold the chain.
-    pub fn verify(&self) -> Result<(), Astray> {
-        let word = |index: usize| self.lines.get(index / 8).and_then(|line| line.0.get(index % 8));
-        let base = self.lines.as_ptr().expose_provenance();
-        let start = self.chain.start(0, 1);
-        let mut node = start;
-        for hop in 1..=self.chain.nodes() {
-            let offset = self.chain.layout().offset(node) as usize;
-            let next = self.chain.next(node);
-            let expected = match self.encoding {
-                Encoding::Pointer => base + self.chain.layout().offset(next) as usize,
-                Encoding::Index => (self.chain.layout().offset(next) / 8) as usize,
-            };
-            if word(offset / 8) != Some(&(expected as u64)) || (next == start) != (hop == self.chain.nodes())
-            {
-                return Err(Astray { from: node, hops: hop });
-            }
-            node = next;
+    /// [`LaneError`] where the nodes hold no addresses, or `starts` or `ends` are not as many as the lanes.
+    pub fn walk_lanes(
+        &self,
+        kernel: &LaneKernel,
+        starts: &[u64],
+        ends: &mut [Cursor],
+        hops: usize,
+    ) -> Result<u64, LaneError> {
+        Ok(self.ready_lanes((kernel.lanes(), kernel.routine(), 0), starts, ends, hops)?())
+    }
+
+    /// Walks as [`walk_lanes`](Self::walk_lanes) does, between two stamps.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk_lanes`](Self::walk_lanes).
+    pub fn timed_walk_lanes(
+        &self,
+        kernel: &LaneKernel,
+        starts: &[u64],
+        ends: &mut [Cursor],
+        hops: usize,
+        stamp: Stamp,
+    ) -> Result<Timed<u64>, LaneError> {
+        Ok(Timed::new(stamp, self.ready_lanes((kernel.lanes(), kernel.routine(), 0), starts, ends, hops)?))
+    }
+
+    /// Walks two lanes with a gap between their loads, between two stamps.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk_lanes`](Self::walk_lanes).
+    pub fn timed_walk_apart(
+        &self,
+        gap: Gap,
+        starts: &[u64; Gap::LANES],
+        ends: &mut [Cursor; Gap::LANES],
+        hops: usize,
+        stamp: Stamp,
+    ) -> Result<Timed<u64>, LaneError> {
+        let routine = (Gap::LANES, gap.routine(), gap.fillers());
+        Ok(Timed::new(stamp, self.ready_lanes(routine, starts, ends, hops)?))
+    }
+
+    /// Loads the first `loads` nodes in address order, lap after lap: their sum, between two stamps.
+    ///
+    /// No load waits for another: what it takes is the inverse of throughput, never a latency.
+    ///
+    /// # Errors
+    ///
+    /// [`StridedError`] where the nodes are not eight bytes at equal distances.
+    pub fn timed_strided_loads(&self, loads: usize, stamp: Stamp) -> Result<Timed<u64>, StridedError> {
+        let layout = self.chain.layout();
+        if self.encoding.width().0 != 8 {
+            return Err(StridedError::WrongEncoding);
         }
-        Ok(())
+        if layout.is_scattered() {
+            return Err(StridedError::Scattered);
+        }
+        let (base, stride) = (self.lines.as_ptr().cast(), layout.stride().0 as usize);
+        let nodes = self.chain.nodes() as usize;
+        Ok(Timed::new(stamp, || {
+            let (mut left, mut sum) = (loads, 0u64);
+            while left > 0 {
+                let pass = left.min(nodes);
+                // SAFETY: `build` made sure that all nodes lie in `lines`, and each has eight bytes.
+                sum = sum.wrapping_add(unsafe { arch::STRIDED_LOADS(base, stride, pass) });
+                left -= pass;
+            }
+            sum
+        }))
     }
 }

@@ -1,9 +1,10 @@
 //! Every assembly kernel against the plain Rust walk and against the generator.
 
 use latency_core::arch::{portable, Line, Stamp};
-use latency_core::buffer::{Buffer, TimedHops, TooSmall, WrongEncoding};
+use latency_core::buffer::{Buffer, BuildError, TimedHops, WrongEncoding};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
-use latency_core::kernel::{Encoding, Kernel, KERNELS};
+use latency_core::kernel::variants::VARIANTS;
+use latency_core::kernel::{Encoding, Kernel, INDEX, KERNELS, POINTER};
 use latency_core::units::Bytes;
 use proptest::prelude::*;
 
@@ -16,7 +17,7 @@ fn orders() -> impl Strategy<Value = Order> {
 }
 
 fn strides() -> impl Strategy<Value = Bytes> {
-    prop::sample::select(vec![8u64, 16, 32, 64, 128, 256]).prop_map(Bytes)
+    prop::sample::select(vec![4u64, 8, 16, 32, 64, 128, 256]).prop_map(Bytes)
 }
 
 fn kernels() -> impl Strategy<Value = &'static Kernel> {
@@ -33,7 +34,9 @@ proptest! {
     ) {
         let Ok(chain) = Chain::new(order, Bytes(nodes * stride.0), stride, seed) else { return Ok(()) };
         let mut memory = lines(chain.layout().size());
-        let buffer = Buffer::build(&mut memory, &chain, kernel.encoding).unwrap();
+        let built = Buffer::build(&mut memory, &chain, kernel.encoding);
+        prop_assert_eq!(built.is_ok(), kernel.encoding.reaches(chain.layout().size(), stride));
+        let Ok(buffer) = built else { return Ok(()) };
         prop_assert_eq!(buffer.verify(), Ok(()));
         let from = from % chain.nodes();
         let ended = buffer.walk(kernel, from, hops).unwrap();
@@ -68,29 +71,53 @@ proptest! {
         let base = memory.as_ptr().expose_provenance();
         let buffer = Buffer::build(&mut memory, &chain, kernel.encoding).unwrap();
         let node = buffer.prove(0, hops as u64, buffer.walk(kernel, 0, hops).unwrap()).unwrap();
-        // SAFETY: the buffer holds a chain of the oracle's encoding, and node 0 lies at its start.
-        let expected = unsafe {
-            let base = std::ptr::with_exposed_provenance::<u8>(base);
-            match kernel.encoding {
-                Encoding::Pointer => portable::pointer_chase(base, base.addr(), hops) - base.addr(),
-                Encoding::Index => portable::index_chase(base, 0, hops) * 8,
-            }
+        let base = std::ptr::with_exposed_provenance::<u8>(base);
+        let (origin, unit) = match kernel.encoding {
+            Encoding::Pointer => (base.addr(), 1),
+            encoding => (0, encoding.unit().0 as usize),
         };
-        prop_assert_eq!(chain.layout().offset(node) as usize, expected);
+        // SAFETY: the buffer holds a chain of this encoding, and node 0 lies at its start.
+        let expected = unsafe { portable::chase(kernel.encoding, base, origin, hops) };
+        prop_assert_eq!(chain.layout().offset(node) as usize, (expected - origin) * unit);
+    }
+}
+
+#[test]
+fn the_nine_variants_walk_a_lap_over_every_node() {
+    for variant in &VARIANTS {
+        let chain = Chain::new(Order::Random, Bytes(1 << 18), variant.stride, 7).unwrap();
+        let mut memory = lines(chain.layout().size());
+        let buffer = Buffer::build(&mut memory, &chain, variant.kernel.encoding).unwrap();
+        assert_eq!(buffer.verify(), Ok(()), "{}", variant.name);
+        let lap = buffer.walk(variant.kernel, 5, chain.nodes() as usize).unwrap();
+        assert_eq!(buffer.prove(5, chain.nodes(), lap), Ok(5), "{}", variant.name);
+        let short = buffer.walk(variant.kernel, 5, chain.nodes() as usize - 1).unwrap();
+        assert!(buffer.prove(5, chain.nodes(), short).is_err(), "{}", variant.name);
     }
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
     let chain = Chain::new(Order::Random, Bytes(6400), Bytes(64), 1).unwrap();
-    assert_eq!(Buffer::build(&mut lines(Bytes(6336)), &chain, Encoding::Index).err(), Some(TooSmall));
-    for kernel in KERNELS {
-        let other = match kernel.encoding {
-            Encoding::Pointer => Encoding::Index,
-            Encoding::Index => Encoding::Pointer,
-        };
-        let mut memory = lines(Bytes(6400));
-        let buffer = Buffer::build(&mut memory, &chain, other).unwrap();
-        assert_eq!(buffer.walk(kernel, 0, 1).err(), Some(WrongEncoding));
+    let mut small = lines(Bytes(6336));
+    assert_eq!(Buffer::build(&mut small, &chain, Encoding::Index).err(), Some(BuildError::TooSmall));
+    let packed = Chain::new(Order::Random, Bytes(6336), Bytes(4), 1).unwrap();
+    for encoding in [Encoding::Pointer, Encoding::Index, Encoding::LineIndex, Encoding::LineIndex4] {
+        assert_eq!(Buffer::build(&mut small, &packed, encoding).err(), Some(BuildError::Encoding));
     }
+}
+
+#[test]
+fn a_kernel_walks_its_own_encoding_alone() {
+    let chain = Chain::new(Order::Random, Bytes(6400), Bytes(64), 1).unwrap();
+    for held in KERNELS {
+        let mut memory = lines(Bytes(6400));
+        let buffer = Buffer::build(&mut memory, &chain, held.encoding).unwrap();
+        for kernel in KERNELS {
+            let walked = buffer.walk(kernel, 0, 1).map(|_| ());
+            let expected = if kernel.encoding == held.encoding { Ok(()) } else { Err(WrongEncoding) };
+            assert_eq!(walked, expected, "{} over nodes for {}", kernel.name, held.name);
+        }
+    }
+    assert_ne!(POINTER.encoding, INDEX.encoding);
 }

@@ -58,6 +58,12 @@ fn one_slow_hop_in_fifty_and_another_in_five_hundred_are_found() {
     check("a tail of two lengths", "latency=0:0:30000 tail=50:60000 tail=500:200000 trials=15 pages=2m");
 }
 
+// One trial a round: nothing within the round stands out.
+#[test]
+fn a_disturbance_of_few_trials_is_told() {
+    check("a disturbance of every fifth of 15 trials", "latency=0:0:6000 pause=515:3000000 trials=15");
+}
+
 #[test]
 fn without_a_counter_the_kernels_clock_is_used() {
     check("no time-stamp counter", "nodes=2 latency=0:0:9000,0:1:15000,1:0:14000,1:1:8000 clock=kernel");

@@ -47,6 +47,8 @@ pub enum UsageError<'a> {
     NotPageLocal { stride: Bytes },
     /// A range of sizes that ends before it begins.
     RangeBackwards { least: Bytes, most: Bytes },
+    /// Several nodes for an experiment on one pair.
+    OneNodeOnly { option: &'static str, found: usize },
     /// A node beyond the last one.
     NodeTooLarge { node: NodeId, last: NodeId },
     /// A node in a gap between the others.
@@ -136,6 +138,10 @@ impl fmt::Display for UsageError<'_> {
             }
             UsageError::RangeBackwards { least, most } => {
                 write!(out, "--min-size of {least} is above --max-size of {most}; exchange them")
+            }
+            UsageError::OneNodeOnly { option, found } => {
+                write!(out, "--{option} names {found} nodes, and this experiment is about one pair; ")?;
+                out.write_str("give one node, and run it once for each")
             }
             // The contract fixes this text to the letter.
             UsageError::NodeTooLarge { node, last } => {

@@ -4,7 +4,7 @@ use super::{Experiment, Plan, Session};
 use crate::error::PlacementError;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::{self, Scope};
-use crate::report::{csv, json, text};
+use crate::report::{csv, json, pairs, text};
 use crate::result::Point;
 use crate::store::Store;
 use crate::sweep;
@@ -21,12 +21,17 @@ pub const MATRIX: Experiment = Experiment {
         flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
             &[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed, FlagId::Heatmap],
         )),
-        formats: &[Format::Text, Format::Json, Format::Csv],
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
     measure: sweep::run,
-    writers: &[(Format::Text, text::matrix), (Format::Json, json::matrix), (Format::Csv, csv::matrix)],
+    writers: &[
+        (Format::Text, text::matrix),
+        (Format::Json, json::matrix),
+        (Format::Csv, csv::matrix),
+        (Format::Svg, pairs::picture),
+    ],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

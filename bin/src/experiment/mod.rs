@@ -1,10 +1,16 @@
 //! The experiments: a new one is a file here and a line in the table.
 
+pub mod command;
+mod compare;
+mod curve;
 mod distribution;
+mod fit;
 mod matrix;
 mod system;
 
 use core::fmt;
+
+pub use command::Command;
 
 use crate::distribution::Distribution;
 use crate::error::Failure;
@@ -12,7 +18,7 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, Format, Options};
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::result::{Outcome, Point};
+use crate::result::{Extra, Outcome, Point};
 use crate::store::Store;
 use crate::timer::Timer;
 use crate::warning::Warnings;
@@ -37,6 +43,8 @@ pub struct Findings<'a> {
     pub outcomes: Store<Outcome<'a>>,
     /// The single hops of every point, where those were timed; otherwise nothing.
     pub distributions: Store<Distribution>,
+    /// What was found besides them.
+    pub extra: Extra,
     /// An interrupt came before the end.
     pub interrupted: bool,
 }
@@ -60,8 +68,18 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 3] = [&matrix::MATRIX, &distribution::DISTRIBUTION, &system::SYSTEM];
+pub static EXPERIMENTS: [&Experiment; 4] =
+    [&matrix::MATRIX, &curve::CURVE, &distribution::DISTRIBUTION, &system::SYSTEM];
 
-/// What the command line must know of them.
-pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len()] =
-    [matrix::MATRIX.descriptor, distribution::DISTRIBUTION.descriptor, system::SYSTEM.descriptor];
+/// Every command on saved results.
+pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
+
+/// What the command line must know of them: first the experiments, then the commands.
+pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
+    matrix::MATRIX.descriptor,
+    curve::CURVE.descriptor,
+    distribution::DISTRIBUTION.descriptor,
+    system::SYSTEM.descriptor,
+    fit::FIT.descriptor,
+    compare::COMPARE.descriptor,
+];

@@ -3,6 +3,7 @@
 use super::{Experiment, Findings};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::report::{json, system};
+use crate::result::Extra;
 use crate::store::Store;
 
 /// The experiment without a measurement.
@@ -18,7 +19,12 @@ pub const SYSTEM: Experiment = Experiment {
     },
     plan: |_| Ok(Store::empty()?),
     measure: |_, _, _| {
-        Ok(Findings { outcomes: Store::empty()?, distributions: Store::empty()?, interrupted: false })
+        Ok(Findings {
+            outcomes: Store::empty()?,
+            distributions: Store::empty()?,
+            extra: Extra::default(),
+            interrupted: false,
+        })
     },
     writers: &[(Format::Text, system::text), (Format::Json, json::system)],
 };

@@ -34,6 +34,7 @@ pub enum FlagId {
     Csv,
     Output,
     Heatmap,
+    Reciprocal,
     Quiet,
     Verbose,
     Progress,

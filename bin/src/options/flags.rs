@@ -156,7 +156,7 @@ pub const FLAGS: &[Flag] = &[
         Ok(())
     })
     .help("by how much the second result may be slower")
-    .default("2 %")
+    .default("3 %")
     .because("the same chain measured twice on one machine differs by 1 to 2 %"),
     Flag::switch(FlagId::Strict, "strict", Group::Verdict, |options| options.strict = true)
         .help("exit 3 where a result does not deserve trust"),
@@ -180,6 +180,8 @@ pub const FLAGS: &[Flag] = &[
     .default("standard output"),
     Flag::switch(FlagId::Heatmap, "heatmap", Group::Output, |options| options.heatmap = true)
         .help("draw the matrix below its text"),
+    Flag::switch(FlagId::Reciprocal, "reciprocal", Group::Output, |options| options.reciprocal = true)
+        .help("draw accesses per second in place of latencies"),
     Flag::switch(FlagId::Quiet, "quiet", Group::Output, |options| options.quiet = true)
         .help("print the results and nothing around them"),
     Flag::switch(FlagId::Verbose, "verbose", Group::Output, |options| options.verbose = true)

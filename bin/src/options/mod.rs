@@ -136,6 +136,8 @@ pub struct Options<'a> {
     pub output: Option<&'a [u8]>,
     /// Whether to draw the matrix.
     pub heatmap: bool,
+    /// Whether to draw accesses per second in place of latencies.
+    pub reciprocal: bool,
     /// Whether to print the results and nothing around them.
     pub quiet: bool,
     /// Whether to say everything that is known.
@@ -183,6 +185,7 @@ impl<'a> Options<'a> {
             format: Format::Text,
             output: None,
             heatmap: false,
+            reciprocal: false,
             quiet: false,
             verbose: false,
             progress: When::Auto,

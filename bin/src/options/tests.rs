@@ -29,7 +29,12 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         name: "curve",
         summary: "latency against working set",
         details: "A table and a plot.",
-        flags: MEASURED.union(FlagSet::of(&[FlagId::MinSize, FlagId::MaxSize, FlagId::PointsPerOctave])),
+        flags: MEASURED.union(FlagSet::of(&[
+            FlagId::MinSize,
+            FlagId::MaxSize,
+            FlagId::PointsPerOctave,
+            FlagId::Reciprocal,
+        ])),
         formats: &[Format::Text, Format::Json],
         operands: Operands::NONE,
     },
@@ -68,7 +73,7 @@ fn without_arguments_the_first_experiment_runs_with_its_defaults() {
 
 #[test]
 fn every_option_is_set_in_both_forms() {
-    let values: [(&str, &str, IsSet); 31] = [
+    let values: [(&str, &str, IsSet); 32] = [
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
         ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1]))),
         ("cpu", "7", |o| o.cpu == Some(CpuId(7))),
@@ -93,6 +98,7 @@ fn every_option_is_set_in_both_forms() {
         ("format", "json", |o| o.format == Format::Json),
         ("output", "a b", |o| o.output == Some(b"a b")),
         ("heatmap", "", |o| o.heatmap),
+        ("reciprocal", "", |o| o.reciprocal),
         ("quiet", "", |o| o.quiet),
         ("verbose", "", |o| o.verbose),
         ("progress", "never", |o| o.progress == When::Never),

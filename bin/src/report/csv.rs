@@ -1,7 +1,9 @@
 //! One header, one row a point, plain numbers under the names of the JSON keys.
 
 use core::fmt::{self, Write};
+use latency_core::decimal::Decimal;
 
+use super::text::OrderName;
 use super::Report;
 use crate::options::Choice;
 use crate::result::{Measurement, Outcome, Point};
@@ -15,7 +17,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     writeln!(
         out,
         "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,hops_per_trial,\
-         disturbed_trials,core_ghz,working_set_bytes,stride_bytes,pages_asked,pages_obtained,verified,seed"
+         disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,pages_asked,pages_obtained,verified,seed"
     )?;
     for outcome in report.outcomes {
         row(out, report, outcome)?;
@@ -24,7 +26,9 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> fmt::Result {
-    let Point { initiator, target, size, stride, pages, seed, .. } = outcome.point;
+    let Point { initiator, target, size, stride, pages, seed, order, kernel, .. } = outcome.point;
+    let order = OrderName(order);
+    let kernel = kernel.name;
     write!(out, "{initiator},{target},")?;
     match &outcome.result {
         Ok(measured) => {
@@ -39,17 +43,19 @@ fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> f
             number(out, Some(series.nanoseconds.mad))?;
             write!(out, "{},{},{},{},", series.batches, measured.rounds, measured.hops, series.disturbed)?;
             number(out, series.core_gigahertz.map(|clock| clock.median))?;
-            write!(out, "{},{},{},", size.0, stride.0, pages.word())?;
+            write!(out, "{},{},{order},{kernel},{},", size.0, stride.0, pages.word())?;
             writeln!(out, "{},{},{seed}", placed.pages.word(), placed.is_verified(target))
         }
-        Err(_) => writeln!(out, ",,,,,,,,,,,,{},{},{},,,{seed}", size.0, stride.0, pages.word()),
+        Err(_) => {
+            writeln!(out, ",,,,,,,,,,,,{},{},{order},{kernel},{},,,{seed}", size.0, stride.0, pages.word())
+        }
     }
 }
 
 /// A number and the comma after it; nothing but the comma where there is none.
 pub(super) fn number(out: &mut dyn Write, value: Option<f64>) -> fmt::Result {
     match value {
-        Some(value) if value.is_finite() => write!(out, "{value:.3},"),
+        Some(value) if value.is_finite() => write!(out, "{value:.3},", value = Decimal(value)),
         _ => out.write_str(","),
     }
 }

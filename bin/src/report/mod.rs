@@ -2,12 +2,15 @@
 
 pub mod axis;
 pub mod chart;
+pub mod comparison;
 pub mod csv;
+pub mod curve;
 pub mod distribution;
 pub mod figures;
 pub mod heatmap;
 pub mod json;
 pub mod labels;
+pub mod pairs;
 pub mod plan;
 pub mod plot;
 pub mod shade;
@@ -22,9 +25,8 @@ mod samples;
 use crate::distribution::Distribution;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::result::{ClockFacts, Health, Outcome};
+use crate::result::{ClockFacts, Extra, Health, Outcome};
 use crate::warning::Warnings;
-use terminal::Terminal;
 
 /// Everything that a format may show.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +45,12 @@ pub struct Report<'r, 'a> {
     pub outcomes: &'r [Outcome<'a>],
     /// The single hops of the points, where those were timed.
     pub distributions: &'r [Distribution],
-    /// What pictures in a text may consist of.
-    pub terminal: Terminal,
+    /// What was found besides them.
+    pub extra: &'r Extra,
     /// The arguments of the program, as they were typed.
     pub arguments: crate::sys::arguments::Arguments,
+    /// What the result is shown on.
+    pub terminal: terminal::Terminal,
     /// The run was interrupted: what is here is what was finished.
     pub partial: bool,
 }

@@ -108,6 +108,10 @@ pub enum Warning {
     HopsTooShort { from: NodeId, to: NodeId, size: Bytes, hops: u32, latency: Picoseconds },
     /// The mean of single hops is not what the batches say.
     HopMeanDiffers { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
+    /// Points of an experiment with many have a confidence interval that is still too wide.
+    PointsNotPrecise { points: u32, of: u32, wanted: f64 },
+    /// Points of an experiment with many had trials interrupted, each at least this share of them.
+    PointsDisturbed { points: u32, of: u32, share: f64 },
     /// There are no hardware counters.
     CountersUnavailable { why: NoCounters },
     /// The run was interrupted.
@@ -189,6 +193,8 @@ impl Warning {
             Warning::HopMeanDiffers { from, to, size, .. } => {
                 ("hop-mean-differs", DOUBT, of_point(from, to, size))
             }
+            Warning::PointsNotPrecise { .. } => ("points-not-precise", NOTE, ALL),
+            Warning::PointsDisturbed { .. } => ("points-disturbed", NOTE, ALL),
             Warning::CountersUnavailable { .. } => ("counters-unavailable", NOTE, ALL),
             Warning::Partial { .. } => ("partial", DOUBT, ALL),
         }

@@ -1,33 +1,64 @@
-//! The chase in plain Rust: the oracle that every assembly kernel is tested against.
+//! The chases in plain Rust: the oracle that every assembly kernel is tested against.
 //!
 //! # Safety
 //!
-//! As [`Routine`](super::Routine) says: the caller vouches for the chain.
+//! As [`Routine`](super::Routine) and its siblings say: the caller vouches for the chain.
 
-/// Follows addresses.
+use super::WINDOW_ADDEND;
+use crate::kernel::Encoding;
+
+/// Follows whatever the nodes hold.
 ///
 /// # Safety
 ///
-/// As [`Routine`](super::Routine), for nodes that hold addresses.
-pub unsafe extern "C" fn pointer_chase(_base: *const u8, cursor: usize, hops: usize) -> usize {
+/// As [`Routine`](super::Routine), for nodes of this encoding.
+pub unsafe fn chase(encoding: Encoding, base: *const u8, cursor: usize, hops: usize) -> usize {
     let mut cursor = cursor;
     for _ in 0..hops {
-        // SAFETY: the caller vouches that the cursor is the address of a node, and each node holds another's.
-        cursor = unsafe { core::ptr::with_exposed_provenance::<usize>(cursor).read_volatile() };
+        let node = match encoding {
+            Encoding::Pointer => core::ptr::with_exposed_provenance(cursor),
+            _ => base.wrapping_add(cursor * encoding.unit().0 as usize),
+        };
+        cursor = if encoding.width().0 == 4 {
+            // SAFETY: the caller vouches that the cursor stands on a node, which holds the place of another.
+            unsafe { node.cast::<u32>().read_volatile() as usize }
+        } else {
+            // SAFETY: the same.
+            unsafe { node.cast::<usize>().read_volatile() }
+        };
     }
     cursor
 }
 
-/// Follows indices in units of eight bytes from the base.
+/// Follows addresses from each of `cursors`; the exclusive or of each pointer after `work` units of work.
 ///
 /// # Safety
 ///
-/// As [`Routine`](super::Routine), for nodes that hold indices.
-pub unsafe extern "C" fn index_chase(base: *const u8, cursor: usize, hops: usize) -> usize {
-    let mut cursor = cursor;
+/// As [`LaneRoutine`](super::LaneRoutine), with as many lanes as there are cursors.
+pub unsafe fn lane_chase(cursors: &mut [usize], hops: usize, work: usize) -> u64 {
+    let mut digest = 0;
     for _ in 0..hops {
-        // SAFETY: the caller vouches that the cursor is a node's index from the base, and each node holds another's.
-        cursor = unsafe { base.cast::<usize>().add(cursor).read_volatile() };
+        for cursor in cursors.iter_mut() {
+            // SAFETY: the caller vouches that each cursor stands on a node that holds the address of another.
+            *cursor = unsafe { chase(Encoding::Pointer, core::ptr::null(), *cursor, 1) };
+            digest ^= match work {
+                0 => *cursor as u64,
+                work => u64::from((*cursor as u32).wrapping_add(WINDOW_ADDEND.wrapping_mul(work as u32))),
+            };
+        }
     }
-    cursor
+    digest
+}
+
+/// The wrapping sum of the words at the first `loads` multiples of `stride`.
+///
+/// # Safety
+///
+/// As [`StridedRoutine`](super::StridedRoutine).
+pub unsafe fn strided_loads(base: *const u8, stride: usize, loads: usize) -> u64 {
+    let sum = |sum: u64, load: usize| {
+        // SAFETY: the caller vouches for eight readable bytes at each of these places.
+        sum.wrapping_add(unsafe { base.add(load * stride).cast::<u64>().read_volatile() })
+    };
+    (0..loads).fold(0, sum)
 }

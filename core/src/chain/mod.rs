@@ -37,7 +37,7 @@ pub const PAGE_LOCAL: Order = Order::Local(Bytes(4096));
 /// Why there is no chain of a given shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeError {
-    /// The stride is not 8, 16, 32 or a multiple of 64 bytes.
+    /// The stride is not 4, 8, 16, 32 or a multiple of 64 bytes.
     Stride(Bytes),
     /// Fewer than two nodes fit in the working set.
     TooSmall,
@@ -68,7 +68,7 @@ impl Layout {
     ///
     /// [`ShapeError::Stride`] and [`ShapeError::TooSmall`].
     pub fn new(size: Bytes, stride: Bytes, scattered: bool, seed: u64) -> Result<Layout, ShapeError> {
-        if !(matches!(stride.0, 8 | 16 | 32) || (stride.0 > 0 && stride.0.is_multiple_of(64))) {
+        if !(matches!(stride.0, 4 | 8 | 16 | 32) || (stride.0 > 0 && stride.0.is_multiple_of(64))) {
             return Err(ShapeError::Stride(stride));
         }
         let nodes = size.0 / stride.0;
@@ -89,6 +89,12 @@ impl Layout {
     #[must_use]
     pub const fn stride(&self) -> Bytes {
         Bytes(self.stride)
+    }
+
+    /// Whether the nodes lie in lines drawn at random, and not at equal distances.
+    #[must_use]
+    pub const fn is_scattered(&self) -> bool {
+        self.lines > 1
     }
 
     /// The working set: nodes times stride.
@@ -361,7 +367,7 @@ mod tests {
     }
 
     fn strides() -> impl Strategy<Value = Bytes> {
-        prop_oneof![Just(8), Just(16), Just(64), Just(128), Just(256), Just(4096)].prop_map(Bytes)
+        prop_oneof![Just(4), Just(8), Just(16), Just(64), Just(128), Just(256), Just(4096)].prop_map(Bytes)
     }
 
     proptest! {
@@ -396,7 +402,7 @@ mod tests {
             let layout = Layout::new(Bytes(nodes * stride.0), stride, scattered, seed).unwrap();
             for node in 0..nodes {
                 let offset = layout.offset(node);
-                prop_assert!(offset / stride.0 == node && offset + 8 <= layout.size().0);
+                prop_assert!(offset / stride.0 == node && offset + stride.0.min(8) <= layout.size().0);
                 prop_assert!(stride.0 < 64 || offset.is_multiple_of(64));
             }
         }

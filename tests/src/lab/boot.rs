@@ -11,7 +11,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// From this share of late hops on the lab itself was disturbed.
-pub(super) const DISTURBED_SHARE: f64 = 0.01;
+const DISTURBED_SHARE: f64 = 0.01;
 
 /// What a boot left behind.
 #[derive(Clone, Debug)]
@@ -56,8 +56,17 @@ impl Boot {
         self.counts.count("unclaimed loads")
     }
 
+    /// Why the boot says nothing of the executable, if that is so: its kernel died, or the host was busy.
+    pub fn disturbance(&self) -> Option<String> {
+        if self.console.text.trim().is_empty() {
+            return Some("the guest ended without a word".into());
+        }
+        let share = self.disturbed_share();
+        (share > DISTURBED_SHARE).then(|| format!("{:.1} % of the hops ended late", share * 100.0))
+    }
+
     /// The share of hops whose time the emulator could not keep.
-    pub fn disturbed_share(&self) -> f64 {
+    fn disturbed_share(&self) -> f64 {
         let late = self.counts.count("disturbed hops") + self.counts.count("late hops");
         late as f64 / self.counts.count("loads").max(1) as f64
     }
@@ -76,6 +85,8 @@ fn machine(model: &Model) -> Machine {
         Clock::None => ("max,l3-cache=off,-tsc", "clocksource=jiffies"),
     };
     let mut machine = Machine::new(&nodes).cpu_model(processor).kernel_parameter(clock_source);
+    // On a busy host the kernel's test of its timer fails, and with it the boot.
+    machine = machine.kernel_parameter("no_timer_check");
     if model.large_pages {
         let pages = u32::try_from(model.size.div_ceil(2 << 20)).unwrap_or(u32::MAX);
         let pools: Vec<(u32, u32)> = (0..model.targets()).map(|node| (node, pages)).collect();
@@ -97,10 +108,9 @@ fn options(model: &Model) -> Vec<String> {
         format!("--trials={}", model.trials),
         format!("--pages={}", if model.large_pages { "2m" } else { "4k" }),
     ];
-    // Where there is nothing to be held by a cache a part of a lap is warm-up enough.
-    if model.levels.is_empty() {
-        options.push("--warmup-iters=16384".into());
-    }
+    // What a cache holds is steady after a lap; without one, a part of a lap is warm-up enough.
+    let warm_up = if model.levels.is_empty() { 16384 } else { model.size / 64 };
+    options.push(format!("--warmup-iters={warm_up}"));
     options.extend(model.seed.map(|seed| format!("--seed={seed}")));
     options.extend(model.kernel.as_ref().map(|kernel| format!("--kernel={kernel}")));
     options

@@ -1,32 +1,19 @@
-//! The assembly routines, the time-stamp counter and streaming stores of x86-64.
+//! The time-stamp counter, and dependent arithmetic as the ruler for the core clock.
 //!
 //! # Safety
 //!
-//! The routines of `asm/x86_64` keep the System V calling convention and state
-//! what they destroy. Instructions beyond the baseline (RDTSCP) are executed
+//! The routines of `asm/x86_64/clock.s` keep the System V calling convention and
+//! touch registers only. Instructions beyond the baseline (RDTSCP) are executed
 //! only by values that CPUID was asked for before they were made.
 
-use core::arch::asm;
-use core::arch::x86_64::{
-    __cpuid, __m128i, __rdtscp, _mm_lfence, _mm_set_epi64x, _mm_sfence, _mm_stream_si128, _rdtsc,
-};
+use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
-use super::Routine;
-
-core::arch::global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/clock.s"), options(raw));
 
 extern "C" {
-    fn lb_chase_pointer(base: *const u8, cursor: usize, hops: usize) -> usize;
-    fn lb_chase_index(base: *const u8, cursor: usize, hops: usize) -> usize;
     fn lb_clock_adds(blocks: usize) -> u64;
     fn lb_clock_multiplies(blocks: usize) -> u64;
 }
-
-/// The routine behind [`kernel::POINTER`](crate::kernel::POINTER).
-pub const POINTER_CHASE: Routine = lb_chase_pointer;
-/// The routine behind [`kernel::INDEX`](crate::kernel::INDEX).
-pub const INDEX_CHASE: Routine = lb_chase_index;
 
 /// How many operations one block of the clock routines makes.
 pub const CLOCK_BLOCK: u64 = 64;
@@ -134,65 +121,4 @@ impl Stamp {
 pub fn unserialised_ticks(_proof: Stamp) -> u64 {
     // SAFETY: CPUID reported the counter when the proof was made.
     unsafe { _rdtsc() }
-}
-
-/// Sets a mark that the next interrupt of this thread wipes out.
-///
-/// When the kernel returns from an interrupt or an exception to a program, the
-/// processor clears segment registers that hold a null selector, also one with
-/// privilege bits (Intel SDM vol. 2, IRET). Interrupts of a hypervisor or of the
-/// firmware do not pass there, and leave the mark; so does FRED, which returns otherwise.
-///
-/// # References
-///
-/// X. Zhang et al., "SegScope: Probing Fine-grained Interrupts via Architectural Footprints", HPCA 2024.
-#[inline(always)]
-pub fn set_interrupt_mark() {
-    // SAFETY: a null selector with any privilege bits may be loaded into ES, which 64-bit code does not use.
-    unsafe { asm!("mov es, {0:x}", in(reg) INTERRUPT_MARK, options(nomem, nostack, preserves_flags)) };
-}
-
-/// Whether no interrupt has come since [`set_interrupt_mark`].
-#[inline(always)]
-#[must_use]
-pub fn interrupt_mark_holds() -> bool {
-    let selector: u32;
-    // SAFETY: reading ES changes nothing.
-    unsafe { asm!("mov {0:e}, es", out(reg) selector, options(nomem, nostack, preserves_flags)) };
-    selector == INTERRUPT_MARK
-}
-
-/// The null selector with privilege level 3; Linux starts programs with level 0.
-const INTERRUPT_MARK: u32 = 3;
-
-/// One cache line, the unit in which memory moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(64))]
-pub struct Line(pub [u64; 8]);
-
-/// Writes a whole line past the caches.
-///
-/// The line is neither read first nor left behind in a cache. Follow the last
-/// one with [`streams_done`].
-#[inline(always)]
-pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
-    let [a, b, c, d, e, f, g, h] = *words;
-    let vector = |low: u64, high: u64| {
-        // SAFETY: SSE2 is part of x86-64.
-        unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
-    };
-    let target = core::ptr::from_mut(line).cast::<__m128i>();
-    // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
-    unsafe {
-        _mm_stream_si128(target, vector(a, b));
-        _mm_stream_si128(target.add(1), vector(c, d));
-        _mm_stream_si128(target.add(2), vector(e, f));
-        _mm_stream_si128(target.add(3), vector(g, h));
-    }
-}
-
-/// Makes all streamed lines visible.
-pub fn streams_done() {
-    // SAFETY: SFENCE is part of SSE, which is part of x86-64.
-    unsafe { _mm_sfence() };
 }

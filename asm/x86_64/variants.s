@@ -1,0 +1,87 @@
+# The chase of chase.s with other nodes: what compilers make of other data structures.
+#
+# Contract of every routine here (System V AMD64, but see "destroys"):
+#   rdi  base      address of the first byte of the buffer
+#   rsi  cursor    index of the node on which the chase stands
+#   rdx  hops      how many loads are to be made, exactly; zero is allowed
+#   rcx  length    one more than the largest index, used by the checked loop alone
+#   rax  returned  the index at which the chase stands after that many hops
+#   destroys rdx, r8 and the flags; no stack, no other memory, no calls
+#
+# The remainder runs first, as in chase.s. A hop of several instructions is a
+# macro of its own, since an argument ends with the statement.
+
+.macro lb_variant_routine name, hop
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        mov     rax, rsi
+        mov     r8d, edx
+        and     r8d, 7                  # hops that do not fill a block of eight
+        jz      2f
+1:      \hop
+        dec     r8d
+        jnz     1b
+2:      shr     rdx, 3                  # blocks of eight
+        jz      9f
+        .p2align 6
+3:      .rept   8
+        \hop
+        .endr
+        dec     rdx
+        jnz     3b
+9:      ret
+        .size   \name, . - \name
+.endm
+
+# Four bytes of index; writing eax clears the upper half of rax.
+.macro lb_variant_index4
+        mov     eax, [rdi + rax * 4]
+.endm
+
+# Compare and branch stand beside the dependent path: they need the cursor, and
+# nothing waits for them as long as the branch is predicted. A cursor that is
+# out of bounds ends the walk where it stands, so that no proof accepts it.
+.macro lb_variant_index_checked
+        cmp     rax, rcx
+        jae     9f
+        mov     rax, [rdi + rax * 8]
+.endm
+
+# An address can scale by eight at the most: a node of 64 bytes takes a shift,
+# which is part of the dependent path.
+.macro lb_variant_line_index
+        shl     rax, 6
+        mov     rax, [rdi + rax]
+.endm
+
+.macro lb_variant_line_index4
+        shl     rax, 6
+        mov     eax, [rdi + rax]
+.endm
+
+.pushsection .text.lb_chase, "ax", @progbits
+
+# lb_chase_index4: each node holds the next node's index in units of four bytes.
+#   cursor = ((u32 *)base)[cursor]
+lb_variant_routine lb_chase_index4, lb_variant_index4
+
+# lb_chase_index_checked: as lb_chase_index, by one who does not trust the index.
+#   if cursor >= length: stop;  cursor = ((u64 *)base)[cursor]
+lb_variant_routine lb_chase_index_checked, lb_variant_index_checked
+
+# lb_chase_line_index: each node of 64 bytes begins with the number of the next.
+#   cursor = *(u64 *)(base + cursor * 64)
+lb_variant_routine lb_chase_line_index, lb_variant_line_index
+
+# lb_chase_line_index4: the same with four bytes of index.
+#   cursor = *(u32 *)(base + cursor * 64)
+lb_variant_routine lb_chase_line_index4, lb_variant_line_index4
+
+.popsection
+.purgem lb_variant_routine
+.purgem lb_variant_index4
+.purgem lb_variant_index_checked
+.purgem lb_variant_line_index
+.purgem lb_variant_line_index4

@@ -1,0 +1,48 @@
+//! The memory of a measurement, and what a reader has to know of how it was had.
+//!
+//! Shared by everything that measures. It knows no chain and no timing.
+
+use latency_core::units::{Bytes, NodeId};
+
+use crate::error::Failure;
+use crate::experiment::Session;
+use crate::options::Pages;
+use crate::placement::{Placement, Witness};
+use crate::result::Means;
+use crate::warning::Warning;
+
+/// Places `size` bytes on `target`, and says what a reader must know of them.
+///
+/// # Errors
+///
+/// As [`Placement::new`].
+pub fn place<'a>(
+    session: &mut Session<'a, '_>,
+    target: NodeId,
+    size: Bytes,
+    pages: Pages,
+) -> Result<Placement, Failure<'a>> {
+    session.progress.say(format_args!("placing {size} on node {target}"));
+    let placement = Placement::new(session.machine, target, size, pages)?;
+    tell(session, &placement);
+    Ok(placement)
+}
+
+fn tell(session: &mut Session<'_, '_>, placement: &Placement) {
+    let Witness { target, pages, mapped, .. } = *placement.witness();
+    if session.options.pages == Pages::Auto && pages == Pages::Small4k {
+        session.warnings.push(Warning::PagesFellBack { found: pages.page_size() });
+    }
+    if let (Pages::Thp, Some(found)) = (pages, placement.evidence().transparent_huge) {
+        if found < mapped {
+            session.warnings.push(Warning::ThpPartial { wanted: mapped, found });
+        }
+    }
+    if placement.means() == Means::FirstTouch {
+        session.warnings.push(Warning::PlacedByFirstTouch { node: target });
+    }
+    if !placement.evidence().is_there() {
+        let why = "neither /proc/self/numa_maps nor move_pages answers";
+        session.warnings.push(Warning::PlacementUnverified { node: target, why });
+    }
+}

@@ -1,0 +1,94 @@
+//! The caches that a system reports, to be set beside those that a curve shows.
+
+use latency_core::units::Bytes;
+
+use crate::machine::Machine;
+
+/// The most levels that are kept.
+pub const MAX_CLAIMS: usize = 4;
+
+/// Who says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The kernel.
+    Sysfs,
+    /// The processor, or the hypervisor in its place.
+    Cpuid,
+    /// The file that a curve was read from.
+    File,
+}
+
+impl Source {
+    /// The word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Sysfs => "sysfs",
+            Source::Cpuid => "CPUID",
+            Source::File => "the file",
+        }
+    }
+}
+
+/// One reported cache that holds data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// 1 is next to the core.
+    pub level: u32,
+    /// The capacity.
+    pub size: Bytes,
+    /// The associativity; 0 if it is not known.
+    pub ways: u32,
+    /// Who says so.
+    pub source: Source,
+}
+
+/// Reported caches, nearest first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Claims {
+    claims: [Option<Claim>; MAX_CLAIMS],
+}
+
+impl Claims {
+    /// What sysfs reports, and CPUID for levels of which sysfs says nothing.
+    #[must_use]
+    pub fn of(machine: &Machine) -> Claims {
+        let mut claims = Claims::default();
+        for cache in machine.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
+            claims.add(Claim {
+                level: cache.level,
+                size: cache.size,
+                ways: cache.ways,
+                source: Source::Sysfs,
+            });
+        }
+        for cache in machine.processor.caches.iter().flatten() {
+            claims.add(Claim {
+                level: cache.level.into(),
+                size: cache.size,
+                ways: cache.ways,
+                source: Source::Cpuid,
+            });
+        }
+        claims
+    }
+
+    /// Adds a claim, unless there is one for its level or it is without size.
+    pub fn add(&mut self, claim: Claim) {
+        let slot = (claim.level as usize).checked_sub(1).and_then(|index| self.claims.get_mut(index));
+        if let Some(slot @ None) = slot {
+            *slot = Some(claim).filter(|claim| claim.size.0 > 0);
+        }
+    }
+
+    /// The claims, nearest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().flatten()
+    }
+
+    /// The claim for a level.
+    #[must_use]
+    pub fn level(&self, level: u32) -> Option<&Claim> {
+        self.iter().find(|claim| claim.level == level)
+    }
+}

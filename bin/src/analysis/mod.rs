@@ -1,0 +1,8 @@
+//! What points mean, as pure functions of them: every format tells the same conclusions.
+//!
+//! Nothing here measures, asks the system or writes.
+
+pub mod claims;
+pub mod comparison;
+pub mod curve;
+pub mod samples;

@@ -1,0 +1,76 @@
+//! Sets two saved results of one experiment side by side. Nothing is measured.
+
+use core::fmt::{self, Write};
+
+use super::command::{Command, Context};
+use crate::analysis::comparison::Comparison;
+use crate::error::{Failure, UsageError};
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::report::comparison::View;
+use crate::saved::Saved;
+
+/// The command that compares.
+pub const COMPARE: Command = Command {
+    descriptor: Descriptor {
+        name: "compare",
+        summary: "two saved results of one experiment side by side",
+        details: "A and B are results saved with --json or --csv, or tables of bytes and nanoseconds. Every point \
+                  that both have is set side by side, with the ratio and whether it is beyond the threshold and \
+                  both confidence intervals. Exit status 5 where B is slower: at one point of a few, or at more \
+                  than a tenth of many.",
+        flags: FlagSet::of(&[
+            FlagId::Threshold,
+            FlagId::Format,
+            FlagId::Json,
+            FlagId::Output,
+            FlagId::Quiet,
+            FlagId::Color,
+        ]),
+        formats: &[Format::Text, Format::Json, Format::Svg],
+        operands: Operands { names: "A B", least: 2, most: 2 },
+    },
+    run,
+};
+
+fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let options = context.options;
+    let &[a, b, ..] = options.operands() else { return Ok(None) };
+    let (first, second) = (Saved::load(a)?, Saved::load(b)?);
+    let refused = |what| Failure::Usage(UsageError::NotComparable { what });
+    let (one, other) = (first.experiment, second.experiment);
+    if !one.is_empty() && !other.is_empty() && one.as_str() != other.as_str() {
+        return Err(refused("they are of different experiments"));
+    }
+    let mut comparison = Comparison::new(first.rows(), second.rows(), options.threshold)?;
+    let Some(median) = comparison.median_ratio() else {
+        return Err(refused("no point of one is a point of the other"));
+    };
+    let slower_by = comparison.slower_by();
+    let name = |path| core::str::from_utf8(path).unwrap_or_default();
+    let view = View {
+        names: [name(a), name(b)],
+        comparison: &comparison,
+        counts: [first.rows().len(), second.rows().len()],
+        median,
+        slower_by,
+        threshold: options.threshold,
+    };
+    if options.format == Format::Svg && !view.is_curve() {
+        return Err(refused("there is no picture of results that are not curves"));
+    }
+    // A write that fails is remembered by the sink.
+    let _ = match options.format {
+        Format::Json => view.json(out),
+        Format::Svg => view.svg(out),
+        Format::Text | Format::Csv => text(out, &view, context),
+    };
+    Ok(slower_by.map(|by| Failure::Slower { by, threshold: options.threshold }))
+}
+
+fn text(out: &mut dyn Write, view: &View<'_>, context: &Context<'_>) -> fmt::Result {
+    view.table(out)?;
+    if context.options.quiet {
+        return Ok(());
+    }
+    view.plot(out, context.terminal)
+}

@@ -1,0 +1,180 @@
+//! Latency against working set: the levels of the memory hierarchy, as a program meets them.
+//!
+//! Three passes: a coarse grid, refined where neighbouring points differ; the edge of
+//! the first-level cache; then rounds over all points until they are precise.
+
+use latency_core::model::edge::EdgeSearch;
+use latency_core::model::refine::Refinement;
+use latency_core::units::{Bytes, PageSize};
+
+use super::{Experiment, Findings, Plan, Session};
+use crate::analysis::curve::translates_small_pages;
+use crate::analysis::samples::Sample;
+use crate::error::{Failure, PlacementError};
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
+use crate::plan::{self, Scope};
+use crate::report::{csv, curve, json};
+use crate::result::{Extra, Point};
+use crate::rotation::{Limits, Rotation};
+use crate::store::Store;
+use crate::timer::Timer;
+use crate::warning::Warning;
+
+/// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
+const COARSE_ROUNDS: usize = 3;
+/// The whole takes about so long, unless a time limit for each point is given.
+const RUN_NS: f64 = 18e9;
+/// Placements of one size in the search for the first level's edge.
+const EDGE_VISITS: u64 = 5;
+
+/// Latency against working set.
+pub const CURVE: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "curve",
+        summary: "latency against working set, and the levels that it shows",
+        details: "A table and a plot of the latency at working sets from half of the L1 to several times the \
+                  last-level cache; then the size and latency of each level, as fitted models see them and as \
+                  the system reports them. Points are spread over several places in memory, because the \
+                  physical pages behind a buffer decide what a cache can hold of it.",
+        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
+            &[
+                FlagId::MinSize,
+                FlagId::MaxSize,
+                FlagId::PointsPerOctave,
+                FlagId::Order,
+                FlagId::Stride,
+                FlagId::Kernel,
+                FlagId::Seed,
+                FlagId::Reciprocal,
+            ],
+        )),
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        operands: Operands::NONE,
+    },
+    plan,
+    measure,
+    writers: &[
+        (Format::Text, curve::report),
+        (Format::Json, json::curve),
+        (Format::Csv, csv::matrix),
+        (Format::Svg, curve::picture),
+    ],
+};
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    let Session { options, machine, .. } = *session;
+    let scope = Scope::resolve(options, machine, session.warnings)?;
+    let mut count = 0;
+    let mut first = None;
+    plan::curve::points(options, machine, &scope, session.warnings, |point| {
+        first = first.or(Some(point));
+        count += 1;
+    })?;
+    let first = first.ok_or(PlacementError::NothingToMeasure)?;
+    let mut points = Store::filled(count, first)?;
+    let mut slots = points.iter_mut();
+    // What there was to warn of has been said.
+    plan::curve::points(options, machine, &scope, session.warnings, |point| {
+        if let Some(slot) = slots.next() {
+            *slot = point;
+        }
+    })?;
+    Ok(points)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    let options = session.options;
+    let (Some(first), Some(largest)) = (points.first(), points.iter().map(|point| point.size).max()) else {
+        return Err(PlacementError::NothingToMeasure.into());
+    };
+    let point_ns = options.time_limit.0 as f64 / 1e3;
+    let run_ns = if options.given.contains(FlagId::TimeLimit) { f64::INFINITY } else { RUN_NS };
+    let region = plan::curve::region(largest, session.machine, first.target, first.pages);
+    let capacity = points.len() + plan::curve::REFINEMENTS;
+    let limits = Limits { point_ns, run_ns };
+    let mut rotation = Rotation::new(session, timer, first, region, capacity, limits)?;
+    for point in points {
+        rotation.add(*point);
+    }
+    let mut extra = Extra::default();
+    let interrupted = match prepare(session, &mut rotation, first, &mut extra) {
+        Ok(()) => rotation.measure(session)?,
+        Err(Failure::Interrupted) => true,
+        Err(error) => return Err(error),
+    };
+    let mut findings = rotation.finish(session, interrupted)?;
+    findings.outcomes.sort_unstable_by_key(|outcome| (outcome.point.stride, outcome.point.size));
+    findings.extra = extra;
+    warn_of_pages(session, &findings);
+    Ok(findings)
+}
+
+/// Says where huge pages were mapped that the translation buffers treat as small ones.
+fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
+    let obtained =
+        findings.outcomes.iter().find_map(|outcome| Some(outcome.result.as_ref().ok()?.placed.pages));
+    let huge = matches!(obtained, Some(Pages::Thp | Pages::Huge2m | Pages::Huge1g));
+    if huge && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of)) {
+        let page = if obtained == Some(Pages::Huge1g) { PageSize::Huge1G } else { PageSize::Huge2M };
+        session.warnings.push(Warning::HugePagesWithoutEffect { page });
+    }
+}
+
+/// The passes before the long one: which sizes there are to be, and where the first level ends.
+fn prepare(
+    session: &mut Session<'_, '_>,
+    rotation: &mut Rotation<'_>,
+    like: &Point,
+    extra: &mut Extra,
+) -> Result<(), Failure<'static>> {
+    rotation.reach(session, COARSE_ROUNDS)?;
+    if session.options.points_per_octave.is_none() {
+        refine(session, rotation, like)?;
+    }
+    let l1 = plan::curve::first_level_cache(session.machine);
+    let dense = session.options.order == Order::Random && like.stride == Bytes(64);
+    if dense && session.options.min_size.is_none() && session.options.warmup_iters.is_none() {
+        let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
+        while let Some(size) = search.next_size() {
+            session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
+            let (nanoseconds, cycles) = rotation.probe(session, &Point { size, ..*like }, EDGE_VISITS)?;
+            search.record(if cycles.is_finite() { cycles } else { nanoseconds });
+        }
+        extra.edge = Some(search.edge());
+    }
+    Ok(())
+}
+
+/// Adds sizes where the latency changes most between neighbours.
+fn refine(
+    session: &mut Session<'_, '_>,
+    rotation: &mut Rotation<'_>,
+    like: &Point,
+) -> Result<(), Failure<'static>> {
+    let mut curve = Store::filled(rotation.capacity(), (Bytes(0), 0.0))?;
+    let rules = Refinement {
+        granule: plan::curve::granule(session.options),
+        budget: usize::MAX,
+        ..Refinement::default()
+    };
+    for _ in 0..plan::curve::REFINEMENTS {
+        let mut count = 0;
+        let dense = rotation.so_far().filter(|(point, _)| point.stride == like.stride);
+        for (slot, (point, latency)) in curve.iter_mut().zip(dense) {
+            *slot = (point.size, latency);
+            count += 1;
+        }
+        let known = curve.get_mut(..count).unwrap_or_default();
+        known.sort_unstable_by_key(|(size, _)| *size);
+        let Some(size) = rules.next(known) else { break };
+        if !rotation.add(Point { size, ..*like }) {
+            break;
+        }
+        rotation.reach(session, COARSE_ROUNDS)?;
+    }
+    Ok(())
+}

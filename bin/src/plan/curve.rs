@@ -1,0 +1,198 @@
+//! The working sets of a curve: from half of the first-level cache to several times the last.
+//!
+//! Pure, as all of the plan. Which sizes are measured besides these is decided
+//! while measuring, by [`latency_core::model::refine`].
+
+use latency_core::math::exp2;
+use latency_core::units::{Bytes, NodeId};
+
+use super::Scope;
+use crate::error::{Failure, PlacementError, UsageError};
+use crate::machine::Machine;
+use crate::options::{Options, Pages};
+use crate::result::Point;
+use crate::warning::{Clipped, Warning, Warnings};
+
+/// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
+pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
+/// Working sets for each doubling: enough that refinement finds every knee.
+const POINTS_PER_OCTAVE: u32 = 4;
+/// Working sets that refinement may add.
+pub const REFINEMENTS: usize = 24;
+/// The most points of a grid, so that a fit can take them with everything that is added.
+const MOST_POINTS: usize = 400;
+/// Numbers of pages on which the reach of translation buffers is looked for. First-level buffers of x86-64 have
+/// 32 to 128 entries of 4 KiB, second-level ones 512 to 4096.
+const PAGE_COUNTS: [u64; 19] =
+    [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
+
+/// The first-level data cache by sysfs or CPUID, or what is taken for it.
+#[must_use]
+pub fn first_level_cache(machine: &Machine) -> Bytes {
+    let sysfs = machine.host.caches.data(1).map(|cache| cache.size);
+    let claimed =
+        || machine.processor.caches.iter().flatten().find(|claim| claim.level == 1).map(|claim| claim.size);
+    sysfs.or_else(claimed).filter(|size| size.0 >= 4096).unwrap_or(UNKNOWN_L1)
+}
+
+/// The points of a curve by ascending size, given to `each`: first those of the options' stride, then, where that
+/// is one line, those with one line on each page.
+///
+/// # Errors
+///
+/// As [`Scope::resolve`]; [`UsageError`] for more than one pair of nodes, or sizes that leave no range.
+pub fn points<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    scope: &Scope,
+    warnings: &mut Warnings,
+    mut each: impl FnMut(Point),
+) -> Result<(), Failure<'a>> {
+    let (initiator, target) = pair(options, machine, scope)?;
+    let Some(cpu) = scope.cpu(machine, initiator) else {
+        return Err(PlacementError::NothingToMeasure.into());
+    };
+    let least =
+        options.min_size.unwrap_or(Bytes(first_level_cache(machine).0 / 2).max(options.stride.times(2)));
+    let most = largest(options, machine, target, warnings)?;
+    if least > most {
+        return Err(UsageError::RangeBackwards { least, most }.into());
+    }
+    let point = |size, stride| Point {
+        initiator,
+        cpu,
+        target,
+        kernel: super::kernel(options.kernel),
+        order: super::order(options.order),
+        size,
+        stride,
+        seed: options.seed,
+        pages: options.pages,
+    };
+    super::chain(&point(least, options.stride))?;
+    for size in grid(least, most, options.points_per_octave.map_or(POINTS_PER_OCTAVE, u32::from)) {
+        let size = Bytes(size.0 / granule(options).0 * granule(options).0);
+        each(point(size, options.stride));
+    }
+    if looks_for_translation(options) {
+        let page = Bytes(4096);
+        for size in PAGE_COUNTS.map(|count| page.times(count)).into_iter().filter(|size| *size <= most) {
+            each(point(size, page));
+        }
+    }
+    Ok(())
+}
+
+/// Sizes are multiples of this: whole nodes, and whole regions of a local order.
+#[must_use]
+pub fn granule(options: &Options<'_>) -> Bytes {
+    match options.order {
+        crate::options::Order::PageLocal => Bytes(4096),
+        _ => options.stride.max(Bytes(64)),
+    }
+}
+
+/// Whether points with one line on each page belong to the curve: they say nothing of other orders and strides.
+fn looks_for_translation(options: &Options<'_>) -> bool {
+    options.order == crate::options::Order::Random && options.stride == Bytes(64)
+}
+
+/// The one pair of nodes that a curve is of.
+fn pair<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    scope: &Scope,
+) -> Result<(NodeId, NodeId), Failure<'a>> {
+    for (option, asked) in [("cpunode", options.cpunode), ("memnode", options.memnode)] {
+        if let Some(nodes) = asked.filter(|nodes| nodes.len() > 1) {
+            return Err(UsageError::OneNodeOnly { option, found: nodes.len() }.into());
+        }
+    }
+    let initiator = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+    let local = scope.targets.contains(initiator.0).then_some(initiator);
+    let near = || {
+        let distance = |target: &NodeId| machine.topology.distance(initiator, *target).unwrap_or(u8::MAX);
+        scope.targets.iter().map(NodeId).min_by_key(distance)
+    };
+    let target = local.or_else(near).ok_or(PlacementError::NothingToMeasure)?;
+    Ok((initiator, target))
+}
+
+/// The largest working set: where the plateau of memory is visible, as far as memory is free.
+fn largest(
+    options: &Options<'_>,
+    machine: &Machine,
+    target: NodeId,
+    warnings: &mut Warnings,
+) -> Result<Bytes, PlacementError<'static>> {
+    if let Some(most) = options.max_size {
+        return Ok(most);
+    }
+    let wanted = machine.last_level_cache().times(super::CACHES).max(options.min_size.unwrap_or(Bytes(0)));
+    let free = machine.free_memory(target);
+    let half = Bytes(free.0 / 2 / (2 << 20) * (2 << 20));
+    if half >= wanted || free.0 == 0 {
+        return Ok(wanted);
+    }
+    if half.0 == 0 {
+        return Err(PlacementError::NotEnoughMemory { node: target, wanted, free });
+    }
+    let on_node = machine.topology.node(target).map_or(Bytes(0), |node| node.memory_free);
+    let why = if free < on_node { Clipped::ControlGroup } else { Clipped::HalfOfFree };
+    warnings.push(Warning::SizeClipped { from: wanted, to: half, why });
+    Ok(half)
+}
+
+/// Equal ratios from `least` to `most`, both included: `per_octave` for each doubling.
+pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = Bytes> {
+    let size = move |index: usize| {
+        let (octave, part) = (index as u32 / per_octave, index as u32 % per_octave);
+        let factor = exp2(f64::from(octave) + f64::from(part) / f64::from(per_octave));
+        // Powers of two times the smallest size are exact.
+        least.0 as f64 * factor + 0.5
+    };
+    // The last step may be short, but never so short that two sizes are one.
+    let inner = (0..MOST_POINTS).map(size).take_while(move |size| *size < most.0 as f64 * 0.98);
+    inner.map(|size| Bytes(size as u64)).chain([most])
+}
+
+/// The region that all points lie in: the largest, and room to lie elsewhere in.
+#[must_use]
+pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
+    let page = pages.page_size().bytes().max(Bytes(2 << 20));
+    let roomy = Bytes((largest.0 + largest.0 / 4).div_ceil(page.0) * page.0);
+    let free = machine.free_memory(target);
+    if free.0 == 0 || roomy.0 <= free.0 / 4 * 3 {
+        roomy
+    } else {
+        largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_grid_goes_through_the_doublings() {
+        let sizes: Vec<u64> = grid(Bytes(16 << 10), Bytes(128 << 20), 4).map(|size| size.0).collect();
+        assert_eq!(sizes.len(), 13 * 4 + 1);
+        for octave in 0..=13 {
+            assert!(sizes.contains(&(16 << (10 + octave))), "{octave}");
+        }
+        assert_eq!(grid(Bytes(4096), Bytes(4096), 4).count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn grids_ascend_and_end_where_they_should(least in 128u64..1 << 30, more in 0u64..1 << 40, per_octave in 1u32..65) {
+            let most = Bytes(least + more);
+            let sizes: Vec<Bytes> = grid(Bytes(least), most, per_octave).collect();
+            prop_assert!(sizes.len() <= MOST_POINTS + 1);
+            prop_assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", sizes);
+            prop_assert_eq!(sizes.last(), Some(&most));
+        }
+    }
+}

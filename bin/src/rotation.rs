@@ -1,0 +1,395 @@
+//! Measures points of different size, order, stride or kernel side by side, in one region of memory.
+//!
+//! A round visits every point in an order shuffled anew; a visit writes the point's
+//! chain at one of several offsets, warms it up and makes a round of trials. The
+//! rounds of a point are thus spread over the whole run and over placements: from
+//! half of a physically indexed cache to one and a half of it, the pages behind a
+//! buffer decide more than anything else, and one placement is one sample.
+
+use latency_core::buffer::Buffer;
+use latency_core::chain::Order;
+use latency_core::rng::Pcg32;
+use latency_core::stats;
+use latency_core::units::{Bytes, PageSize};
+
+use crate::acquire;
+use crate::conclude::{self, DISTURBED_SHARE};
+use crate::error::{Failure, PlacementError};
+use crate::experiment::{Findings, Session};
+use crate::measure::{Stopwatch, Subject};
+use crate::placement::{self, Placement};
+use crate::plan;
+use crate::result::{Exclusion, Extra, Outcome, Point, Round};
+use crate::store::Store;
+use crate::sys::time;
+use crate::timer::Timer;
+use crate::visit::{Pace, State, FEWEST_ROUNDS, ROUNDS};
+use crate::warning::Warning;
+
+/// Offsets that the visits to a point take turns in.
+const PLACEMENTS: u64 = 16;
+/// The rounds of all points together, at the most: half a MiB of results.
+const ROUNDS_KEPT: usize = 12_288;
+/// A point whose visits take longer has its confidence interval looked at after [`FEWEST_ROUNDS`].
+const DEAR_VISIT_NS: f64 = 20e6;
+/// Beyond this share of the time for all, points are left with the rounds that they have.
+const OVERTIME: f64 = 1.2;
+/// The run is spread over at least this long, since drift is a matter of seconds.
+const SPREAD_NS: f64 = 1e9;
+/// Up to this size two laps of warm-up cost nothing that matters.
+const SMALL: Bytes = Bytes(4 << 20);
+/// The longest lap of warm-up in one visit: 0.6 s at 150 ns.
+const LONGEST_LAP: u64 = 1 << 22;
+/// Steady rounds over first pass: below the first, a good part of the hops hit a cache, and which lines it keeps
+/// settles over laps; above the second, none hit.
+const CACHED_RATIOS: (f64, f64) = (0.8, 0.96);
+/// Where no cache helps, so many hops fill the TLBs and bring page tables into the caches.
+const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
+
+/// One point and how far it has come.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    point: Point,
+    state: State,
+    /// Its first steady round over its first pass, which no cache held: the smaller, the more a cache holds of it.
+    cached_ratio: f64,
+    /// How long its last visit took.
+    visit_ns: f64,
+}
+
+/// How long everything may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// A point.
+    pub point_ns: f64,
+    /// All of them together. A fifth more is given where [`FEWEST_ROUNDS`] are not there by then.
+    pub run_ns: f64,
+}
+
+/// Points under way in one region.
+#[derive(Debug)]
+pub struct Rotation<'t> {
+    placement: Placement,
+    watch: Stopwatch<'t>,
+    entries: Store<Entry>,
+    count: usize,
+    rounds: Store<Round>,
+    per_point: usize,
+    order: Store<usize>,
+    rng: Pcg32,
+    limits: Limits,
+    begun_ns: u64,
+}
+
+/// Measures a fixed list of points, which share initiator, target and pages.
+///
+/// # Errors
+///
+/// [`Failure`] before anything was measured. An interrupt later on ends the run, and what there is is kept.
+#[allow(dead_code)] // for the experiments with a fixed list of points
+pub fn run<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    let (Some(first), Some(largest)) = (points.first(), points.iter().map(|point| point.size).max()) else {
+        return Err(PlacementError::NothingToMeasure.into());
+    };
+    let limits = Limits { point_ns: session.options.time_limit.0 as f64 / 1e3, run_ns: f64::INFINITY };
+    let mut rotation = Rotation::new(session, timer, first, largest, points.len(), limits)?;
+    for point in points {
+        rotation.add(*point);
+    }
+    let interrupted = rotation.measure(session)?;
+    rotation.finish(session, interrupted)
+}
+
+impl<'t> Rotation<'t> {
+    /// Places `region` bytes as `like` wants them, with room for `capacity` points.
+    ///
+    /// # Errors
+    ///
+    /// As [`Placement::new`].
+    pub fn new<'a>(
+        session: &mut Session<'a, '_>,
+        timer: &'t Timer,
+        like: &Point,
+        region: Bytes,
+        capacity: usize,
+        limits: Limits,
+    ) -> Result<Self, Failure<'a>> {
+        let placement = acquire::place(session, like.target, region, like.pages)?;
+        // Without policies, memory is placed by touching it from a CPU of its node.
+        placement::pin(like.cpu)?;
+        let entry = Entry { point: *like, state: State::default(), cached_ratio: 0.0, visit_ns: 0.0 };
+        let per_point = (ROUNDS_KEPT / capacity.max(1)).clamp(2 * ROUNDS, crate::measure::MOST_ROUNDS);
+        Ok(Rotation {
+            placement,
+            watch: Stopwatch::new(timer)?,
+            entries: Store::filled(capacity, entry)?,
+            count: 0,
+            rounds: Store::filled(capacity * per_point, Round::default())?,
+            per_point,
+            order: Store::filled(capacity, 0)?,
+            rng: Pcg32::new(like.seed, 0x726f_7461),
+            limits,
+            begun_ns: time::monotonic_raw_ns(),
+        })
+    }
+
+    /// Adds a point; false where there is no room for it.
+    pub fn add(&mut self, point: Point) -> bool {
+        let Some(entry) = self.entries.get_mut(self.count) else { return false };
+        entry.point = point;
+        self.count += 1;
+        true
+    }
+
+    /// The most points that there is room for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The points and the median of their rounds so far: nanoseconds, which are not a number before the first.
+    pub fn so_far(&mut self) -> impl Iterator<Item = (&Point, f64)> + use<'_, 't> {
+        let Self { entries, rounds, watch, per_point, count, .. } = self;
+        entries.iter().take(*count).zip(rounds.chunks(*per_point)).map(|(entry, rounds)| {
+            let made = rounds.get(..entry.state.rounds).unwrap_or_default();
+            let latency = watch.summarise(made).map_or(f64::NAN, |series| series.nanoseconds.median);
+            (&entry.point, latency)
+        })
+    }
+
+    /// Brings every point that has fewer to `rounds` rounds.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stopwatch::round`], [`Failure::Interrupted`] among them.
+    pub fn reach(&mut self, session: &mut Session<'_, '_>, rounds: usize) -> Result<(), Failure<'static>> {
+        let lacking = |entry: &Entry| !entry.state.done && entry.state.rounds < rounds;
+        while self.go_round(session, lacking)? {}
+        Ok(())
+    }
+
+    /// Goes round until every point is precise or out of time; true where an interrupt came first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stopwatch::round`], but for the interrupt.
+    pub fn measure(&mut self, session: &mut Session<'_, '_>) -> Result<bool, Failure<'static>> {
+        loop {
+            let least = match self.elapsed_ns() / self.limits.run_ns {
+                share if share < 1.0 => usize::MAX,
+                share if share < OVERTIME => FEWEST_ROUNDS,
+                _ => 1,
+            };
+            let open = |entry: &Entry| !entry.state.done && entry.state.rounds < least;
+            match self.go_round(session, open) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(Failure::Interrupted) => return Ok(true),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The medians of `visits` visits to a point that is not one of the rotation: nanoseconds, and core
+    /// cycles, which are not a number without a counter.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stopwatch::round`], [`Failure::Interrupted`] among them.
+    pub fn probe(
+        &mut self,
+        session: &mut Session<'_, '_>,
+        point: &Point,
+        visits: u64,
+    ) -> Result<(f64, f64), Failure<'static>> {
+        const MOST: usize = 16;
+        /// Batches of a probe: enough for a mode.
+        const BATCHES: u32 = 8;
+        let (mut nanoseconds, mut cycles) = ([f64::NAN; MOST], [f64::NAN; MOST]);
+        let chain = plan::chain(point)?;
+        let mut made = 0;
+        for ((nanoseconds, cycles), place) in nanoseconds.iter_mut().zip(&mut cycles).zip(0..visits) {
+            let (lines, _) = self.placement.split();
+            let lines = lines.get_mut(offset(point, lines.len(), place)..).unwrap_or_default();
+            let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
+                .map_err(|_| PlacementError::NothingToMeasure)?;
+            let subject = Subject { buffer: &buffer, kernel: point.kernel };
+            let mut state = State::default();
+            state.begin(
+                session.options,
+                &mut self.watch,
+                &subject,
+                Some((2 * chain.nodes()).max(FEW_HOPS.0)),
+            )?;
+            let round =
+                self.watch.round(&subject, &mut state.node, state.hops, BATCHES, self.limits.point_ns)?;
+            (*nanoseconds, *cycles) = (round.nanoseconds, round.core_cycles);
+            made += 1;
+        }
+        let middle =
+            |values: &mut [f64; MOST]| values.get_mut(..made).and_then(stats::median).unwrap_or(f64::NAN);
+        Ok((middle(&mut nanoseconds), middle(&mut cycles)))
+    }
+
+    /// The results, in the order in which points were added, and what speaks against them.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping the table of results.
+    pub fn finish<'a>(
+        mut self,
+        session: &mut Session<'a, '_>,
+        interrupted: bool,
+    ) -> Result<Findings<'a>, Failure<'a>> {
+        session.progress.clear();
+        let placed = conclude::look_again(session, self.placement.witness());
+        let Some(first) = self.entries.first() else {
+            return Err(PlacementError::NothingToMeasure.into());
+        };
+        let unmeasured = Outcome { point: first.point, result: Err(Exclusion::Interrupted) };
+        let mut outcomes = Store::filled(self.count, unmeasured)?;
+        let (mut imprecise, mut disturbed) = (0, 0);
+        let entries = self.entries.iter().take(self.count);
+        for ((outcome, entry), rounds) in
+            outcomes.iter_mut().zip(entries).zip(self.rounds.chunks(self.per_point))
+        {
+            let rounds = rounds.get(..entry.state.rounds).unwrap_or_default();
+            let chain = plan::chain(&entry.point)?;
+            outcome.point = entry.point;
+            outcome.result = placed.and_then(|placed| {
+                conclude::measurement(session, &mut self.watch, placed, &chain, &entry.state, rounds)
+            });
+            if let Ok(measured) = &outcome.result {
+                imprecise += u32::from(!measured.precise);
+                disturbed += u32::from(measured.series.disturbed_share() >= DISTURBED_SHARE);
+            }
+        }
+        let of = self.count as u32;
+        if imprecise > 0 && session.options.trials.is_none() {
+            let wanted = session.options.precision;
+            session.warnings.push(Warning::PointsNotPrecise { points: imprecise, of, wanted });
+        }
+        if disturbed > 0 {
+            let share = DISTURBED_SHARE;
+            session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
+        }
+        Ok(Findings { outcomes, distributions: Store::empty()?, extra: Extra::default(), interrupted })
+    }
+
+    /// Visits every point that `wants` it, in shuffled order; false where none did.
+    fn go_round(
+        &mut self,
+        session: &mut Session<'_, '_>,
+        wants: impl Fn(&Entry) -> bool,
+    ) -> Result<bool, Failure<'static>> {
+        let mut length = 0;
+        for (index, _) in self.entries.iter().take(self.count).enumerate().filter(|(_, entry)| wants(entry)) {
+            if let Some(slot) = self.order.get_mut(length) {
+                *slot = index;
+                length += 1;
+            }
+        }
+        // Fisher and Yates.
+        for last in (1..length).rev() {
+            self.order.swap(last, self.rng.below(last as u32 + 1) as usize);
+        }
+        for turn in 0..length {
+            let Some(&index) = self.order.get(turn) else { break };
+            self.visit(session, index)?;
+            self.tell(session);
+        }
+        Ok(length > 0)
+    }
+
+    fn visit(&mut self, session: &Session<'_, '_>, index: usize) -> Result<(), Failure<'static>> {
+        let Self { placement, watch, entries, rounds, per_point, limits, count, .. } = self;
+        let (Some(entry), Some(kept)) =
+            (entries.get_mut(index), rounds.get_mut(index * *per_point..(index + 1) * *per_point))
+        else {
+            return Ok(());
+        };
+        let start = time::monotonic_raw_ns();
+        let Entry { point, state, cached_ratio, visit_ns } = entry;
+        let chain = plan::chain(point)?;
+        let (lines, _) = placement.split();
+        let place = state.rounds as u64 * 5 + index as u64;
+        let lines = lines.get_mut(offset(point, lines.len(), place)..).unwrap_or_default();
+        let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
+            .map_err(|_| PlacementError::NothingToMeasure)?;
+        let subject = Subject { buffer: &buffer, kernel: point.kernel };
+        let asked = session.options.warmup_iters;
+        let first = state.rounds == 0;
+        if first {
+            let lap = chain.nodes().min(LONGEST_LAP);
+            let hops = if point.size <= SMALL { lap.max(FEW_HOPS.0) } else { lap };
+            state.begin(session.options, watch, &subject, asked.or(Some(hops)))?;
+        }
+        let hops = match asked {
+            Some(_) if first => 0,
+            Some(hops) => hops,
+            None => warm_up_hops(chain.nodes(), *cached_ratio, first),
+        };
+        if hops > 0 {
+            watch.warm_up(&subject, &mut state.node, Some(hops))?;
+        }
+        state.spent_ns += time::monotonic_raw_ns().saturating_sub(start) as f64;
+        let least = if *visit_ns > DEAR_VISIT_NS { FEWEST_ROUNDS } else { ROUNDS };
+        let pace = Pace {
+            rounds: least,
+            round_ns: SPREAD_NS / (least * (*count).max(1)) as f64,
+            limit_ns: limits.point_ns,
+        };
+        state.advance(session.options, watch, &subject, kept, &pace)?;
+        if let (true, Some(cold_ns), Some(round)) = (first, state.warm_up.cold_ns, kept.first()) {
+            *cached_ratio = if point.size <= SMALL { 0.0 } else { round.nanoseconds / cold_ns };
+        }
+        *visit_ns = time::monotonic_raw_ns().saturating_sub(start) as f64;
+        Ok(())
+    }
+
+    fn elapsed_ns(&self) -> f64 {
+        time::monotonic_raw_ns().saturating_sub(self.begun_ns) as f64
+    }
+
+    /// How far the run is, and how long it will take yet, to the fewest rounds that can do.
+    fn tell(&self, session: &mut Session<'_, '_>) {
+        let entries = || self.entries.iter().take(self.count);
+        let done = entries().filter(|entry| entry.state.done).count();
+        let left = entries().filter(|entry| !entry.state.done).map(|entry| {
+            let least = if entry.visit_ns > DEAR_VISIT_NS { FEWEST_ROUNDS } else { ROUNDS };
+            entry.visit_ns * least.saturating_sub(entry.state.rounds).max(1) as f64
+        });
+        let left = left.sum::<f64>().min((self.limits.run_ns - self.elapsed_ns()).max(0.0));
+        session.progress.say(format_args!(
+            "{} points, {done} precise, about {} s left",
+            self.count,
+            (left / 1e9) as u64 + 1
+        ));
+    }
+}
+
+/// The warm-up of a visit, besides the first pass in the first one.
+fn warm_up_hops(nodes: u64, cached_ratio: f64, first: bool) -> u64 {
+    let lap = nodes.min(LONGEST_LAP);
+    match cached_ratio {
+        _ if first => lap,
+        ratio if ratio < CACHED_RATIOS.0 => 2 * lap,
+        ratio if ratio < CACHED_RATIOS.1 => lap,
+        _ => (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1),
+    }
+}
+
+/// The first line of a visit's chain: one of [`PLACEMENTS`] in the room that its size leaves.
+fn offset(point: &Point, lines: usize, place: u64) -> usize {
+    let unit = match point.order {
+        Order::Local(region) => region.max(PageSize::Small.bytes()),
+        Order::Random | Order::Sequential | Order::Backward => PageSize::Small.bytes(),
+    };
+    let room = (lines as u64 * 64).saturating_sub(point.size.0) / unit.0.max(1);
+    let step = place % PLACEMENTS;
+    (room * step / (PLACEMENTS - 1) * unit.0 / 64) as usize
+}

@@ -1,0 +1,126 @@
+//! The chase routines of `asm/x86_64`, by name.
+//!
+//! # Safety
+//!
+//! The routines keep the System V calling convention and state in their sources
+//! what they destroy. Nothing is called here: what a caller has to vouch for,
+//! [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] say.
+
+use crate::arch::{LaneRoutine, Routine, StridedRoutine};
+
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/chase.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/variants.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/parallel.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/window.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/strided.s"), options(raw));
+
+macro_rules! chases {
+    ($($name:ident)*) => {
+        extern "C" {
+            $(fn $name(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize;)*
+        }
+    };
+}
+
+macro_rules! lane_chases {
+    ($($name:ident)*) => {
+        extern "C" {
+            $(fn $name(cursors: *mut usize, hops: usize, fillers: usize) -> u64;)*
+        }
+    };
+}
+
+chases! {
+    lb_chase_pointer lb_chase_index
+    lb_chase_index_checked lb_chase_index4 lb_chase_line_index lb_chase_line_index4
+}
+
+lane_chases! {
+    lb_chase_parallel_1 lb_chase_parallel_2 lb_chase_parallel_3 lb_chase_parallel_4 lb_chase_parallel_6
+    lb_chase_parallel_8 lb_chase_parallel_10 lb_chase_parallel_12 lb_chase_parallel_14 lb_chase_parallel_16
+    lb_chase_parallel_20 lb_chase_parallel_24 lb_chase_parallel_32 lb_chase_parallel_48 lb_chase_parallel_64
+    lb_chase_window_0 lb_chase_window_0_prefetch lb_chase_window_1 lb_chase_window_1_prefetch
+    lb_chase_window_2 lb_chase_window_2_prefetch lb_chase_window_3 lb_chase_window_3_prefetch
+    lb_chase_window_4 lb_chase_window_4_prefetch lb_chase_window_6 lb_chase_window_6_prefetch
+    lb_chase_window_8 lb_chase_window_8_prefetch lb_chase_window_12 lb_chase_window_12_prefetch
+    lb_chase_window_16 lb_chase_window_16_prefetch lb_chase_window_24 lb_chase_window_24_prefetch
+    lb_chase_window_32 lb_chase_window_32_prefetch lb_chase_window_48 lb_chase_window_48_prefetch
+    lb_chase_reach_nop lb_chase_reach_lea lb_chase_reach_mixed
+}
+
+extern "C" {
+    fn lb_chase_strided(base: *const u8, stride: usize, loads: usize) -> u64;
+}
+
+/// The routine behind [`kernel::POINTER`](crate::kernel::POINTER).
+pub const POINTER_CHASE: Routine = lb_chase_pointer;
+/// The routine behind [`kernel::INDEX`](crate::kernel::INDEX).
+pub const INDEX_CHASE: Routine = lb_chase_index;
+/// The routine behind [`kernel::INDEX_CHECKED`](crate::kernel::INDEX_CHECKED).
+pub const INDEX_CHECKED_CHASE: Routine = lb_chase_index_checked;
+/// The routine behind [`kernel::INDEX4`](crate::kernel::INDEX4).
+pub const INDEX4_CHASE: Routine = lb_chase_index4;
+/// The routine behind [`kernel::LINE_INDEX`](crate::kernel::LINE_INDEX).
+pub const LINE_INDEX_CHASE: Routine = lb_chase_line_index;
+/// The routine behind [`kernel::LINE_INDEX4`](crate::kernel::LINE_INDEX4).
+pub const LINE_INDEX4_CHASE: Routine = lb_chase_line_index4;
+
+/// How many cursors [`PARALLEL_CHASES`] keep in registers as long as that is all they have.
+pub const REGISTER_LANES: usize = 14;
+/// How many they keep there when there are more of them.
+pub const REGISTER_LANES_BESIDE_MEMORY: usize = 12;
+
+/// Chases side by side: the number of lanes, and the routine.
+pub const PARALLEL_CHASES: [(usize, LaneRoutine); 15] = [
+    (1, lb_chase_parallel_1),
+    (2, lb_chase_parallel_2),
+    (3, lb_chase_parallel_3),
+    (4, lb_chase_parallel_4),
+    (6, lb_chase_parallel_6),
+    (8, lb_chase_parallel_8),
+    (10, lb_chase_parallel_10),
+    (12, lb_chase_parallel_12),
+    (14, lb_chase_parallel_14),
+    (16, lb_chase_parallel_16),
+    (20, lb_chase_parallel_20),
+    (24, lb_chase_parallel_24),
+    (32, lb_chase_parallel_32),
+    (48, lb_chase_parallel_48),
+    (64, lb_chase_parallel_64),
+];
+
+/// How many lanes [`WINDOW_CHASES`] have.
+pub const WINDOW_LANES: usize = 16;
+/// How many instructions [`WINDOW_CHASES`] execute for each load beside the work: two moves, the load, the digest.
+pub const WINDOW_OVERHEAD: usize = 4;
+/// What one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
+pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
+
+/// Chases with dependent work between the loads of [`WINDOW_LANES`] lanes: the
+/// units of work, the routine without a prefetch and that with one.
+pub const WINDOW_CHASES: [(usize, LaneRoutine, LaneRoutine); 12] = [
+    (0, lb_chase_window_0, lb_chase_window_0_prefetch),
+    (1, lb_chase_window_1, lb_chase_window_1_prefetch),
+    (2, lb_chase_window_2, lb_chase_window_2_prefetch),
+    (3, lb_chase_window_3, lb_chase_window_3_prefetch),
+    (4, lb_chase_window_4, lb_chase_window_4_prefetch),
+    (6, lb_chase_window_6, lb_chase_window_6_prefetch),
+    (8, lb_chase_window_8, lb_chase_window_8_prefetch),
+    (12, lb_chase_window_12, lb_chase_window_12_prefetch),
+    (16, lb_chase_window_16, lb_chase_window_16_prefetch),
+    (24, lb_chase_window_24, lb_chase_window_24_prefetch),
+    (32, lb_chase_window_32, lb_chase_window_32_prefetch),
+    (48, lb_chase_window_48, lb_chase_window_48_prefetch),
+];
+
+/// The largest number of fillers that the routines behind [`Filler`](crate::kernel::lanes::Filler) have room for.
+pub const MOST_FILLERS: usize = 768;
+/// Two chases with no-operations between their loads.
+pub const REACH_NOP_CHASE: LaneRoutine = lb_chase_reach_nop;
+/// Two chases with instructions between their loads that take an integer register each.
+pub const REACH_LEA_CHASE: LaneRoutine = lb_chase_reach_lea;
+/// Two chases with instructions between their loads that take registers of three kinds by turns.
+pub const REACH_MIXED_CHASE: LaneRoutine = lb_chase_reach_mixed;
+
+/// Independent loads at addresses known in advance.
+pub const STRIDED_LOADS: StridedRoutine = lb_chase_strided;

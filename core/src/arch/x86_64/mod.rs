@@ -1,0 +1,13 @@
+//! The assembly routines, the time-stamp counter and streaming stores of x86-64.
+//!
+//! Each file here wraps one family of them; nothing here knows what a chain is.
+
+mod chases;
+mod interrupt;
+mod stream;
+mod timing;
+
+pub use chases::*;
+pub use interrupt::*;
+pub use stream::*;
+pub use timing::*;

@@ -1,0 +1,92 @@
+//! Writing a chain to memory: in address order, whole lines at a time, past the caches.
+//!
+//! Knows where a node lies and what it has to hold; nothing of walks.
+
+use super::BuildError;
+use crate::arch::{self, Line};
+use crate::chain::Chain;
+use crate::kernel::Encoding;
+
+/// How many successors are computed between writes; 4 KiB of the first-level cache.
+const BLOCK: usize = 512;
+
+/// The successors of all nodes, a block at a time.
+pub(super) struct Successors<'c> {
+    chain: &'c Chain,
+    first: u64,
+    block: [u64; BLOCK],
+}
+
+impl<'c> Successors<'c> {
+    /// From the first node on.
+    pub(super) const fn new(chain: &'c Chain) -> Self {
+        Successors { chain, first: 0, block: [0; BLOCK] }
+    }
+
+    /// The successors of the next nodes, and the first of these nodes; none after the last node.
+    pub(super) fn take(&mut self) -> (u64, &[u64]) {
+        let first = self.first;
+        let count = (self.chain.nodes() - first).min(BLOCK as u64);
+        self.first += count;
+        let block = self.block.get_mut(..count as usize).unwrap_or_default();
+        self.chain.successors(first, block);
+        (first, block)
+    }
+}
+
+/// Writes `chain` to the start of `lines`.
+///
+/// # Errors
+///
+/// As [`Buffer::build`](super::Buffer::build).
+pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Result<(), BuildError> {
+    let layout = chain.layout();
+    if layout.size().0 > core::mem::size_of_val::<[Line]>(lines) as u64 {
+        return Err(BuildError::TooSmall);
+    }
+    if !encoding.reaches(layout.size(), layout.stride()) {
+        return Err(BuildError::Encoding);
+    }
+    let base = lines.as_ptr().expose_provenance() as u64;
+    let origin = encoding.place(base, 0);
+    let mut successors = Successors::new(chain);
+    match layout.stride().0 {
+        64 => {
+            // A node fills a line: its place needs no look at the layout, and no call.
+            let distance = 64 / encoding.unit().0;
+            for lines in lines.chunks_mut(BLOCK) {
+                for (line, &successor) in lines.iter_mut().zip(successors.take().1) {
+                    arch::stream_line(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
+                }
+            }
+        }
+        stride @ 1..64 => {
+            let (per_line, distance) = ((64 / stride) as usize, stride / encoding.unit().0);
+            for lines in lines.chunks_mut(BLOCK / per_line) {
+                for (line, successors) in lines.iter_mut().zip(successors.take().1.chunks(per_line)) {
+                    let mut words = [0; 8];
+                    for (offset, &successor) in (0..64).step_by(stride as usize).zip(successors) {
+                        if let Some(word) = words.get_mut(offset / 8) {
+                            *word |= (origin + successor * distance) << (offset % 8 * 8);
+                        }
+                    }
+                    arch::stream_line(line, &words);
+                }
+            }
+        }
+        _ => loop {
+            let (first, successors) = successors.take();
+            if successors.is_empty() {
+                break;
+            }
+            for (node, &successor) in (first..).zip(successors) {
+                if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
+                    let place = encoding.place(base, layout.offset(successor));
+                    arch::stream_line(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
+                }
+            }
+        },
+    }
+    arch::streams_done();
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Proofs: that a walk made its hops, and that memory holds the chain.
+//!
+//! The generator says where a walk has to stand; nothing is measured here, and
+//! memory is read by [`Buffer::verify`] alone.
+
+use super::build::Successors;
+use super::{Buffer, Cursor};
+
+/// A timed or untimed walk that ended elsewhere than the generator says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Astray {
+    /// The node on which the walk set out.
+    pub from: u64,
+    /// The hops that it was to make.
+    pub hops: u64,
+}
+
+impl Buffer<'_> {
+    /// Proves that a walk of `hops` hops from the node `from` ended where the generator says.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] where it did not; otherwise the node on which it ended.
+    pub fn prove(&self, from: u64, hops: u64, ended: Cursor) -> Result<u64, Astray> {
+        let node = self.chain.advance(from, hops);
+        if self.cursor(node) == ended {
+            Ok(node)
+        } else {
+            Err(Astray { from, hops })
+        }
+    }
+
+    /// Proves each lane of a walk, and moves its start to where it ended.
+    ///
+    /// A walk that goes on from there does not meet the lines that it left in the caches.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] for the first lane that ended elsewhere, or nowhere.
+    pub fn prove_lanes(&self, starts: &mut [u64], hops: u64, ends: &[Cursor]) -> Result<(), Astray> {
+        for (lane, start) in starts.iter_mut().enumerate() {
+            let ended = ends.get(lane).ok_or(Astray { from: *start, hops })?;
+            *start = self.prove(*start, hops, *ended)?;
+        }
+        Ok(())
+    }
+
+    /// Proves that `sum` is that of the first `loads` nodes in address order, lap after lap.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] where it is not.
+    pub fn prove_strided(&self, loads: u64, sum: u64) -> Result<(), Astray> {
+        let (layout, nodes) = (self.chain.layout(), self.chain.nodes());
+        let base = self.base() as u64;
+        // Every node is the successor of one, so a lap adds up all places.
+        let step = layout.stride().0 / self.encoding.unit().0;
+        let steps = (u128::from(nodes) * u128::from(nodes - 1) / 2) as u64;
+        let lap = nodes.wrapping_mul(self.encoding.place(base, 0)).wrapping_add(step.wrapping_mul(steps));
+        let mut expected = lap.wrapping_mul(loads / nodes);
+        let mut left = (loads % nodes) as usize;
+        let mut successors = Successors::new(self.chain);
+        while left > 0 {
+            let (_, block) = successors.take();
+            for &node in block.iter().take(left) {
+                expected = expected.wrapping_add(self.encoding.place(base, layout.offset(node)));
+            }
+            left = left.saturating_sub(block.len());
+        }
+        if sum == expected {
+            Ok(())
+        } else {
+            Err(Astray { from: 0, hops: loads })
+        }
+    }
+
+    /// Walks the whole lap in plain Rust: one cycle, over every node, back to its start.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] where the memory does not hold the chain.
+    pub fn verify(&self) -> Result<(), Astray> {
+        let start = self.chain.start(0, 1);
+        let mut node = start;
+        for hop in 1..=self.chain.nodes() {
+            let next = self.chain.next(node);
+            let expected = self.encoding.place(self.base() as u64, self.chain.layout().offset(next));
+            if self.held(node) != Some(expected) || (next == start) != (hop == self.chain.nodes()) {
+                return Err(Astray { from: node, hops: hop });
+            }
+            node = next;
+        }
+        Ok(())
+    }
+
+    /// What a node holds.
+    fn held(&self, node: u64) -> Option<u64> {
+        let offset = self.chain.layout().offset(node) as usize;
+        let word = self.lines.get(offset / 64)?.0.get(offset / 8 % 8)? >> (offset % 8 * 8);
+        Some(if self.encoding.width().0 == 4 { word & u64::from(u32::MAX) } else { word })
+    }
+}

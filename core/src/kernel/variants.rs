@@ -1,0 +1,87 @@
+//! One walk, nine ways: the same chain in the data structures that programs keep it in.
+//!
+//! A variant is a kernel, the distance between its nodes and the pages they lie
+//! on. The order of the walk, the size and what is measured are not its business.
+
+use super::{Kernel, INDEX, INDEX4, INDEX_CHECKED, LINE_INDEX, LINE_INDEX4, POINTER};
+use crate::units::{Bytes, PageSize};
+
+/// One way to walk.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// The name by which it is known.
+    pub name: &'static str,
+    /// What is unusual about it.
+    pub summary: &'static str,
+    /// The loop.
+    pub kernel: &'static Kernel,
+    /// The distance between nodes: the size of one, or of a cache line where it is padded.
+    pub stride: Bytes,
+    /// The pages it is meant for.
+    pub pages: PageSize,
+}
+
+impl Variant {
+    /// The number of nodes that share a cache line.
+    #[must_use]
+    pub const fn nodes_per_line(&self) -> u64 {
+        64 / self.stride.0
+    }
+}
+
+/// Where nodes are packed, a line that was fetched serves several of them: the
+/// chain has more nodes in the same bytes, and a hop finds its line in a cache more often.
+const fn variant(
+    name: &'static str,
+    kernel: &'static Kernel,
+    stride: u64,
+    pages: PageSize,
+    summary: &'static str,
+) -> Variant {
+    Variant { name, summary, kernel, stride: Bytes(stride), pages }
+}
+
+use PageSize::{Huge2M, Small};
+
+/// The nine ways, in the order in which they are shown.
+pub static VARIANTS: [Variant; 9] = [
+    variant("index4-packed", &INDEX4, 4, Small, "4-byte index, 16 nodes in a line"),
+    variant(
+        "index8-checked",
+        &INDEX_CHECKED,
+        8,
+        Small,
+        "8-byte index with a bounds check, 8 nodes in a line",
+    ),
+    variant("index8-packed", &INDEX, 8, Small, "8-byte index, 8 nodes in a line"),
+    variant("index8-padded", &LINE_INDEX, 64, Small, "8-byte index, padded to a line each"),
+    variant("index4-padded", &LINE_INDEX4, 64, Small, "4-byte index in a 64-byte node"),
+    variant("pointer-packed", &POINTER, 8, Small, "raw pointer, 8 nodes in a line"),
+    variant("pointer-padded", &POINTER, 64, Small, "raw pointer, padded to a line each"),
+    variant("index8-padded-2m", &LINE_INDEX, 64, Huge2M, "padded index on 2 MiB pages"),
+    variant("pointer-padded-2m", &POINTER, 64, Huge2M, "padded pointer on 2 MiB pages"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_can_be_built() {
+        for variant in &VARIANTS {
+            assert!(variant.kernel.encoding.reaches(Bytes::GIB, variant.stride), "{}", variant.name);
+            assert_eq!(variant.nodes_per_line() * variant.stride.0, 64, "{}", variant.name);
+        }
+    }
+
+    #[test]
+    fn the_last_two_differ_in_their_pages_alone() {
+        let same = |small: &Variant, huge: &Variant| {
+            core::ptr::eq(small.kernel, huge.kernel)
+                && small.stride == huge.stride
+                && small.pages != huge.pages
+        };
+        assert!(same(&VARIANTS[3], &VARIANTS[7]));
+        assert!(same(&VARIANTS[6], &VARIANTS[8]));
+    }
+}
