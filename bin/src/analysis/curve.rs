@@ -44,6 +44,8 @@ pub struct Analysis {
     pub translation: Option<PageKnee>,
     caches: [Cache; MAX_LEVELS],
     count: usize,
+    /// The largest working set that was fitted.
+    pub largest: Bytes,
     /// The stride of the points that were fitted.
     stride: Bytes,
 }
@@ -61,6 +63,7 @@ impl Analysis {
     ) -> Analysis {
         let stride = samples.clone().map(|sample| sample.stride).min().unwrap_or(Bytes(64));
         let dense = || samples.clone().filter(move |sample| sample.stride == stride);
+        let largest = dense().map(|sample| sample.size).max().unwrap_or(Bytes(0));
         let in_cycles = dense().all(|sample| sample.core_cycles.is_some());
         let mut points = [Point::default(); MAX_POINTS];
         // Those that are too many are left out at the end, where the curve is flat.
@@ -90,7 +93,19 @@ impl Analysis {
         let gigahertz = in_cycles.then(|| clock(dense())).flatten();
         let (caches, count) =
             hill.as_ref().map_or(([Cache::default(); MAX_LEVELS], 0), |fit| caches(fit, &claims));
-        Analysis { gigahertz, hill, classic, fixed, edge, claims, translation, caches, count, stride }
+        Analysis {
+            gigahertz,
+            hill,
+            classic,
+            fixed,
+            edge,
+            claims,
+            translation,
+            caches,
+            count,
+            largest,
+            stride,
+        }
     }
 
     /// Whether a point is one of those that were fitted.
@@ -109,6 +124,12 @@ impl Analysis {
     #[must_use]
     pub fn cycles(&self, latency: f64) -> Option<f64> {
         self.gigahertz.map(|_| latency)
+    }
+
+    /// Whether the curve goes far enough beyond a reported cache for it to show.
+    #[must_use]
+    pub fn reaches(&self, claim: &Claim) -> bool {
+        self.largest.0 / 2 >= claim.size.0
     }
 
     /// The caches as a program meets them, nearest first.
