@@ -8,7 +8,9 @@ use latency_core::model::{Estimate, Fit, FitError};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::curve::{Analysis, Cache, PAGE};
+use crate::analysis::caches::Cache;
+use crate::analysis::curve::Analysis;
+use crate::analysis::pages::PAGE;
 use crate::report::figures::Figure;
 
 /// Room for the longest size, such as `1.25 MiB .. 16.5 MiB (16 ways)`.
