@@ -5,37 +5,52 @@
 #                  holds afterwards where the lane stands
 #   rsi  hops      how many loads each lane is to make, exactly; zero is allowed
 #   rax  returned  see each family
-#   further arguments and what is destroyed: see each family; no stack, no calls
+#   further arguments and what is destroyed: see each family
 
 # ---------------------------------------------------------------------------
 # Sixteen lanes with dependent work.
 #
 #   rax  returned  exclusive or of what the work made of every pointer loaded
-#   destroys rcx, rdx, rsi, xmm0 to xmm15 and the flags
+#   destroys rcx, rdx, rsi, xmm0 to xmm15 and the flags; 8 bytes of stack
 #
 # Each lane in its turn:
 #   cursors[lane] = *(u64 *)cursors[lane]
-#   digest ^= cursors[lane] + work * 0x9e3779b97f4a7c15
+#   digest ^= work == 0 ? cursors[lane] : (u32)cursors[lane] + work * (u32)0x9e3779b9
 #
 # The sum is made one addition of one cycle at a time, each of which waits for
 # the one before it and the first for the load. Work on one lane depends on
 # nothing of the others: only the room for instructions that wait limits how
-# many lanes' loads are under way together. All cursors live in vector
-# registers, so that every lane costs alike: four instructions and the work.
+# many lanes' loads are under way together. Additions of four bytes are encoded
+# in two. All cursors live in vector registers, so that every lane costs alike:
+# four instructions and the work.
 #
 # The prefetching form asks for the next node as soon as its address is known:
 # one lap over the lanes before its load, which then finds it in the cache. A
 # prefetch retires without waiting for its line, a load does not.
 
-.macro lb_window_lane vector, work, prefetch
-        movq    rax, xmm\vector
+.macro lb_window_each operation, more:vararg
+        .irp    lane, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        \operation \lane, \more
+        .endr
+.endm
+
+.macro lb_window_fetch lane, more:vararg
+        movq    xmm\lane, qword ptr [rdi + \lane * 8]
+.endm
+
+.macro lb_window_keep lane, more:vararg
+        movq    qword ptr [rdi + \lane * 8], xmm\lane
+.endm
+
+.macro lb_window_hop lane, work, prefetch
+        movq    rax, xmm\lane
         mov     rax, [rax]
-        movq    xmm\vector, rax
+        movq    xmm\lane, rax
         .if     \prefetch
         prefetcht0 [rax]
         .endif
         .rept   \work
-        add     rax, rcx
+        add     eax, ecx
         .endr
         xor     rdx, rax
 .endm
@@ -45,24 +60,16 @@
         .globl  \name
         .type   \name, @function
 \name:
-        .irp    lane, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-        movq    xmm\lane, qword ptr [rdi + \lane * 8]
-        .endr
-        movabs  rcx, 0x9e3779b97f4a7c15
+        call    lb_chase_window_fetch
+        mov     ecx, 0x9e3779b9
         xor     edx, edx
         test    rsi, rsi
-        jz      2f
+        jz      lb_chase_window_keep
         .p2align 6
-1:      .irp    lane, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-        lb_window_lane \lane, \work, \prefetch
-        .endr
+1:      lb_window_each lb_window_hop, \work, \prefetch
         dec     rsi
         jnz     1b
-2:      .irp    lane, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-        movq    qword ptr [rdi + \lane * 8], xmm\lane
-        .endr
-        mov     rax, rdx
-        ret
+        jmp     lb_chase_window_keep
         .size   \name, . - \name
 .endm
 
@@ -71,7 +78,7 @@
 #
 #   rdx  fillers   how many of them stand between two loads, at most 768
 #   rax  returned  zero
-#   destroys rcx, rdx, rsi, r8 to r11, xmm0 and the flags
+#   destroys rcx, rdx, rsi, r8 to r11, xmm0 and the flags; no stack
 #
 # While a load waits for memory, everything after it waits to retire. Where the
 # other lane's load still finds room behind the fillers, the two misses overlap;
@@ -83,10 +90,10 @@
 #   mixed  that and, in turn, an integer register, flags or a vector register,
 #          so that the reorder buffer runs out before any of the register files
 #
-# There is one run of 768 fillers after each load, and a jump into it leaves
-# out those that are not wanted: any number of fillers with one routine. The
-# jumps always go to the same place and are predicted; each is one instruction
-# more between the loads, and at the end of a turn the loop's two instructions.
+# A jump into the run of 768 fillers leaves out those that are not wanted. It
+# always goes to the same place and is predicted. One run serves both lanes,
+# which change places after each load: beside the fillers, five instructions
+# stand between two loads.
 
 # One of three instructions of four bytes, by turns.
 .macro lb_reach_mixed
@@ -108,28 +115,23 @@
 \name:
         mov     rax, [rdi]
         mov     r8, [rdi + 8]
-        test    rsi, rsi
-        jz      4f
+        add     rsi, rsi                # one load of one lane a turn
+        jz      3f
         imul    rdx, rdx, \length
         lea     rcx, [rip + 2f]
-        sub     rcx, rdx                # so many fillers before the end of the first run
-        lea     r9, [rip + 3f]
-        sub     r9, rdx                 # and of the second
+        sub     rcx, rdx                # so many fillers before the end of the run
         .set    .Llb_reach_turn, 0
         .p2align 6
-1:      mov     rax, [rax]
+1:      mov     r9, [rax]
+        mov     rax, r8
+        mov     r8, r9
         jmp     rcx
         .rept   768
         \filler
         .endr
-2:      mov     r8, [r8]
-        jmp     r9
-        .rept   768
-        \filler
-        .endr
-3:      dec     rsi
+2:      dec     rsi
         jnz     1b
-4:      mov     [rdi], rax
+3:      mov     [rdi], rax
         mov     [rdi + 8], r8
         xor     eax, eax
         ret
@@ -137,6 +139,22 @@
 .endm
 
 .pushsection .text.lb_chase, "ax", @progbits
+
+# The cursors of sixteen lanes to vector registers; back to where they were, with the digest as the result.
+        .p2align 4
+        .type   lb_chase_window_fetch, @function
+lb_chase_window_fetch:
+        lb_window_each lb_window_fetch
+        ret
+        .size   lb_chase_window_fetch, . - lb_chase_window_fetch
+
+        .p2align 4
+        .type   lb_chase_window_keep, @function
+lb_chase_window_keep:
+        lb_window_each lb_window_keep
+        mov     rax, rdx
+        ret
+        .size   lb_chase_window_keep, . - lb_chase_window_keep
 
 .irp work, 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48
 lb_window_routine lb_chase_window_\work, \work, 0
@@ -148,7 +166,10 @@ lb_reach_routine lb_chase_reach_lea, 4, lea r10, [r11 + r11]
 lb_reach_routine lb_chase_reach_mixed, 4, lb_reach_mixed
 
 .popsection
-.purgem lb_window_lane
+.purgem lb_window_each
+.purgem lb_window_fetch
+.purgem lb_window_keep
+.purgem lb_window_hop
 .purgem lb_window_routine
 .purgem lb_reach_mixed
 .purgem lb_reach_routine

@@ -25,7 +25,7 @@ pub fn machine() -> Result<Table<Machine>, Errno> {
         1,
         Machine {
             topology: Topology::EMPTY,
-            host: Host::EMPTY,
+            host: Host::unknown(),
             processor: Processor::identify(),
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,

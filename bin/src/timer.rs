@@ -5,6 +5,7 @@
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
+use latency_core::sort::sort_by;
 use latency_core::stats;
 use latency_core::units::{Hertz, Ticks};
 
@@ -67,8 +68,14 @@ impl Timer {
     ///
     /// # Errors
     ///
-    /// [`TimingError::NoUsableClock`] where no clock is fine and steady enough.
+    /// [`TimingError::NoClock`] where no clock is fine and steady enough.
     pub fn choose(processor: &Processor, warnings: &mut Warnings) -> Result<Timer, Failure<'static>> {
+        // Waiting for a clock that does not answer would take minutes.
+        if !time::clock_is_there() {
+            return Err(
+                TimingError::NoClock { why: "clock_gettime fails, forbidden by a filter perhaps" }.into()
+            );
+        }
         match counter(processor, warnings) {
             Some(counter) => Ok(Timer::Counter(counter)),
             None => kernel_clock(warnings).map(Timer::Kernel),
@@ -216,7 +223,8 @@ fn steps_back(stamp: Stamp) -> bool {
 fn median_ticks<const N: usize>(mut sample: impl FnMut() -> u64) -> u64 {
     let mut samples = [0; N];
     samples.fill_with(&mut sample);
-    *samples.select_nth_unstable(N / 2).1
+    sort_by(&mut samples, u64::cmp);
+    samples.get(N / 2).copied().unwrap_or(0)
 }
 
 fn empty_pair(stamp: Stamp) -> Ticks {

@@ -89,25 +89,32 @@ pub struct MemoryPolicy {
 
 impl Host {
     /// A host of which nothing is known.
-    pub const EMPTY: Self = Self {
-        kernel: Text::EMPTY,
-        cpu_model: Text::EMPTY,
-        caches: Caches::EMPTY,
-        frequency: Frequency { driver: Text::EMPTY, governor: Text::EMPTY, boost: None },
-        clock_source: Text::EMPTY,
-        huge_pages: TransparentHugePages {
-            enabled: Text::EMPTY,
-            defragment: Text::EMPTY,
-            khugepaged_defragment: None,
-        },
-        memory_policy: MemoryPolicy { numa_balancing: None, demotion: None, zone_reclaim_mode: None },
-        perf_event_paranoid: None,
-        process: Process::EMPTY,
-        memory_total: None,
-        memory_available: None,
-        memory_limit: None,
-        runnable: None,
-    };
+    pub const EMPTY: Self = Self::unknown();
+
+    /// [`Host::EMPTY`], made where it is called for: its unknown switches are no zero
+    /// bytes, so that the constant would take 10 KiB of an executable.
+    #[must_use]
+    pub const fn unknown() -> Self {
+        Self {
+            kernel: Text::EMPTY,
+            cpu_model: Text::EMPTY,
+            caches: Caches::EMPTY,
+            frequency: Frequency { driver: Text::EMPTY, governor: Text::EMPTY, boost: None },
+            clock_source: Text::EMPTY,
+            huge_pages: TransparentHugePages {
+                enabled: Text::EMPTY,
+                defragment: Text::EMPTY,
+                khugepaged_defragment: None,
+            },
+            memory_policy: MemoryPolicy { numa_balancing: None, demotion: None, zone_reclaim_mode: None },
+            perf_event_paranoid: None,
+            process: Process::EMPTY,
+            memory_total: None,
+            memory_available: None,
+            memory_limit: None,
+            runnable: None,
+        }
+    }
 
     /// Reads every fact anew. Caches and clock are those of `cpu`.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {

@@ -10,6 +10,8 @@
 //! Systems", SC'15; D. R. Bickel and R. Frühwirth, "On a fast, robust estimator
 //! of the mode", Computational Statistics & Data Analysis 50(12), 2006.
 
+use crate::sort;
+
 /// A 95 % confidence interval, by order statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
@@ -49,7 +51,7 @@ pub struct Summary {
 
 /// Summarises samples, which end up in disorder; `None` where there are none.
 pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
-    samples.sort_unstable_by(f64::total_cmp);
+    sort::ascending(samples);
     let (&minimum, &maximum) = (samples.first()?, samples.last()?);
     let median = median_of_sorted(samples)?;
     let interval = median_ranks(samples.len())
@@ -63,7 +65,7 @@ pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
 
 /// The median; of an even number, the mean of the middle two. `None` of nothing.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
-    samples.sort_unstable_by(f64::total_cmp);
+    sort::ascending(samples);
     median_of_sorted(samples)
 }
 
@@ -90,7 +92,7 @@ pub fn percentile_of_sorted(sorted: &[f64], percent: f64) -> Option<f64> {
 /// Within a round of batches the slow side is disturbance and the fast side a
 /// clock that changed; what most batches agree on is the latency. `None` of nothing.
 pub fn half_sample_mode(samples: &mut [f64]) -> Option<f64> {
-    samples.sort_unstable_by(f64::total_cmp);
+    sort::ascending(samples);
     let mut rest: &[f64] = samples;
     while rest.len() > 3 {
         let half = rest.len().div_ceil(2);
@@ -268,6 +270,17 @@ mod tests {
             .collect();
         let mode = half_sample_mode(&mut samples).unwrap();
         assert!((100.0..101.0).contains(&mode), "{mode}");
+    }
+
+    #[test]
+    fn median_takes_the_middle_or_the_mean_of_the_two_middles() {
+        assert_eq!(median(&mut []), None);
+        assert_eq!(median(&mut [3.0]), Some(3.0));
+        assert_eq!(median(&mut [9.0, 1.0, 4.0]), Some(4.0));
+        assert_eq!(median(&mut [9.0, 1.0, 4.0, 5.0]), Some(4.5));
+        let mut many: Vec<f64> = (0..101).map(f64::from).collect();
+        many.reverse();
+        assert_eq!(median(&mut many), Some(50.0));
     }
 
     #[test]

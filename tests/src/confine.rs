@@ -45,8 +45,9 @@ impl Confine for Command {
     fn rooted(&mut self, directory: &Path) -> &mut Self {
         let path = CString::new(directory.as_os_str().as_bytes()).expect("a path without NUL");
         step(self, move || {
-            // SAFETY: `path` and the literal are strings with a NUL that outlive the calls.
+            // SAFETY: a string with a NUL that outlives the call.
             check(unsafe { libc::chroot(path.as_ptr()) })?;
+            // SAFETY: a literal with a NUL.
             check(unsafe { libc::chdir(c"/".as_ptr()) })
         })
     }
@@ -61,9 +62,9 @@ impl Confine for Command {
         step(self, move || {
             let length = u16::try_from(filter.len()).expect("a short filter");
             let program = sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
-            // SAFETY: the first call takes numbers; the second reads the program and its
-            // filter, both of which outlive the call.
+            // SAFETY: the call takes numbers.
             check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
+            // SAFETY: the kernel reads the program and its filter, both of which outlive the call.
             check(unsafe {
                 libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
             })
@@ -80,9 +81,11 @@ impl Confine for Command {
 
     fn on_cpu(&mut self, cpu: usize) -> &mut Self {
         step(self, move || {
-            // SAFETY: a set of zero bits is an empty set; the kernel reads one set.
+            // SAFETY: a set of zero bits is an empty set.
             let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+            // SAFETY: checks the number against the size of the set, and writes within it.
             unsafe { libc::CPU_SET(cpu, &mut set) };
+            // SAFETY: the kernel reads one set, of the size given.
             check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
         })
     }
@@ -110,8 +113,9 @@ pub fn is_root() -> bool {
 ///
 /// Where the kernel does not tell.
 pub fn allowed_cpus() -> Vec<usize> {
-    // SAFETY: a set of zero bits is an empty set; the kernel writes one set.
+    // SAFETY: a set of zero bits is an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes at most one set, of the size given.
     let asked = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
     assert_eq!(asked, 0, "sched_getaffinity: {}", io::Error::last_os_error());
     // SAFETY: the number is below the size of the set.
@@ -157,7 +161,7 @@ mod tests {
         let shell = |calls: &[c_long]| {
             let mut command = Command::new("/bin/sh");
             command.args(["-c", "umask 022 && cd /"]).denied(calls, libc::EPERM);
-            command.status().expect("a shell").success()
+            command.stderr(std::process::Stdio::null()).status().expect("a shell").success()
         };
         assert!(shell(&[libc::SYS_mbind]));
         assert!(!shell(&[libc::SYS_mbind, libc::SYS_chdir]));

@@ -21,8 +21,8 @@ impl Directory {
         let path = std::env::temp_dir().join(format!("latency-bench-{name}-{}", std::process::id()));
         let made = std::fs::create_dir_all(&path)
             .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)))
-            .and_then(|()| std::fs::copy(binary(), path.join("latency-bench")))
-            .and_then(|_| path.canonicalize());
+            .and_then(|()| copy(&path.join("latency-bench")))
+            .and_then(|()| path.canonicalize());
         Directory(made.unwrap_or_else(|error| panic!("cannot make {}: {error}", path.display())))
     }
 
@@ -52,6 +52,17 @@ impl Directory {
         names.retain(|name| name != "latency-bench");
         names.sort();
         names
+    }
+}
+
+/// Copies the executable by a process of its own: a file that is open for writing here would be
+/// so in every child that another thread starts meanwhile, and cannot be executed (ETXTBSY).
+fn copy(to: &Path) -> std::io::Result<()> {
+    let status = Command::new("cp").arg(binary()).arg(to).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(std::io::Error::other(format!("cp: {status}")))
     }
 }
 

@@ -14,4 +14,5 @@ pub mod run;
 pub mod schema;
 pub mod skip;
 pub mod source;
+pub mod terminal;
 pub mod vm;

@@ -3,6 +3,7 @@
 //! Knows processes and streams, not what a result looks like.
 
 use crate::program::binary;
+use crate::terminal::shown;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -111,8 +112,9 @@ impl Run {
     ///
     /// With everything that was printed.
     pub fn expect_error(&self, words: &str) -> &Self {
-        let errors = self.stderr.lines().filter(|line| line.starts_with("ERROR: ")).count();
-        let last = self.stderr.lines().last().unwrap_or("");
+        let messages = shown(&self.stderr);
+        let errors = messages.lines().filter(|line| line.starts_with("ERROR: ")).count();
+        let last = messages.lines().last().unwrap_or("");
         let said = errors == 1 && last.starts_with("ERROR: ") && last.contains(words);
         assert!(said, "expected one error with {words:?}: {self}");
         self

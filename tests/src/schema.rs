@@ -7,10 +7,32 @@
 //!
 //! JSON Schema, draft 2020-12: "Core" section 10 (applicators), "Validation" section 6.
 
+use crate::program::workspace;
 use serde_json::{Map, Value};
 
 /// Keywords without a bearing on validity.
 const ANNOTATIONS: [&str; 6] = ["$schema", "$id", "$defs", "title", "description", "$comment"];
+
+/// The schema of the tool's documents.
+///
+/// # Panics
+///
+/// When it cannot be read.
+pub fn of_results() -> Value {
+    let path = workspace().join("tests/schema/latency-bench.schema.json");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Asserts that the schema of the tool's documents allows this one.
+///
+/// # Panics
+///
+/// With everything that breaks it.
+pub fn assert_valid(document: &Value) {
+    let found = violations(&of_results(), document);
+    assert!(found.is_empty(), "{}\n{document:#}", found.join("\n"));
+}
 
 /// Everything in `document` that breaks `schema`, each with its place in the document.
 pub fn violations(schema: &Value, document: &Value) -> Vec<String> {

@@ -2,21 +2,9 @@
 
 use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
-use latency_tests::program::workspace;
 use latency_tests::run::run;
-use latency_tests::schema::violations;
+use latency_tests::schema::{assert_valid, of_results, violations};
 use serde_json::Value;
-
-fn schema() -> Value {
-    let path = workspace().join("tests/schema/latency-bench.schema.json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn assert_valid(document: &Value) {
-    let found = violations(&schema(), document);
-    assert!(found.is_empty(), "{}\n{document:#}", found.join("\n"));
-}
 
 #[test]
 fn a_matrix_is_valid() {
@@ -79,6 +67,14 @@ fn a_curve_is_valid_and_so_is_what_is_made_of_it() {
 }
 
 #[test]
+fn a_distribution_is_valid() {
+    let options = ["distribution", "--json", "--size=4M", "--trials=15", "--cpunode=0", "--memnode=0"];
+    let document = run(&options).expect_json(0);
+    assert_valid(&document);
+    assert!(at(&document, "/points/0/distribution/hop_percentiles_ns/p50").is_number(), "{document:#}");
+}
+
+#[test]
 fn the_system_is_valid() {
     assert_valid(&run(&["system", "--json"]).expect_json(0));
 }
@@ -98,7 +94,7 @@ fn a_key_that_is_gone_or_new_is_noticed() {
     let broken = |change: &dyn Fn(&mut Value)| {
         let mut document = document.clone();
         change(&mut document);
-        !violations(&schema(), &document).is_empty()
+        !violations(&of_results(), &document).is_empty()
     };
     assert!(!broken(&|_| {}));
     assert!(broken(&|document| document["seed"] = "42".into()));

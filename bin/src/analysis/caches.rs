@@ -7,7 +7,8 @@ use core::cmp::Ordering;
 
 use latency_core::math::ln;
 use latency_core::model::translation::Cause;
-use latency_core::model::{Fit, Level, MAX_LEVELS};
+use latency_core::model::{Estimate, Fit, Level, Point, MAX_LEVELS, MAX_POINTS};
+use latency_core::stats;
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 
@@ -19,6 +20,42 @@ const TOLERANCE: f64 = 1.06;
 const ASSIGNMENTS: usize = MAX_CLAIMS.pow(MAX_LEVELS as u32);
 /// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
 const UNUSED: f64 = 2.0;
+
+/// Sizes so far from both ends of a plateau are on it.
+const MARGIN: f64 = 1.25;
+/// Points of a plateau lie within so much of each other, or it is none.
+const FLAT: f64 = 0.02;
+/// So many of them say more than a fit that has all other levels to suit too.
+const ENOUGH: usize = 3;
+
+/// Takes the latency of each cache from the points on its plateau, where there is one.
+///
+/// A first translation buffer of so many bytes' `reach` ends a plateau as a cache does.
+pub(super) fn plateaus(caches: &mut [Cache], points: &[Point], reach: Option<f64>) {
+    let mut low = 0.0;
+    for cache in caches {
+        let ends = [cache.first.onset, reach.unwrap_or(f64::INFINITY)];
+        // What begins beyond the buffer's reach has its misses in it anyhow.
+        let high = ends.into_iter().filter(|end| *end > low * MARGIN * MARGIN).fold(f64::INFINITY, f64::min);
+        let range = low * MARGIN..=high / MARGIN;
+        let mut latencies = [0.0; MAX_POINTS];
+        let mut count = 0;
+        let within = points.iter().filter(|point| range.contains(&point.working_set));
+        for (slot, point) in latencies.iter_mut().zip(within) {
+            *slot = point.latency;
+            count += 1;
+        }
+        let summary = latencies.get_mut(..count).and_then(stats::summarise);
+        if let Some(summary) = summary.filter(|summary| summary.count >= ENOUGH) {
+            let spread = summary.maximum - summary.minimum;
+            if spread <= FLAT * summary.median {
+                // The points are neighbours: their scatter is the error of any of them, not a root of it less.
+                cache.first.latency = Estimate { value: summary.median, error: spread / 2.0 };
+            }
+        }
+        low = cache.last.capacity.value;
+    }
+}
 
 /// What each stage's own distance from the reported size weighs beside that of the last.
 const STAGE: f64 = 0.1;
@@ -116,7 +153,6 @@ fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) 
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
-    use latency_core::model::Estimate;
     use latency_core::units::Bytes;
     use std::vec::Vec;
 

@@ -13,7 +13,7 @@ use latency_core::model::{
 use latency_core::stats;
 use latency_core::units::Bytes;
 
-use super::caches::{caches, Cache};
+use super::caches::{caches, plateaus, Cache};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
 use super::samples::{collect, Sample};
@@ -84,8 +84,10 @@ impl Analysis {
             }
         }
         let gigahertz = in_cycles.then(|| clock(dense())).flatten();
-        let (caches, count) =
+        let (mut caches, count) =
             hill.as_ref().map_or(([Cache::default(); MAX_LEVELS], 0), |fit| caches(fit, &claims));
+        let reach = translation.map(|knee| knee.pages * PAGE.0 as f64);
+        plateaus(caches.get_mut(..count).unwrap_or_default(), points, reach);
         Analysis {
             gigahertz,
             hill,

@@ -12,6 +12,7 @@ mod usage;
 mod tests;
 
 use core::fmt;
+use latency_core::decimal::Decimal;
 
 pub use crate::errno::Errno;
 pub use outcome::{OutputError, TimingError};
@@ -66,8 +67,8 @@ impl fmt::Display for Failure<'_> {
                 out,
                 "the second result is {:.1} % slower than the first, and {:.1} % are allowed; \
                  see the table for where, or allow more with --threshold",
-                by * 100.0,
-                threshold * 100.0
+                Decimal(by * 100.0),
+                Decimal(threshold * 100.0)
             ),
             Failure::Interrupted => {
                 out.write_str("interrupted; what was finished is printed and marked as partial")

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use latency_core::decimal::Decimal;
 use latency_core::units::Hertz;
 
 use super::Errno;
@@ -43,8 +44,8 @@ impl fmt::Display for TimingError {
                 out,
                 "calibrations of the time-stamp counter lie between {:.3} and {:.3} MHz; \
                  run again on a quiet machine, or on one with an invariant counter",
-                least.megahertz(),
-                most.megahertz()
+                Decimal(least.megahertz()),
+                Decimal(most.megahertz())
             ),
             TimingError::HopsNotProven => out.write_str(
                 "the chain did not end where it should, so that its hops are not proven; \

@@ -1,6 +1,7 @@
 //! One header, one row a point, plain numbers under the names of the JSON keys.
 
 use core::fmt::{self, Write};
+use latency_core::decimal::Decimal;
 
 use super::text::OrderName;
 use super::Report;
@@ -54,7 +55,7 @@ fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> f
 /// A number and the comma after it; nothing but the comma where there is none.
 pub(super) fn number(out: &mut dyn Write, value: Option<f64>) -> fmt::Result {
     match value {
-        Some(value) if value.is_finite() => write!(out, "{value:.3},"),
+        Some(value) if value.is_finite() => write!(out, "{value:.3},", value = Decimal(value)),
         _ => out.write_str(","),
     }
 }

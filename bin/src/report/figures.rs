@@ -3,6 +3,7 @@
 //! Knows the rule of the text formats alone; JSON and CSV write three decimals.
 
 use core::fmt::{self, Display, Write};
+use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 
 /// From here on every double is a whole number, and no `u64` holds all of them.
@@ -25,7 +26,7 @@ impl Display for Figure {
         let mut digits = Text::<320>::EMPTY;
         let hundredths = (size * 100.0 + 0.5) as u64;
         if size >= WHOLE_FROM {
-            write!(digits, "{size:.0}")?;
+            write!(digits, "{size:.0}", size = Decimal(size))?;
         } else if hundredths >= 1000 {
             write!(digits, "{}", (size + 0.5) as u64)?;
         } else {

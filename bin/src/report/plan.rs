@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::units::Bytes;
 
 use crate::options::{Choice, Options};
@@ -43,7 +44,7 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
         out,
         "{} points, {bytes} of memory, about {usual:.0} s; at most {:.0} s more where the precision of {} % is not reached",
         points.len(),
-        limit.max(0.0),
-        options.precision * 100.0
-    )
+        Decimal(limit.max(0.0)),
+        Trimmed(options.precision * 100.0)
+    , usual = Decimal(usual))
 }

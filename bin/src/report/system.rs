@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::decimal::Decimal;
 use latency_core::host::{Capability, Seccomp};
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
@@ -23,7 +24,12 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     settings(out, machine)?;
     clock_line(out, report)?;
     if let (Some(cycles), Some(ratio)) = (report.health.l1_cycles, report.health.multiply_ratio) {
-        writeln!(out, "Health:     L1 hit {cycles:.2} core cycles; multiply/add {ratio:.2}")?;
+        writeln!(
+            out,
+            "Health:     L1 hit {cycles:.2} core cycles; multiply/add {ratio:.2}",
+            cycles = Decimal(cycles),
+            ratio = Decimal(ratio)
+        )?;
     }
     allowed(out, machine)
 }

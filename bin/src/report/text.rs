@@ -3,6 +3,7 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::chain::Order;
+use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
 use super::figures::Figure;
@@ -73,7 +74,8 @@ fn details(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         }
         match series.nanoseconds.interval {
             Some(interval) => {
-                let range = format_args!("{:.2} .. {:.2}", interval.low, interval.high).to_text();
+                let range =
+                    format_args!("{:.2} .. {:.2}", Decimal(interval.low), Decimal(interval.high)).to_text();
                 write!(out, "{range:>18} ")?;
             }
             None => write!(out, "{:>18} ", "too few rounds")?,
@@ -81,7 +83,10 @@ fn details(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         writeln!(
             out,
             "{:>9.2} {:>9.2} {:>8} {:>9}",
-            series.minimum_ns, series.nanoseconds.mad, series.batches, series.disturbed
+            Decimal(series.minimum_ns),
+            Decimal(series.nanoseconds.mad),
+            series.batches,
+            series.disturbed
         )?;
     }
     Ok(())
@@ -119,7 +124,7 @@ fn ratios(out: &mut dyn Write, outcomes: &[Outcome<'_>]) -> fmt::Result {
         writeln!(
             out,
             "\nRemote/local: {:.2} (mean of remote pairs {} ns, of local pairs {} ns)",
-            remote / local,
+            Decimal(remote / local),
             Figure(remote),
             Figure(local)
         )?;
@@ -136,7 +141,7 @@ fn ratios(out: &mut dyn Write, outcomes: &[Outcome<'_>]) -> fmt::Result {
                 Figure(farthest.2),
                 farthest.0,
                 farthest.1,
-                farthest.2 / nearest.2
+                Decimal(farthest.2 / nearest.2)
             )?;
         }
     }
@@ -180,7 +185,7 @@ pub fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         let placed = &measured.placed;
         write!(out, "Node {:<7}{} in {}", point.target, placed.mapped, page_words(placed.pages))?;
         if let Some(share) = placed.huge_share() {
-            write!(out, " ({:.0} %)", share * 100.0)?;
+            write!(out, " ({:.0} %)", Decimal(share * 100.0))?;
         }
         write!(out, ", asked {}; {}; ", point.pages.word(), placed.means.name())?;
         match (placed.is_verified(point.target), placed.after.counts()) {
@@ -229,7 +234,12 @@ pub fn clock_line(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     write!(out, "Clock:      ")?;
     match *report.clock {
         ClockFacts::Counter { frequency, spread_ppm, invariant, step, overhead, .. } => {
-            write!(out, "TSC {:.3} MHz (calibrations within {spread_ppm:.2} ppm", frequency.megahertz())?;
+            write!(
+                out,
+                "TSC {:.3} MHz (calibrations within {spread_ppm:.2} ppm",
+                Decimal(frequency.megahertz()),
+                spread_ppm = Decimal(spread_ppm)
+            )?;
             let source = report.machine.host.clock_source.as_str();
             if source == "tsc" {
                 out.write_str("; clock source tsc, so not independent")?;
@@ -260,17 +270,17 @@ pub fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         clocks.fold((f64::INFINITY, 0.0f64), |(low, high), clock| (low.min(clock), high.max(clock)));
     write!(out, "Health:     ")?;
     if high > 0.0 {
-        write!(out, "core clock {low:.2}")?;
+        write!(out, "core clock {low:.2}", low = Decimal(low))?;
         if high - low >= 0.005 {
-            write!(out, " to {high:.2}")?;
+            write!(out, " to {high:.2}", high = Decimal(high))?;
         }
         out.write_str(" GHz; ")?;
     }
     if let Some(cycles) = report.health.l1_cycles {
-        write!(out, "L1 hit {cycles:.2} core cycles; ")?;
+        write!(out, "L1 hit {cycles:.2} core cycles; ", cycles = Decimal(cycles))?;
     }
     if let Some(ratio) = report.health.multiply_ratio {
-        write!(out, "multiply/add {ratio:.2}; ")?;
+        write!(out, "multiply/add {ratio:.2}; ", ratio = Decimal(ratio))?;
     }
     let measured = || report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
     // What is not precise differs for reasons that its interval tells.
@@ -280,7 +290,7 @@ pub fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         .filter_map(|measured| measured.series.repeat_ratio)
         .max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs()))
     {
-        Some(ratio) => writeln!(out, "same chain twice {ratio:.3}"),
+        Some(ratio) => writeln!(out, "same chain twice {ratio:.3}", ratio = Decimal(ratio)),
         None => writeln!(out, "same chain twice: too few rounds"),
     }
 }

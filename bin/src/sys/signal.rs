@@ -12,7 +12,8 @@ use super::errno::Errno;
 use super::raw::syscall6;
 use core::mem::size_of;
 use linux_raw_sys::general::{
-    __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIG_BLOCK,
+    __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ,
+    SIG_BLOCK,
 };
 
 /// The kernel's `sigset_t`: signal 1 is the lowest bit.
@@ -25,15 +26,15 @@ const fn bit(signal: u32) -> SignalSet {
 /// The signals that ask the program to stop.
 const STOP: [u32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Holds back the signals that ask the program to stop, and SIGPIPE, so that a
-/// write to a closed pipe is an error and not the end.
+/// Holds back the signals that ask the program to stop, and SIGPIPE and SIGXFSZ, so that a
+/// write to a closed pipe or beyond `ulimit -f` is an error and not the end.
 ///
 /// A signal that the parent had ignored (as `nohup` does with SIGHUP) stays ignored.
 ///
 /// # Errors
 /// None is documented; without this call the signals end the program as usual.
 pub fn block() -> Result<(), Errno> {
-    let mut set = bit(SIGPIPE);
+    let mut set = bit(SIGPIPE) | bit(SIGXFSZ);
     for signal in STOP {
         // A blocked signal is kept even where it would be ignored.
         if !is_ignored(signal)? {

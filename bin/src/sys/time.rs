@@ -26,6 +26,12 @@ pub fn monotonic_raw_ns() -> u64 {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().find_map(read).unwrap_or(0)
 }
 
+/// Whether there is a clock at all: a filter of system calls may forbid it.
+#[must_use]
+pub fn clock_is_there() -> bool {
+    [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().any(|clock| read(clock).is_some())
+}
+
 /// Nanoseconds on the clock with this number, if the kernel has it.
 fn read(clock: u32) -> Option<u64> {
     let mut time = __kernel_timespec { tv_sec: 0, tv_nsec: 0 };

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use latency_core::decimal::Decimal;
 use latency_core::units::{PageSize, Picoseconds};
 
 use super::{Clipped, NoCounters, Warning};
@@ -75,7 +76,12 @@ impl fmt::Display for Warning {
             }
             Warning::CoreClockUnstable { least, most } => {
                 let (least, most) = (least.gigahertz(), most.gigahertz());
-                write!(out, "the core clock was between {least:.2} and {most:.2} GHz: ")?;
+                write!(
+                    out,
+                    "the core clock was between {least:.2} and {most:.2} GHz: ",
+                    least = Decimal(least),
+                    most = Decimal(most)
+                )?;
                 out.write_str("compare cache latencies in core cycles, not in ns")
             }
             Warning::TscNotInvariant => {
@@ -83,7 +89,12 @@ impl fmt::Display for Warning {
             }
             Warning::TscMismatch { measured, declared } => {
                 let (measured, declared) = (measured.megahertz(), declared.megahertz());
-                write!(out, "the time-stamp counter runs at {measured:.3} MHz, CPUID declares {declared:.3}")
+                write!(
+                    out,
+                    "the time-stamp counter runs at {measured:.3} MHz, CPUID declares {declared:.3}",
+                    measured = Decimal(measured),
+                    declared = Decimal(declared)
+                )
             }
             Warning::NoTsc { why } => {
                 write!(out, "clock_gettime is used, so there are no ticks and no percentiles: {why}")
@@ -93,16 +104,28 @@ impl fmt::Display for Warning {
             }
             Warning::Emulated { by } => write!(out, "emulated by {by}: these are not hardware latencies"),
             Warning::L1NotInteger { cycles } => {
-                write!(out, "an L1 hit takes {cycles:.3} core cycles, which is no whole number")
+                write!(
+                    out,
+                    "an L1 hit takes {cycles:.3} core cycles, which is no whole number",
+                    cycles = Decimal(cycles)
+                )
             }
             Warning::MultiplyAddRatio { ratio } => {
-                write!(out, "a multiplication takes {ratio:.3} additions, not 3 or 4")
+                write!(out, "a multiplication takes {ratio:.3} additions, not 3 or 4", ratio = Decimal(ratio))
             }
             Warning::RepeatRatio { ratio } => {
-                write!(out, "the same chain measured twice differs by a factor of {ratio:.3}")
+                write!(
+                    out,
+                    "the same chain measured twice differs by a factor of {ratio:.3}",
+                    ratio = Decimal(ratio)
+                )
             }
             Warning::PrefetchAudit { ratio } => {
-                write!(out, "nodes 64 and 256 bytes apart differ by a factor of {ratio:.3}: ")?;
+                write!(
+                    out,
+                    "nodes 64 and 256 bytes apart differ by a factor of {ratio:.3}: ",
+                    ratio = Decimal(ratio)
+                )?;
                 out.write_str("prefetch-assisted between L2 and memory")
             }
             Warning::PrefetchAssisted { order } => {
@@ -112,12 +135,18 @@ impl fmt::Display for Warning {
                 let (found, wanted) = (found * 100.0, wanted * 100.0);
                 write!(
                     out,
-                    "node {from} -> node {to}, {size}: precision {found:.2} %, {wanted:.2} % asked for"
+                    "node {from} -> node {to}, {size}: precision {found:.2} %, {wanted:.2} % asked for",
+                    found = Decimal(found),
+                    wanted = Decimal(wanted)
                 )
             }
             Warning::Disturbed { from, to, size, share } => {
                 let share = share * 100.0;
-                write!(out, "node {from} -> node {to}, {size}: {share:.1} % of the trials were disturbed")
+                write!(
+                    out,
+                    "node {from} -> node {to}, {size}: {share:.1} % of the trials were disturbed",
+                    share = Decimal(share)
+                )
             }
             Warning::HopsTooShort { from, to, size, hops, latency } => {
                 let latency = Nanoseconds(latency);
@@ -234,6 +263,11 @@ struct Nanoseconds(Picoseconds);
 impl fmt::Display for Nanoseconds {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanoseconds = self.0 .0 as f64 / 1000.0;
-        write!(out, "{nanoseconds:.*} ns", if nanoseconds < 9.995 { 2 } else { 0 })
+        write!(
+            out,
+            "{nanoseconds:.*} ns",
+            if nanoseconds < 9.995 { 2 } else { 0 },
+            nanoseconds = Decimal(nanoseconds)
+        )
     }
 }

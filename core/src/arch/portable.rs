@@ -41,7 +41,10 @@ pub unsafe fn lane_chase(cursors: &mut [usize], hops: usize, work: usize) -> u64
         for cursor in cursors.iter_mut() {
             // SAFETY: the caller vouches that each cursor stands on a node that holds the address of another.
             *cursor = unsafe { chase(Encoding::Pointer, core::ptr::null(), *cursor, 1) };
-            digest ^= (*cursor as u64).wrapping_add(WINDOW_ADDEND.wrapping_mul(work as u64));
+            digest ^= match work {
+                0 => *cursor as u64,
+                work => u64::from((*cursor as u32).wrapping_add(WINDOW_ADDEND.wrapping_mul(work as u32))),
+            };
         }
     }
     digest

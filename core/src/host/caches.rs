@@ -39,12 +39,13 @@ pub struct Cache {
 /// What a cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheKind {
+    /// Data and instructions. First, so that [`Caches::EMPTY`] is zero bytes and takes
+    /// no room in an executable.
+    Unified,
     /// Data alone.
     Data,
     /// Instructions alone.
     Instruction,
-    /// Both.
-    Unified,
 }
 
 impl Caches {

@@ -22,8 +22,8 @@ pub struct Process {
 /// How the system calls of a process are restricted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seccomp {
-    /// Not at all.
-    Off,
+    /// Not at all. The zero is left to `None`, so that [`Process::EMPTY`] takes no room in an executable.
+    Off = 1,
     /// To read, write, exit and sigreturn.
     Strict,
     /// By a filter, as in containers.

@@ -6,7 +6,7 @@
 use core::fmt::{self, Write};
 
 use super::MAX_DEPTH;
-use crate::text::Text;
+use crate::decimal::Trimmed;
 
 /// Where line breaks go. There are no other spaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,14 +156,7 @@ impl<W: Write> Writer<W> {
             return self.null();
         }
         self.value()?;
-        // A sign, the 309 digits of the largest double, a point, the decimals.
-        let mut number = Text::<336>::EMPTY;
-        write!(number, "{value:.*}", digits.min(17))?;
-        let mut number = number.as_str();
-        if number.contains('.') {
-            number = number.trim_end_matches('0').trim_end_matches('.');
-        }
-        self.out.write_str(if number == "-0" { "0" } else { number })
+        write!(self.out, "{:.digits$}", Trimmed(value))
     }
 
     /// `true` or `false`.

@@ -160,9 +160,8 @@ impl Gap {
     pub const LANES: usize = 2;
     /// The most fillers there is room for: more than the largest reorder buffer known, of 576 entries.
     pub const MOST: usize = arch::MOST_FILLERS;
-    /// Instructions beside the fillers from one load to the next: the load and a jump.
-    /// Every second gap has the two of the loop as well.
-    pub const OVERHEAD: usize = 2;
+    /// Instructions from one load to the next beside the fillers: two moves, a jump, the loop's two.
+    pub const OVERHEAD: usize = 5;
 
     /// A gap of `fillers` instructions, or `None` beyond [`MOST`](Self::MOST).
     #[must_use]

@@ -5,6 +5,7 @@
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
 use super::math::{exp, ln};
 use super::MAX_LEVELS;
+use crate::sort::sort_by;
 
 /// The range of the Hill shape: at 1 a step spreads over eight octaves and is a slope, and
 /// at 128 it lies between two points of a curve with 15 of them an octave.
@@ -126,7 +127,7 @@ impl Curve {
 
     /// Puts the steps in the order of their capacities.
     pub(super) fn sort(&mut self) {
-        self.steps[..self.count].sort_unstable_by(|a, b| a.ln_capacity.total_cmp(&b.ln_capacity));
+        sort_by(&mut self.steps[..self.count], |a, b| a.ln_capacity.total_cmp(&b.ln_capacity));
     }
 
     /// The number of linear unknowns: base latency, one step a level, translation.

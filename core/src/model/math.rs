@@ -1,4 +1,4 @@
-//! Logarithm, exponential, square root and median without a mathematical library.
+//! Logarithm, exponential and square root without a mathematical library.
 //!
 //! `core` has none of them for floating point. These know nothing of models or
 //! memory; each is tested against the standard library.
@@ -100,25 +100,9 @@ pub(crate) fn sqrt(value: f64) -> f64 {
     0.5 * (guess + value / guess)
 }
 
-/// The median of `values`, which are reordered; `None` of nothing.
-pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
-    let middle = values.len() / 2;
-    if values.is_empty() {
-        return None;
-    }
-    let even = values.len().is_multiple_of(2);
-    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    if !even {
-        return Some(upper);
-    }
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Some(lower + 0.5 * (upper - lower))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec::Vec;
 
     fn relative(found: f64, expected: f64) -> f64 {
         if expected == 0.0 {
@@ -163,16 +147,5 @@ mod tests {
         }
         assert_eq!(sqrt(0.0), 0.0);
         assert_eq!(sqrt(-1.0), 0.0);
-    }
-
-    #[test]
-    fn median_takes_the_middle_or_the_mean_of_the_two_middles() {
-        assert_eq!(median(&mut []), None);
-        assert_eq!(median(&mut [3.0]), Some(3.0));
-        assert_eq!(median(&mut [9.0, 1.0, 4.0]), Some(4.0));
-        assert_eq!(median(&mut [9.0, 1.0, 4.0, 5.0]), Some(4.5));
-        let mut many: Vec<f64> = (0..101).map(f64::from).collect();
-        many.reverse();
-        assert_eq!(median(&mut many), Some(50.0));
     }
 }

@@ -11,8 +11,9 @@
 
 use super::curve::Curve;
 use super::least_squares::{NormalEquations, Unknowns};
-use super::math::{ln, median, sqrt};
+use super::math::{ln, sqrt};
 use super::Workspace;
+use crate::stats::median;
 
 /// Where the tails begin, in standard deviations: 95 % efficiency on clean Gaussian data.
 const HUBER: f64 = 1.345;

@@ -10,6 +10,8 @@
 //! simplex algorithm with adaptive parameters" (2012), without which it stalls from
 //! about six dimensions on.
 
+use crate::sort::sort_by;
+
 /// The most dimensions a search may have.
 pub(crate) const MAX_DIMENSIONS: usize = 12;
 
@@ -73,7 +75,7 @@ pub(crate) fn minimise(
     };
 
     loop {
-        simplex.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
+        sort_by(simplex, |a, b| a.value.total_cmp(&b.value));
         let (best, second_worst, worst) = (simplex[0], simplex[dimensions - 1], simplex[dimensions]);
         let flat = worst.value - best.value <= limits.relative_value * best.value.abs();
         if evaluations >= limits.evaluations || (flat && extent(simplex) < limits.size) {

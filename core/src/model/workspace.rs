@@ -2,8 +2,10 @@
 //!
 //! A few tens of kilobytes that would not fit a small stack. It knows no model.
 
-use super::math::{ln, median};
+use super::math::ln;
 use super::{is_reasonable, FitError, Point, MAX_POINTS};
+use crate::sort::sort_by;
+use crate::stats::median;
 
 /// Scratch memory for fits, used again for each.
 ///
@@ -87,9 +89,7 @@ impl Workspace {
         let sorted = &mut self.sorted[..count];
         sorted.copy_from_slice(points);
         // By latency too, so that the order of equal sizes in the input changes nothing.
-        sorted.sort_unstable_by(|a, b| {
-            a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency))
-        });
+        sort_by(sorted, |a, b| a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency)));
         let rises = sorted.windows(2).filter(|pair| pair[0].working_set < pair[1].working_set);
         self.distinct = rises.count() + usize::from(count > 0);
 

@@ -1,13 +1,11 @@
 //! What a guest printed, and what the tests read out of it.
 
+use crate::terminal::shown;
 use serde_json::Value;
 use std::time::Duration;
 
 /// The tool's last line when it is process 1.
 const FINAL_LINE: &str = "latency-bench: exit status ";
-
-/// Back to the start of the line, and clear it (ECMA-48 EL): how progress is replaced.
-const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// The console of a guest that has ended by itself.
 ///
@@ -24,10 +22,7 @@ pub struct Console {
 impl Console {
     /// A console from the raw bytes of the serial line.
     pub fn new(bytes: &[u8], elapsed: Duration) -> Self {
-        let printed = String::from_utf8_lossy(bytes);
-        let shown: Vec<&str> =
-            printed.split('\n').map(|line| line.rsplit(CLEAR_LINE).next().unwrap_or(line)).collect();
-        Console { text: shown.join("\n").replace('\r', ""), elapsed }
+        Console { text: shown(&String::from_utf8_lossy(bytes)), elapsed }
     }
 
     /// The lines printed.
@@ -110,12 +105,6 @@ mod tests {
         assert_eq!(both.exit_status(), Some(2));
         assert_eq!(both.printed(), "latency-bench: exit status 9\nx\n");
         assert_eq!(console("Kernel panic\n").exit_status(), None);
-    }
-
-    #[test]
-    fn progress_that_was_cleared_is_not_shown() {
-        let printed = console("\r\x1b[Kplacing\r\x1b[Kround 1\r\x1b[KNode 0\r\nrest\r\x1b[K");
-        assert_eq!(printed.text, "Node 0\n");
     }
 
     #[test]

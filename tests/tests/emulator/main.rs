@@ -8,6 +8,7 @@ mod nodes;
 mod pages;
 
 use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs};
+use latency_tests::schema::assert_valid;
 use latency_tests::vm::{Console, Machine, NodeSpec};
 use serde_json::Value;
 
@@ -69,6 +70,7 @@ fn assert_placed(pair: &Value, pages: &str, page: u64) {
 /// A matrix on `machine`: these pairs, each placed on pages of 4 KiB.
 fn assert_matrix(machine: &Machine, initiators: &[u64], targets: &[u64]) -> Value {
     let document = machine.boot(&options(&["--json", "--pages=4k"])).expect_json(0);
+    assert_valid(&document);
     assert_eq!(pairs(&document), combinations(initiators, targets));
     for pair in array(&document, "/node_pairs") {
         assert_placed(pair, "4k", 4096);

@@ -3,6 +3,7 @@
 use crate::report::chart::{Axis, Unit};
 use crate::report::figures::Figure;
 use core::fmt::{self, Display};
+use latency_core::decimal::Trimmed;
 use latency_core::math::round;
 use latency_core::units::Bytes;
 
@@ -39,10 +40,10 @@ impl Display for Label {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             Kind::Bytes => Bytes(round(self.value) as u64).fmt(out),
-            Kind::Plain => self.value.fmt(out),
+            Kind::Plain => Trimmed(self.value).fmt(out),
             Kind::Prefixed => match prefix_of(self.value) {
-                (_, "") => self.value.fmt(out),
-                (factor, prefix) => write!(out, "{} {prefix}", self.value / factor),
+                (_, "") => Trimmed(self.value).fmt(out),
+                (factor, prefix) => write!(out, "{} {prefix}", Trimmed(self.value / factor)),
             },
         }
     }

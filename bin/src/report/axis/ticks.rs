@@ -67,8 +67,11 @@ impl<'a> Ticks<'a> {
         }
         let most = most.max(2) as i64;
         if matches!(unit, Unit::Bytes | Unit::Count) {
-            let first = ceil(log2(range.low) - TOLERANCE) as i64;
-            let last = floor(log2(range.high) + TOLERANCE) as i64;
+            // No double has an exponent beyond; zero has none at all.
+            const EXPONENTS: core::ops::RangeInclusive<i64> = -1100..=1100;
+            let within = |index: f64| (index as i64).clamp(*EXPONENTS.start(), *EXPONENTS.end());
+            let first = within(ceil(log2(range.low) - TOLERANCE));
+            let last = within(floor(log2(range.high) + TOLERANCE));
             let fits = |stride: &i64| (last - first) / stride < most;
             let stride = OCTAVES.into_iter().find(fits).unwrap_or(100);
             return Self { kind: Kind::PowersOfTwo, next: multiple_from(first, stride), last, stride };

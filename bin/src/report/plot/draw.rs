@@ -156,7 +156,8 @@ impl Pencil<'_> {
     fn bars(&self, row: &mut Row, bars: &[Bar], look: Look) {
         let base = self.height(0.0);
         for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
-            let place = |x: f64| round(self.grid.dot_x(self.plane.x.fraction(x))) as usize;
+            // No terminal is wider: what lies beyond is not drawn.
+            let place = |x: f64| usize::from(round(self.grid.dot_x(self.plane.x.fraction(x))) as u16);
             // Neighbours share an end; the column of it belongs to the right one.
             let (first, end) = (place(bar.low), place(bar.high));
             for column in first..end.max(first + 1) {
@@ -168,7 +169,8 @@ impl Pencil<'_> {
     /// Draws what of a vertical span in a column of dots lies within this line.
     fn span(&self, row: &mut Row, column: usize, one_end: f64, other_end: f64, look: Look) {
         let (width, height) = self.grid.dots;
-        let (top, bottom) = (round(one_end.min(other_end)) as usize, round(one_end.max(other_end)) as usize);
+        let dot = |height: f64| usize::from(round(height) as u16);
+        let (top, bottom) = (dot(one_end.min(other_end)), dot(one_end.max(other_end)));
         let first = self.line * height;
         for dot in top.max(first)..(bottom + 1).min(first + height) {
             if width == 1 {

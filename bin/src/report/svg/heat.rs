@@ -9,6 +9,7 @@ use crate::report::chart::Matrix;
 use crate::report::figures::Figure;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
+use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
 /// Cells shrink with the number of columns, within these widths.
@@ -62,13 +63,18 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>) -> fmt::Result {
     }
     let mut baseline = notes_top;
     for reason in reasons.into_iter().flatten() {
-        writeln!(out, "<text class=\"quiet\" x=\"{EDGE}\" y=\"{:.1}\">–</text>", baseline + 4.0)?;
+        writeln!(
+            out,
+            "<text class=\"quiet\" x=\"{}\" y=\"{:.1}\">–</text>",
+            Decimal(EDGE),
+            Decimal(baseline + 4.0)
+        )?;
         for line in lines(reason, Size::Small, room - 16.0) {
-            let x = EDGE + 16.0;
+            let x = Decimal(EDGE + 16.0);
             writeln!(
                 out,
                 "<text class=\"quiet\" x=\"{x}\" y=\"{:.1}\">{}</text>",
-                baseline + 4.0,
+                Decimal(baseline + 4.0),
                 Escaped(line)
             )?;
             baseline += REASON_LINE;
@@ -91,20 +97,24 @@ impl Grid<'_, '_> {
         writeln!(
             out,
             "<text class=\"quiet\" text-anchor=\"middle\" x=\"{centre:.1}\" y=\"{:.1}\">target node</text>",
-            top - 30.0
+            Decimal(top - 30.0),
+            centre = Decimal(centre)
         )?;
         let (x, y) = (left - 52.0, (top + bottom) / 2.0);
         writeln!(
             out,
             "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" \
-             transform=\"rotate(-90 {x:.1} {y:.1})\">initiator node</text>"
+             transform=\"rotate(-90 {x:.1} {y:.1})\">initiator node</text>",
+            x = Decimal(x),
+            y = Decimal(y)
         )?;
         for (index, column) in matrix.columns.iter().enumerate() {
             let x = left + cell * (index as f64 + 0.5);
             writeln!(
                 out,
                 "<text class=\"number\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{column}</text>",
-                top - 10.0
+                Decimal(top - 10.0),
+                x = Decimal(x)
             )?;
         }
         for (index, row) in matrix.rows.iter().enumerate() {
@@ -112,7 +122,8 @@ impl Grid<'_, '_> {
             writeln!(
                 out,
                 "<text class=\"number\" text-anchor=\"end\" x=\"{:.1}\" y=\"{y:.1}\">{row}</text>",
-                left - 14.0
+                Decimal(left - 14.0),
+                y = Decimal(y)
             )?;
         }
         Ok(())
@@ -126,10 +137,19 @@ impl Grid<'_, '_> {
         shades: Option<&Shades>,
     ) -> fmt::Result {
         let (width, height) = (self.cell - GAP, CELL_HEIGHT - GAP);
-        let frame =
-            format_args!("x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"");
+        let frame = format_args!(
+            "x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"",
+            x = Decimal(x),
+            y = Decimal(y),
+            width = Decimal(width),
+            height = Decimal(height)
+        );
         let (middle, baseline) = (x + width / 2.0, y + height / 2.0 + 5.0);
-        let place = format_args!("text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{baseline:.1}\"");
+        let place = format_args!(
+            "text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{baseline:.1}\"",
+            middle = Decimal(middle),
+            baseline = Decimal(baseline)
+        );
         match (self.matrix.at(row, column), shades) {
             (Ok(value), Some(shades)) => {
                 let (figure, unit) = (Figure(value), Escaped(self.matrix.unit));
@@ -162,8 +182,9 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) 
     writeln!(
         out,
         "<text class=\"quiet\" text-anchor=\"end\" x=\"{:.1}\" y=\"{baseline:.1}\">{} {unit}</text>",
-        left - 8.0,
-        Figure(low)
+        Decimal(left - 8.0),
+        Figure(low),
+        baseline = Decimal(baseline)
     )?;
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
@@ -172,9 +193,19 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) 
         let wide = step_width + if step + 1 < SCALE_STEPS { 0.5 } else { 0.0 };
         writeln!(
             out,
-            "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{SCALE_HEIGHT}\" fill=\"{colour}\"/>"
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{colour}\"/>",
+            Decimal(x),
+            Decimal(top),
+            Decimal(wide),
+            Decimal(SCALE_HEIGHT)
         )?;
     }
     let x = left + SCALE_WIDTH + 8.0;
-    writeln!(out, "<text class=\"quiet\" x=\"{x:.1}\" y=\"{baseline:.1}\">{} {unit}</text>", Figure(high))
+    writeln!(
+        out,
+        "<text class=\"quiet\" x=\"{x:.1}\" y=\"{baseline:.1}\">{} {unit}</text>",
+        Figure(high),
+        x = Decimal(x),
+        baseline = Decimal(baseline)
+    )
 }

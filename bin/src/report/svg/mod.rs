@@ -13,6 +13,7 @@ pub use heat::write as write_heatmap;
 pub use line::write as write_chart;
 
 use core::fmt::{self, Write};
+use latency_core::decimal::Decimal;
 use text::Escaped;
 
 /// The largest size of a title, and the distance of its lines.
@@ -31,23 +32,26 @@ fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
 
 /// Begins a document: its ground, styles, title and subtitle.
 fn begin(out: &mut dyn Write, width: f64, height: f64, title: &str, subtitle: &str) -> fmt::Result {
+    let room = width - 2.0 * EDGE;
+    let (width, height, edge) = (Decimal(width), Decimal(height), Decimal(EDGE));
     writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"latency-bench\" role=\"img\" \
-         width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" color=\"#1c2128\">"
+         width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" color=\"#1c2128\">"
     )?;
     writeln!(out, "<title>{}</title>", Escaped(&title))?;
     out.write_str(style::SHEET)?;
-    writeln!(out, "<rect class=\"page\" width=\"{width:.0}\" height=\"{height:.0}\" rx=\"8\"/>")?;
-    let room = width - 2.0 * EDGE;
+    writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>")?;
     let mut baseline = EDGE - 6.0;
     for line in text::lines(title, text::Size::Title, room) {
         baseline += TITLE_LINE;
-        writeln!(out, "<text class=\"title\" x=\"{EDGE}\" y=\"{baseline:.1}\">{}</text>", Escaped(&line))?;
+        let y = Decimal(baseline);
+        writeln!(out, "<text class=\"title\" x=\"{edge}\" y=\"{y:.1}\">{}</text>", Escaped(&line))?;
     }
     for line in text::lines(subtitle, text::Size::Small, room) {
         baseline += SUBTITLE_LINE;
-        writeln!(out, "<text class=\"quiet\" x=\"{EDGE}\" y=\"{baseline:.1}\">{}</text>", Escaped(&line))?;
+        let y = Decimal(baseline);
+        writeln!(out, "<text class=\"quiet\" x=\"{edge}\" y=\"{y:.1}\">{}</text>", Escaped(&line))?;
     }
     Ok(())
 }

@@ -93,8 +93,8 @@ pub const PARALLEL_CHASES: [(usize, LaneRoutine); 15] = [
 pub const WINDOW_LANES: usize = 16;
 /// How many instructions [`WINDOW_CHASES`] execute for each load beside the work: two moves, the load, the digest.
 pub const WINDOW_OVERHEAD: usize = 4;
-/// What one unit of work adds to the pointer that was loaded.
-pub const WINDOW_ADDEND: u64 = 0x9e37_79b9_7f4a_7c15;
+/// What one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
+pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
 
 /// Chases with dependent work between the loads of [`WINDOW_LANES`] lanes: the
 /// units of work, the routine without a prefetch and that with one.

@@ -4,6 +4,7 @@ use super::super::text::Escaped;
 use crate::report::axis::{Plane, Reading};
 use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
 use core::fmt::{self, Write};
+use latency_core::decimal::{Decimal, Trimmed};
 
 /// The length of the line that stands for a series in the legend.
 pub const SWATCH_WIDTH: f64 = 28.0;
@@ -77,7 +78,7 @@ impl Canvas<'_> {
     fn path(&self, out: &mut dyn Write, places: impl Iterator<Item = (f64, f64)>) -> fmt::Result {
         for (index, (x, y)) in places.enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
-            write!(out, "{command}{:.1} {:.1}", self.x(x), self.y(y))?;
+            write!(out, "{command}{:.1} {:.1}", Decimal(self.x(x)), Decimal(self.y(y)))?;
         }
         Ok(())
     }
@@ -105,7 +106,7 @@ impl Canvas<'_> {
             let x = self.plane.x.value(f64::from(step) / f64::from(CURVE_STEPS));
             let y = curve(x);
             if is_drawable(y) {
-                write!(out, "{command}{:.1} {:.1}", self.x(x), self.y(y))?;
+                write!(out, "{command}{:.1} {:.1}", Decimal(self.x(x)), Decimal(self.y(y)))?;
             }
             command = if is_drawable(y) { 'L' } else { 'M' };
         }
@@ -123,7 +124,11 @@ impl Canvas<'_> {
                  <title>{} to {}: {}</title></path>",
                 Escaped(&low),
                 Escaped(&high),
-                Escaped(&Reading::new(bar.height, self.axes.1))
+                Escaped(&Reading::new(bar.height, self.axes.1)),
+                left = Decimal(left),
+                base = Decimal(base),
+                end = Decimal(end),
+                right = Decimal(right)
             )?;
         }
         Ok(())
@@ -135,13 +140,31 @@ pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
     match data {
         Data::Points(_) => {
-            write!(out, "<path class=\"line\" d=\"M{x:.1} {y:.1}H{right:.1}\"/><path class=\"point\" d=\"")?;
+            write!(
+                out,
+                "<path class=\"line\" d=\"M{x:.1} {y:.1}H{right:.1}\"/><path class=\"point\" d=\"",
+                x = Decimal(x),
+                y = Decimal(y),
+                right = Decimal(right)
+            )?;
             marker(out, index, (middle, y), LARGE)?;
             out.write_str("\"/>")
         }
-        Data::Curve(_) => write!(out, "<path class=\"curve\" d=\"M{x:.1} {y:.1}H{right:.1}\"/>"),
+        Data::Curve(_) => write!(
+            out,
+            "<path class=\"curve\" d=\"M{x:.1} {y:.1}H{right:.1}\"/>",
+            x = Decimal(x),
+            y = Decimal(y),
+            right = Decimal(right)
+        ),
         Data::Bars(_) => {
-            write!(out, "<path class=\"bar\" d=\"M{x:.1} {:.1}H{right:.1}v8H{x:.1}Z\"/>", y - 4.0)
+            write!(
+                out,
+                "<path class=\"bar\" d=\"M{x:.1} {:.1}H{right:.1}v8H{x:.1}Z\"/>",
+                Decimal(y - 4.0),
+                x = Decimal(x),
+                right = Decimal(right)
+            )
         }
     }
 }
@@ -154,7 +177,11 @@ fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) ->
             let (left, diameter) = (x - radius, 2.0 * radius);
             write!(
                 out,
-                "M{left:.1} {y:.1}a{radius} {radius} 0 1 0 {diameter:.1} 0a{radius} {radius} 0 1 0 -{diameter:.1} 0Z"
+                "M{:.1} {:.1}a{radius} {radius} 0 1 0 {diameter:.1} 0a{radius} {radius} 0 1 0 -{diameter:.1} 0Z",
+                Decimal(left),
+                Decimal(y),
+                radius = Trimmed(radius),
+                diameter = Decimal(diameter)
             )
         }
         1 => {
@@ -162,23 +189,33 @@ fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) ->
             write!(
                 out,
                 "M{:.1} {:.1}h{:.1}v{:.1}h-{:.1}Z",
-                x - half,
-                y - half,
-                2.0 * half,
-                2.0 * half,
-                2.0 * half
+                Decimal(x - half),
+                Decimal(y - half),
+                Decimal(2.0 * half),
+                Decimal(2.0 * half),
+                Decimal(2.0 * half)
             )
         }
         2 => {
             let half = radius * 1.15;
-            write!(out, "M{x:.1} {:.1}l{half:.1} {:.1}h-{:.1}Z", y - half, 2.0 * half, 2.0 * half)
+            write!(
+                out,
+                "M{x:.1} {:.1}l{half:.1} {:.1}h-{:.1}Z",
+                Decimal(y - half),
+                Decimal(2.0 * half),
+                Decimal(2.0 * half),
+                x = Decimal(x),
+                half = Decimal(half)
+            )
         }
         _ => {
             let half = radius * 1.3;
             write!(
                 out,
                 "M{x:.1} {:.1}l{half:.1} {half:.1}l-{half:.1} {half:.1}l-{half:.1} -{half:.1}Z",
-                y - half
+                Decimal(y - half),
+                x = Decimal(x),
+                half = Decimal(half)
             )
         }
     }

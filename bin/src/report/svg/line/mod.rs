@@ -13,6 +13,7 @@ use crate::report::chart::{Chart, Data};
 use crate::report::labels::{Place, Shelves};
 use core::fmt::{self, Write};
 use data::{swatch, Canvas, SWATCH_WIDTH};
+use latency_core::decimal::{Decimal, Trimmed};
 
 const WIDTH: f64 = 860.0;
 const PLOT_HEIGHT: f64 = 340.0;
@@ -38,7 +39,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         begin(out, WIDTH, heading + 2.0 * EDGE, chart.title, chart.subtitle)?;
-        writeln!(out, "<text x=\"{EDGE}\" y=\"{:.1}\">no points</text>", heading + EDGE)?;
+        writeln!(out, "<text x=\"{}\" y=\"{:.1}\">no points</text>", Decimal(EDGE), Decimal(heading + EDGE))?;
         return out.write_str("</svg>\n");
     };
     let mut legend = Legend::new(heading);
@@ -66,7 +67,13 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>) -> fmt::Result {
         write!(out, "<g class=\"s{}\">", index % SERIES)?;
         swatch(out, series.data, index, (x, y))?;
         let text_x = x + SWATCH_WIDTH + 8.0;
-        writeln!(out, "</g><text x=\"{text_x:.1}\" y=\"{:.1}\">{}</text>", y + 4.0, Escaped(series.name))
+        writeln!(
+            out,
+            "</g><text x=\"{text_x:.1}\" y=\"{:.1}\">{}</text>",
+            Decimal(y + 4.0),
+            Escaped(series.name),
+            text_x = Decimal(text_x)
+        )
     })?;
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
@@ -144,16 +151,20 @@ fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top:
                     let (y, label) = (label_top + 12.0, Escaped(mark.label));
                     writeln!(
                         out,
-                        "<text class=\"label\" text-anchor=\"{anchor}\" x=\"{text_x:.1}\" y=\"{y:.1}\">{label}</text>"
+                        "<text class=\"label\" text-anchor=\"{anchor}\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>",
+                        Decimal(text_x),
+                        Decimal(y)
                     )?;
                 }
                 _ if label_pass => {}
                 _ => writeln!(
                     out,
-                    "<line class=\"mark\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{label_top:.1}\" y2=\"{:.1}\">\
+                    "<line class=\"mark\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\">\
                      <title>{}</title></line>",
-                    canvas.bottom(),
-                    Escaped(mark.label)
+                    Decimal(label_top),
+                    Decimal(canvas.bottom()),
+                    Escaped(mark.label),
+                    x = Decimal(x)
                 )?,
             }
         }
@@ -165,15 +176,28 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) ->
     let (left, right) = (canvas.left, canvas.left + canvas.width);
     for tick in canvas.plane.y.ticks() {
         let y = canvas.y(tick);
-        writeln!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>")?;
+        writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>",
+            Trimmed(left),
+            Trimmed(right),
+            y = Decimal(y)
+        )?;
         let (x, y, label) = (left - 8.0, y + 4.0, canvas.plane.y.label(tick));
-        writeln!(out, "<text class=\"quiet\" text-anchor=\"end\" x=\"{x}\" y=\"{y:.1}\">{label}</text>")?;
+        writeln!(
+            out,
+            "<text class=\"quiet\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{label}</text>",
+            Trimmed(x),
+            Decimal(y)
+        )?;
     }
     let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
     writeln!(
         out,
         "<text text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\">{}</text>",
-        Escaped(&Title(chart.y_axis))
+        Escaped(&Title(chart.y_axis)),
+        x = Decimal(x),
+        y = Decimal(y)
     )
 }
 
@@ -181,7 +205,10 @@ fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) 
     let (left, right, bottom) = (canvas.left, canvas.left + canvas.width, canvas.bottom());
     writeln!(
         out,
-        "<line class=\"axis\" x1=\"{left}\" x2=\"{right}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>"
+        "<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>",
+        Trimmed(left),
+        Trimmed(right),
+        bottom = Decimal(bottom)
     )?;
     let mut shelf = Shelves::<1>::new(WIDTH, 8.0);
     for tick in canvas.plane.x.ticks() {
@@ -190,13 +217,17 @@ fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) 
         writeln!(
             out,
             "<line class=\"axis\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{:.1}\"/>",
-            bottom + 5.0
+            Decimal(bottom + 5.0),
+            x = Decimal(x),
+            bottom = Decimal(bottom)
         )?;
         if shelf.place(x - wide / 2.0, wide).is_some() {
             let y = bottom + 20.0;
             writeln!(
                 out,
-                "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>"
+                "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>",
+                x = Decimal(x),
+                y = Decimal(y)
             )?;
         }
     }
@@ -204,6 +235,8 @@ fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) 
     writeln!(
         out,
         "<text text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
-        Escaped(&Title(chart.x_axis))
+        Escaped(&Title(chart.x_axis)),
+        x = Decimal(x),
+        y = Decimal(y)
     )
 }

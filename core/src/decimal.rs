@@ -1,0 +1,220 @@
+//! Numbers with a fixed number of decimals, exactly rounded.
+//!
+//! The formatting of floating-point numbers in the core library can do more, and is
+//! an eighth of an executable of this size. This says nothing of units or of
+//! how many decimals a quantity deserves.
+
+use core::fmt;
+
+/// The most decimals that are written; a double has 17 significant digits.
+pub const MOST_DIGITS: usize = 17;
+
+/// Displays as a double does with the same precision, width and fill: `{:>9.2}` of `Decimal(1.0)`.
+///
+/// The exact value is rounded, half to even. Without a precision it is rounded
+/// to a whole number, and more than [`MOST_DIGITS`] decimals are not written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decimal(pub f64);
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_nan() {
+            return out.pad_integral(true, "", "NaN");
+        }
+        let digits = out.precision().unwrap_or(0).min(MOST_DIGITS);
+        let mut text = Backwards::EMPTY;
+        let text = if self.0.is_infinite() { "inf" } else { text.number(self.0.to_bits(), digits) };
+        out.pad_integral(self.0.is_sign_positive(), "", text)
+    }
+}
+
+/// As [`Decimal`], without zeros at the end and without the sign of a zero: `{:.3}` of
+/// `Trimmed(1.5)` is `1.5`. Without a precision, nine decimals at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trimmed(pub f64);
+
+impl fmt::Display for Trimmed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.0.is_finite() {
+            return Decimal(self.0).fmt(out);
+        }
+        let digits = out.precision().unwrap_or(9).min(MOST_DIGITS);
+        let mut text = Backwards::EMPTY;
+        let mut text = text.number(self.0.to_bits(), digits);
+        if digits > 0 {
+            text = text.trim_end_matches('0').trim_end_matches('.');
+        }
+        out.pad_integral(self.0.is_sign_positive() || text == "0", "", text)
+    }
+}
+
+/// The digits of the largest double, a point and the decimals.
+const LONGEST: usize = 309 + 1 + MOST_DIGITS;
+
+/// Text that is written from its last character to its first.
+struct Backwards {
+    bytes: [u8; LONGEST],
+    start: usize,
+}
+
+impl Backwards {
+    const EMPTY: Self = Self { bytes: [0; LONGEST], start: LONGEST };
+
+    fn push(&mut self, byte: u8) {
+        if let Some((start, place)) =
+            self.start.checked_sub(1).and_then(|start| Some((start, self.bytes.get_mut(start)?)))
+        {
+            *place = byte;
+            self.start = start;
+        }
+    }
+
+    /// The absolute value of the finite double that has these bits.
+    fn number(&mut self, bits: u64, digits: usize) -> &str {
+        // IEEE 754 binary64: 52 bits of mantissa, the leading one left out except of subnormal numbers.
+        let fraction = bits & ((1 << 52) - 1);
+        let (mantissa, exponent) = match (bits >> 52 & 0x7ff) as u32 {
+            0 => (fraction, 1),
+            exponent => (fraction | 1 << 52, exponent),
+        };
+        match exponent.checked_sub(1075) {
+            Some(exponent) => {
+                self.decimals(0, digits);
+                self.large(mantissa, exponent);
+            }
+            None => self.small(mantissa, 1075 - exponent, digits),
+        }
+        let bytes = self.bytes.get(self.start..).unwrap_or_default();
+        core::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// `mantissa` / 2^`shift`, for a shift of 1 or more.
+    fn small(&mut self, mantissa: u64, shift: u32, digits: usize) {
+        let mut whole = mantissa.checked_shr(shift).unwrap_or(0);
+        let scale = 10_u64.pow(digits as u32);
+        // Below 2^53 times 10^17, which is below 2^110.
+        let product = u128::from(mantissa - (whole << (shift & 63))) * u128::from(scale);
+        // Twice the decimals, so that the lowest bit is the half that decides.
+        let doubled = product.checked_shr(shift - 1).unwrap_or(0) as u64;
+        let exact = u128::from(doubled).checked_shl(shift - 1) == Some(product);
+        let mut decimals = doubled >> 1;
+        let odd = if digits == 0 { whole } else { decimals } & 1 == 1;
+        if doubled & 1 == 1 && (odd || !exact) {
+            decimals += 1;
+        }
+        if decimals == scale {
+            (whole, decimals) = (whole + 1, 0);
+        }
+        self.decimals(decimals, digits);
+        self.whole(whole);
+    }
+
+    /// The point and what follows it.
+    fn decimals(&mut self, decimals: u64, digits: usize) {
+        let mut rest = decimals;
+        for _ in 0..digits {
+            self.push(b'0' + (rest % 10) as u8);
+            rest /= 10;
+        }
+        if digits > 0 {
+            self.push(b'.');
+        }
+    }
+
+    fn whole(&mut self, number: u64) {
+        let mut rest = number;
+        loop {
+            self.push(b'0' + (rest % 10) as u8);
+            rest /= 10;
+            if rest == 0 {
+                return;
+            }
+        }
+    }
+
+    /// `mantissa` × 2^`exponent`, for an exponent up to 971, by long division.
+    fn large(&mut self, mantissa: u64, exponent: u32) {
+        // 1024 bits, the lowest first, and room for a carry that is always zero.
+        let mut limbs = [0_u32; 34];
+        let mut rest = u128::from(mantissa) << (exponent % 32);
+        for limb in limbs.iter_mut().skip(exponent as usize / 32).take(3) {
+            *limb = rest as u32;
+            rest >>= 32;
+        }
+        loop {
+            let (mut remainder, mut left) = (0, 0);
+            for limb in limbs.iter_mut().rev() {
+                let dividend = remainder << 32 | u64::from(*limb);
+                *limb = (dividend / 10) as u32;
+                remainder = dividend % 10;
+                left |= *limb;
+            }
+            self.push(b'0' + remainder as u8);
+            if left == 0 {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::format;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_double_reads_as_the_standard_library_writes_it(bits: u64, digits in 0..=MOST_DIGITS) {
+            let value = f64::from_bits(bits);
+            prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
+        }
+
+        #[test]
+        fn numbers_of_everyday_size_do_too(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
+            prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
+        }
+
+        #[test]
+        fn halves_go_to_even(eighths in -100_000i32..100_000, digits in 0usize..3) {
+            let value = f64::from(eighths) / 8.0;
+            prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
+        }
+
+        #[test]
+        fn padding_is_that_of_numbers(value in -1e4..1e4, width in 0usize..12) {
+            prop_assert_eq!(format!("{:width$.2}", Decimal(value)), format!("{value:width$.2}"));
+            prop_assert_eq!(format!("{:<width$.1}|", Decimal(value)), format!("{value:<width$.1}|"));
+            prop_assert_eq!(format!("{:+0width$.1}", Decimal(value)), format!("{value:+0width$.1}"));
+        }
+    }
+
+    #[test]
+    fn zeros_at_the_end_are_left_out() {
+        for (value, text) in
+            [(1.5, "1.5"), (100.0, "100"), (0.0, "0"), (-0.0004, "0"), (-0.25, "-0.25"), (f64::NAN, "NaN")]
+        {
+            assert_eq!(format!("{:.3}", Trimmed(value)), text);
+        }
+        assert_eq!(
+            format!("{} {:>6.1} {:>5}", Trimmed(100.0), Trimmed(2.04), Trimmed(0.3)),
+            "100      2   0.3"
+        );
+    }
+
+    #[test]
+    fn the_ends_of_the_scale() {
+        for value in
+            [0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.5, 1.5, 9.995, 0.999_999_9].into_iter().chain(
+                [2f64.powi(52), 2f64.powi(53) - 1.0, 2f64.powi(64), f64::INFINITY, -f64::INFINITY, f64::NAN],
+            )
+        {
+            for digits in [0, 1, 3, 17] {
+                assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
+            }
+        }
+        assert_eq!(format!("{}", Decimal(2.5)), "2");
+    }
+}

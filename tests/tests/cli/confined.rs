@@ -1,0 +1,180 @@
+//! Environments that withhold something: privileges, file systems, system calls, memory,
+//! CPUs, the time-stamp counter.
+
+use super::small;
+use latency_tests::confine::{allowed_cpus, is_root, Confine, CONTAINER};
+use latency_tests::directory::Directory;
+use latency_tests::document::{array, at, decimal, number, text, warnings};
+use latency_tests::run::{command, finish, Run};
+use latency_tests::schema::assert_valid;
+use latency_tests::skip::skip;
+use serde_json::Value;
+
+/// Pairs that were measured, each with all of its pages on the target.
+fn measured(document: &Value) -> &[Value] {
+    assert_valid(document);
+    let pairs = array(document, "/node_pairs");
+    for pair in pairs {
+        assert!(decimal(pair, "/ns") > 0.0, "{pair:#}");
+    }
+    pairs
+}
+
+fn root_or_skip(test: &str) -> bool {
+    if !is_root() {
+        skip(test, "only root may change its user and its root directory");
+    }
+    is_root()
+}
+
+/// A directory with nothing but the executable, which becomes the root of `command`.
+fn jailed(directory: &Directory, arguments: &[&str]) -> std::process::Command {
+    use std::process::{Command, Stdio};
+    let mut command = Command::new("/latency-bench");
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.rooted(directory.path());
+    command
+}
+
+#[test]
+fn an_ordinary_user_gets_the_same() {
+    if !root_or_skip("confined::an_ordinary_user_gets_the_same") {
+        return;
+    }
+    let directory = Directory::new("nobody");
+    let document = finish(directory.command(&small(&["--json"])).as_nobody()).expect_json(0);
+    for pair in measured(&document) {
+        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+    }
+    finish(directory.command(&["system"]).as_nobody()).expect_status(0);
+    let found = finish(directory.command(&small(&["--output=/result"])).as_nobody());
+    found.expect_status(4).expect_error("cannot create '/result': Permission denied (EACCES)");
+}
+
+#[test]
+fn without_proc_and_sys() {
+    if !root_or_skip("confined::without_proc_and_sys") {
+        return;
+    }
+    let directory = Directory::new("jail");
+    let found = finish(&mut jailed(&directory, &small(&["--json"])));
+    let document = found.expect_json(0);
+    for code in ["no-proc", "no-sys"] {
+        assert!(warnings(&document).contains(&code), "no warning {code}: {found}");
+    }
+    for pair in measured(&document) {
+        // The page query needs no file, and says nothing of page sizes.
+        assert_eq!(text(pair, "/placement/before/source"), "page query", "{pair:#}");
+        assert_eq!(at(pair, "/placement/before/page_bytes"), &Value::Null, "{pair:#}");
+    }
+    finish(&mut jailed(&directory, &["system"])).expect_status(0);
+    finish(&mut jailed(&directory, &["--help"])).expect_status(0);
+    finish(&mut jailed(&directory, &["--cpunode=9"])).expect_status(1).expect_error("invalid node id 9");
+}
+
+/// How memory came to be where it is, where policies are refused with `errno`.
+fn contained(errno: i32) -> Run {
+    let found = finish(command(&small(&["--json"])).denied(&CONTAINER, errno));
+    for pair in measured(&found.expect_json(0)) {
+        assert_ne!(text(pair, "/placement/means"), "bind", "{pair:#}");
+        assert_eq!(text(pair, "/placement/after/source"), "numa_maps", "{pair:#}");
+        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+    }
+    found
+}
+
+#[test]
+fn in_a_container_placement_is_proven_all_the_same() {
+    // What Docker answers, and what Podman does.
+    contained(libc::EPERM);
+    contained(libc::ENOSYS);
+    let found = finish(command(&["system"]).denied(&CONTAINER, libc::EPERM));
+    assert!(found.expect_status(0).stdout.contains("--cap-add=SYS_NICE"), "{found}");
+}
+
+#[test]
+fn what_nobody_can_prove_is_not_claimed() {
+    if !root_or_skip("confined::what_nobody_can_prove_is_not_claimed") {
+        return;
+    }
+    let directory = Directory::new("blind");
+    let found = finish(jailed(&directory, &small(&["--json"])).denied(&CONTAINER, libc::EPERM));
+    let document = found.expect_json(0);
+    assert!(warnings(&document).contains(&"placement-unverified"), "{found}");
+    for pair in array(&document, "/node_pairs") {
+        assert_eq!(at(pair, "/placement/verified"), false, "{pair:#}");
+        assert_eq!(text(pair, "/placement/before/source"), "none", "{pair:#}");
+    }
+}
+
+#[test]
+fn on_one_cpu() {
+    let cpu = *allowed_cpus().last().expect("a CPU");
+    let document = finish(command(&small(&["--json"])).on_cpu(cpu)).expect_json(0);
+    for pair in measured(&document) {
+        assert_eq!(number(pair, "/cpu"), cpu as u64, "{pair:#}");
+    }
+    let Some(other) = allowed_cpus().into_iter().find(|&other| other != cpu) else { return };
+    assert!(warnings(&document).contains(&"cpuset-partial"), "{document:#}");
+    let asked = format!("--cpu={other}");
+    let found = finish(command(&small(&[&asked])).on_cpu(cpu));
+    found
+        .expect_status(2)
+        .expect_error(&format!("CPU {other} is outside the CPUs that this process may use ({cpu})"));
+    // Outside the mask, it is a CPU like any other.
+    let document = finish(&mut command(&small(&["--json", &asked]))).expect_json(0);
+    assert_eq!(number(&document, "/node_pairs/0/cpu"), other as u64);
+}
+
+#[test]
+fn without_memory() {
+    // With less there is no room for the stack to grow, and the kernel has a signal for that.
+    for kilobytes in [1024, 2048, 4096, 16_384] {
+        let arguments = ["--size=64M", "--trials=1", "--quiet"];
+        let found = finish(command(&arguments).limited(libc::RLIMIT_AS as i32, kilobytes << 10));
+        assert_eq!(found.stdout, "");
+        found.expect_status(2).expect_error("Cannot allocate memory (ENOMEM)");
+    }
+    finish(command(&small(&[])).limited(libc::RLIMIT_AS as i32, 32 << 20)).expect_status(0);
+}
+
+#[test]
+fn with_a_small_stack() {
+    let found = finish(command(&small(&["--quiet"])).limited(libc::RLIMIT_STACK as i32, 256 << 10));
+    assert!(matches!(found.status.code(), Some(0 | 2)), "{found}");
+}
+
+#[test]
+fn without_the_counter() {
+    let document = finish(command(&small(&["--json"])).without_counter()).expect_json(0);
+    assert_eq!(text(&document, "/clock/source"), "clock_gettime");
+    assert_eq!(at(&document, "/freq_ghz"), &Value::Null);
+    assert!(warnings(&document).contains(&"no-tsc"), "{document:#}");
+    for pair in measured(&document) {
+        assert_eq!(at(pair, "/cycles"), &Value::Null, "{pair:#}");
+    }
+}
+
+#[test]
+fn without_a_clock() {
+    for errno in [libc::EPERM, libc::ENOSYS] {
+        let mut command = command(&small(&[]));
+        let found = finish(command.denied(&[libc::SYS_clock_gettime, libc::SYS_prctl], errno));
+        assert_eq!(found.stdout, "");
+        found.expect_status(3).expect_error("no usable clock");
+    }
+}
+
+#[test]
+fn without_the_calls_that_only_help() {
+    let calls = [libc::SYS_prctl, libc::SYS_getrusage, libc::SYS_rt_sigpending, libc::SYS_rt_sigprocmask];
+    let document = finish(command(&small(&["--json"])).denied(&calls, libc::EPERM)).expect_json(0);
+    measured(&document);
+}
+
+#[test]
+fn without_affinity() {
+    let found = finish(command(&small(&[])).denied(&[libc::SYS_sched_setaffinity], libc::EPERM));
+    assert_eq!(found.stdout, "");
+    found.expect_status(2).expect_error("sched_setaffinity failed: Operation not permitted (EPERM)");
+}

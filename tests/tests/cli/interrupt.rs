@@ -1,0 +1,102 @@
+//! Signals that ask for the end: what was finished is printed, and marked as partial.
+
+use latency_tests::directory::Directory;
+use latency_tests::document::{array, at, decimal, number, warnings};
+use latency_tests::run::{finish_within, read_until, Run};
+use latency_tests::schema::assert_valid;
+use serde_json::Value;
+use std::fs;
+use std::process::Child;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn send(child: &Child, signal: i32) {
+    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+}
+
+/// Starts a measurement that would take a day, and ends it with `signal` when it has said `words`.
+fn interrupted(directory: &Directory, more: &[&str], words: &str, signal: i32) -> Run {
+    let endless = ["--trials=1000000", "--time-limit=86400", "--progress=always"];
+    let mut child = directory.command(&[&endless, more].concat()).spawn().expect("a process");
+    read_until(child.stderr.as_mut().expect("a pipe"), words);
+    send(&child, signal);
+    finish_within(child, PATIENCE)
+}
+
+fn assert_partial(document: &Value) {
+    assert_eq!(at(document, "/partial"), true);
+    assert!(warnings(document).contains(&"partial"), "{document:#}");
+}
+
+#[test]
+fn what_was_finished_is_printed_as_partial() {
+    let directory = Directory::new("interrupt");
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let found = interrupted(
+            &directory,
+            &["--json", "--size=1M", "--cpunode=0", "--memnode=0"],
+            "round 4",
+            signal,
+        );
+        let document = found.expect_json(130);
+        found.expect_error("interrupted");
+        assert_partial(&document);
+        let pair = at(&document, "/node_pairs/0");
+        assert!(number(pair, "/rounds") >= 3 && decimal(pair, "/ns") > 0.0, "{pair:#}");
+        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+    }
+}
+
+#[test]
+fn a_partial_document_is_valid() {
+    let directory = Directory::new("interrupt-schema");
+    for words in ["round 0", "round 2"] {
+        let document =
+            interrupted(&directory, &["--json", "--size=1M"], words, libc::SIGINT).expect_json(130);
+        assert_valid(&document);
+        assert!(!array(&document, "/node_pairs").is_empty());
+    }
+}
+
+#[test]
+fn a_partial_result_goes_to_its_file() {
+    let directory = Directory::new("interrupt-file");
+    let arguments = ["--json", "--size=1M", "--output=result"];
+    let found = interrupted(&directory, &arguments, "round 4", libc::SIGINT);
+    assert_eq!(found.expect_status(130).stdout, "");
+    let text = fs::read_to_string(directory.path().join("result")).expect("the result");
+    assert_partial(&serde_json::from_str(&text).expect("JSON"));
+    assert_eq!(directory.names(), ["result"]);
+}
+
+#[test]
+fn before_anything_is_finished_nothing_is_claimed() {
+    let directory = Directory::new("interrupt-early");
+    fs::write(directory.path().join("result"), "older").expect("a file");
+    let arguments = ["--size=256M", "--output=result", "--warmup-iters=18446744073709551615"];
+    for words in ["placing", "writing the chain"] {
+        let found = interrupted(&directory, &arguments, words, libc::SIGINT);
+        found.expect_status(130).expect_error("interrupted");
+        assert!(!found.stdout.contains("->"), "{found}");
+        assert!(directory.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", directory.names());
+    }
+}
+
+#[test]
+fn a_hangup_that_is_ignored_stays_ignored() {
+    let directory = Directory::new("nohup");
+    let mut command = directory.command(&["--size=1M", "--trials=30", "--progress=always", "--quiet"]);
+    // SAFETY: between fork and exec: a call that takes numbers, and allocates nothing.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(&mut command, || {
+            libc::signal(libc::SIGHUP, libc::SIG_IGN);
+            Ok(())
+        });
+    }
+    let mut child = command.spawn().expect("a process");
+    read_until(child.stderr.as_mut().expect("a pipe"), "round 0");
+    send(&child, libc::SIGHUP);
+    finish_within(child, PATIENCE).expect_status(0);
+}

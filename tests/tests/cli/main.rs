@@ -1,0 +1,18 @@
+//! The built executable on this machine: arguments, results, errors, and everything that
+//! an environment can withhold.
+//!
+//! Measured values are asserted as what is plausible on any machine, never as numbers.
+
+mod confined;
+mod footprint;
+mod interrupt;
+mod output;
+mod refused;
+mod results;
+
+/// A measurement that takes a tenth of a second.
+const SMALL: [&str; 3] = ["--size=1M", "--iters=2000", "--trials=3"];
+
+fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SMALL.into_iter().chain(more.iter().copied()).collect()
+}

@@ -1,0 +1,74 @@
+//! Arguments that make no sense and requests that cannot be met: status, message, and no result.
+
+use latency_tests::confine::allowed_cpus;
+use latency_tests::document::{array, number};
+use latency_tests::run::run;
+
+/// Command lines that fail on every machine, as `$ ARGUMENTS`, the exit status, and what is printed on standard error.
+const GOLDEN: &str = include_str!("golden/errors.txt");
+
+#[test]
+fn every_error_says_what_it_should() {
+    let mut written = String::new();
+    for line in GOLDEN.lines().filter_map(|line| line.strip_prefix("$ latency-bench ")) {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let found = run(&arguments);
+        assert_eq!(found.stdout, "", "{found}");
+        let status = found.status.code().map_or("signal".into(), |code| code.to_string());
+        written += &format!("$ latency-bench {line}\n{status}\n{}", found.stderr);
+    }
+    assert_eq!(written, GOLDEN);
+}
+
+#[test]
+fn a_node_beyond_the_last() {
+    let document = run(&["system", "--json"]).expect_json(0);
+    let last =
+        array(&document, "/system/nodes").iter().map(|node| number(node, "/id")).max().expect("a node");
+    for option in ["--cpunode", "--memnode"] {
+        let found = run(&[format!("{option}={}", last + 8)]);
+        assert_eq!(found.stdout, "");
+        let words = format!("invalid node id {} (max node = {last})", last + 8);
+        found.expect_status(1).expect_error(&words);
+        assert!(found.stderr.contains(&format!("ERROR: {words}\n")), "{found}");
+    }
+}
+
+#[test]
+fn a_cpu_that_is_not_there() {
+    let last = allowed_cpus().last().copied().expect("a CPU");
+    run(&[format!("--cpu={}", last + 4096)]).expect_status(1).expect_error("invalid CPU");
+}
+
+#[test]
+fn more_memory_than_there_is() {
+    let found = run(&["--size=1024T", "--pages=4k"]);
+    assert_eq!(found.stdout, "");
+    found.expect_status(2).expect_error("1024 TiB wanted on node");
+    run(&["--size=16777215T", "--pages=2m"]).expect_status(2).expect_error("");
+}
+
+#[test]
+fn more_huge_pages_than_there_are() {
+    let document = run(&["system", "--json"]).expect_json(0);
+    for node in array(&document, "/system/nodes") {
+        for pool in array(node, "/page_pools") {
+            let (bytes, free) = (number(pool, "/page_bytes"), number(pool, "/free"));
+            let pages = if bytes == 1 << 30 { "1g" } else { "2m" };
+            let target = number(node, "/id");
+            let (memnode, size) = (format!("--memnode={target}"), format!("--size={}", bytes * (free + 1)));
+            let found = run(&[format!("--pages={pages}"), memnode, size]);
+            found
+                .expect_status(2)
+                .expect_error(&format!("wanted on node {target}, {free} free; as root: echo"));
+            assert_eq!(found.stdout, "");
+        }
+    }
+}
+
+#[test]
+fn a_result_that_is_not_to_be_trusted_is_printed_and_then_refused() {
+    let found = run(&["--strict", "--quiet", "--size=64K", "--trials=3", "--cpunode=0", "--memnode=0"]);
+    found.expect_status(3).expect_error("--strict");
+    assert_eq!(found.stdout.lines().count(), 1, "{found}");
+}

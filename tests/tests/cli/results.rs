@@ -1,0 +1,148 @@
+//! What is printed when all is well.
+
+use super::small;
+use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs, text};
+use latency_tests::run::{run, Run};
+
+const CSV_HEADER: &str = "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,\
+                          hops_per_trial,disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,\
+                          pages_asked,pages_obtained,verified,seed";
+
+fn assert_starts_with_pair(run: &Run) {
+    let first = run.stdout.lines().next().unwrap_or("");
+    assert!(is_pair_line(first, 0, 0), "the first line is no pair: {run}");
+}
+
+#[test]
+fn the_first_line_is_the_pair() {
+    let found =
+        run(&["--cpunode=0", "--memnode=0", "--iters=5000000", "--seed=42", "--trials=2", "--size=64M"]);
+    assert_starts_with_pair(found.expect_status(0));
+    assert!(found.stdout.lines().count() > 4, "{found}");
+}
+
+#[test]
+fn quiet_prints_the_pairs_and_nothing_else() {
+    let found = run(&small(&["--quiet", "--cpunode=0", "--memnode=0"]));
+    assert_starts_with_pair(found.expect_status(0));
+    assert_eq!(found.stdout.lines().count(), 1, "{found}");
+}
+
+#[test]
+fn text_says_how_sure_one_can_be() {
+    let found = run(&small(&["--cpunode=0", "--memnode=0"]));
+    found.expect_status(0);
+    for label in ["Chain: ", "Node 0 ", "Clock: ", "Health: "] {
+        assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
+    }
+}
+
+#[test]
+fn no_experiment_is_the_matrix() {
+    let document = run(&small(&["--json"])).expect_json(0);
+    let named = run(&["matrix", "--json", "--size", "1M", "--iters", "2000", "--trials", "3"]).expect_json(0);
+    assert_eq!(text(&document, "/experiment"), "matrix");
+    assert_eq!(pairs(&document), pairs(&named));
+    assert_eq!(at(&named, "/command/1"), "matrix");
+    assert_eq!(number(&named, "/iters"), 2000);
+}
+
+#[test]
+fn every_pair_is_plausible_and_proven() {
+    let document = run(&["--json", "--size=8M", "--trials=15", "--pages=4k"]).expect_json(0);
+    let gigahertz = decimal(&document, "/freq_ghz");
+    for pair in array(&document, "/node_pairs") {
+        let (cycles, ns) = (decimal(pair, "/cycles"), decimal(pair, "/ns"));
+        // No cache answers in a tenth of a nanosecond, and no memory takes ten microseconds.
+        assert!((0.1..10_000.0).contains(&ns), "{pair:#}");
+        assert!((cycles / ns / gigahertz - 1.0).abs() < 0.01, "{gigahertz} GHz\n{pair:#}");
+        assert!(decimal(pair, "/min_ns") <= ns * 1.001, "{pair:#}");
+        assert!(decimal(pair, "/ci95_ns/0") <= ns && ns <= decimal(pair, "/ci95_ns/1"), "{pair:#}");
+        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+        let target = number(pair, "/to");
+        for moment in ["before", "after"] {
+            assert_eq!(number(pair, &format!("/placement/{moment}/nodes/0/node")), target, "{pair:#}");
+            assert_eq!(number(pair, &format!("/placement/{moment}/nodes/0/pages")), 2048, "{pair:#}");
+        }
+    }
+}
+
+#[test]
+fn larger_working_sets_take_longer() {
+    // L1 against what is beyond L2 nearly everywhere: a factor of five at the least, in the quiet minimum.
+    let latency = |size: &str| {
+        let document = run(&["--json", size, "--trials=15", "--cpunode=0", "--memnode=0"]).expect_json(0);
+        decimal(&document, "/node_pairs/0/min_ns")
+    };
+    let (small, large) = (latency("--size=16K"), latency("--size=64M"));
+    assert!(large > 2.0 * small, "{small} ns in 16 KiB, {large} ns in 64 MiB");
+}
+
+#[test]
+fn one_seed_is_one_chain() {
+    let chain = |more: &[&str]| {
+        let document = run(&small(&[&["--json"], more].concat())).expect_json(0);
+        text(&document, "/node_pairs/0/chain/fingerprint").to_string()
+    };
+    let first = chain(&["--seed=42"]);
+    assert_eq!(first.len(), 16);
+    assert_eq!(chain(&["--seed=42"]), first);
+    assert_eq!(chain(&[]), first, "42 is the default");
+    assert_ne!(chain(&["--seed=43"]), first);
+    assert_ne!(chain(&["--order=page-local"]), first);
+}
+
+#[test]
+fn csv_has_one_header_and_a_row_a_pair() {
+    let found = run(&small(&["--csv", "--seed=7"]));
+    let mut lines = found.expect_status(0).stdout.lines();
+    assert_eq!(lines.next(), Some(CSV_HEADER));
+    let document = run(&small(&["--json"])).expect_json(0);
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), pairs(&document).len(), "{found}");
+    for (row, (from, to)) in rows.iter().zip(pairs(&document)) {
+        assert_eq!(row.len(), CSV_HEADER.split(',').count(), "{found}");
+        let cell = |name: &str| row[CSV_HEADER.split(',').position(|known| known == name).expect("a column")];
+        assert_eq!((cell("from"), cell("to")), (&*from.to_string(), &*to.to_string()), "{found}");
+        for column in ["cycles", "ns", "min_ns"] {
+            assert!(cell(column).parse::<f64>().is_ok_and(|value| value > 0.0), "{column}: {found}");
+        }
+        assert_eq!((cell("trials"), cell("working_set_bytes")), ("3", "1048576"), "{found}");
+        assert_eq!((cell("verified"), cell("seed")), ("true", "7"), "{found}");
+    }
+}
+
+#[test]
+fn a_dry_run_measures_nothing() {
+    let found = run(&["--dry-run", "--size=1T", "--time-limit=1000", "--cpunode=0", "--memnode=0"]);
+    found.expect_status(0);
+    assert!(found.stdout.contains("1 TiB") && found.stdout.contains("1 points"), "{found}");
+    assert!(!found.stdout.lines().any(|line| is_pair_line(line, 0, 0)), "{found}");
+}
+
+#[test]
+fn the_system_is_told_to_people_and_to_programs() {
+    let found = run(&["system"]);
+    found.expect_status(0);
+    for label in ["Processor: ", "CPUs: ", "Node 0 ", "Clock: ", "Here this process may:"] {
+        assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
+    }
+    let document = run(&["system", "--json"]).expect_json(0);
+    assert_eq!(text(&document, "/experiment"), "system");
+    assert!(document.get("node_pairs").is_none());
+}
+
+#[test]
+fn help_names_every_option_and_version_the_version() {
+    let help = run(&["--help"]);
+    help.expect_status(0);
+    for words in ["Usage: latency-bench [EXPERIMENT] [OPTIONS]", "--cpunode=LIST", "--json", "Exit codes:"] {
+        assert!(help.stdout.contains(words), "no {words:?}: {help}");
+    }
+    assert_eq!(run(&["-h"]).stdout, help.stdout);
+    let matrix = run(&["matrix", "--help"]);
+    assert!(matrix.expect_status(0).stdout.contains("Usage: latency-bench matrix"), "{matrix}");
+    let version = run(&["--version"]);
+    assert_eq!(version.expect_status(0).stdout.lines().count(), 1, "{version}");
+    assert!(version.stdout.starts_with("latency-bench 0."), "{version}");
+}
