@@ -2,7 +2,9 @@
 //!
 //! Nothing here measures, asks the system or writes.
 
+pub mod caches;
 pub mod claims;
 pub mod comparison;
 pub mod curve;
+pub mod pages;
 pub mod samples;
