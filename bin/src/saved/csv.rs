@@ -1,5 +1,6 @@
 //! Results in columns: those with our header, and two columns of bytes and nanoseconds from any other tool.
 
+use latency_core::double;
 use latency_core::stats::Interval;
 
 use super::{bytes, whole, Problem, Row, Saved};
@@ -143,6 +144,6 @@ fn fields(line: &str) -> impl Iterator<Item = &str> {
 /// A finite number.
 fn number(field: &str) -> Option<f64> {
     // Longer ones are no measurement, and cost time to read.
-    let value: f64 = (field.len() <= 40).then_some(field)?.parse().ok()?;
+    let value = double::parse((field.len() <= 40).then_some(field.as_bytes())?)?;
     value.is_finite().then_some(value)
 }

@@ -1,6 +1,7 @@
 //! Single hops for people.
 
 use core::fmt::{self, Display, Write};
+use latency_core::decimal::{Decimal, Trimmed};
 
 use super::{bars, points};
 use crate::distribution::{Distribution, PERCENTAGES};
@@ -51,7 +52,7 @@ fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::
     for percent in PERCENTAGES {
         let mut label = latency_core::text::Text::<WIDTH>::EMPTY;
         // All labels are shorter than the column.
-        let _ = write!(label, "p{percent}");
+        let _ = write!(label, "p{}", Trimmed(percent));
         write!(out, "{label:>WIDTH$}")?;
     }
     writeln!(out, "{:>WIDTH$}{:>WIDTH$}", "max", "mean")?;
@@ -78,9 +79,9 @@ fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
     match &found.ratio {
         Some(ratio) => {
             let agree = (ratio.median - 1.0).abs() <= AGREEMENT;
-            write!(out, "; ratio {:.3}", ratio.median)?;
+            write!(out, "; ratio {:.3}", Decimal(ratio.median))?;
             if let Some(interval) = ratio.interval {
-                write!(out, " ({:.3} .. {:.3})", interval.low, interval.high)?;
+                write!(out, " ({:.3} .. {:.3})", Decimal(interval.low), Decimal(interval.high))?;
             }
             out.write_str(if agree { ": they agree within 3 %" } else { ": they do not agree within 3 %" })?;
         }
@@ -107,7 +108,7 @@ fn timer(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
         empty(1.0),
         empty(50.0),
         empty(99.0),
-        found.overhead,
+        Decimal(found.overhead),
         Figure(found.time(found.overhead))
     )?;
     if found.each > 1 {
@@ -159,7 +160,11 @@ fn refresh(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
     write!(out, "Refresh:    ")?;
     match (found.refresh(), found.period) {
         (Some((microseconds, name)), Some(period)) => {
-            write!(out, "hops from {slow} ns on recur every {microseconds:.3} us: ")?;
+            write!(
+                out,
+                "hops from {slow} ns on recur every {microseconds:.3} us: ",
+                microseconds = Decimal(microseconds)
+            )?;
             out.write_str(name.unwrap_or("no interval that DRAM is known for"))?;
             writeln!(out, " ({} standard deviations)", Figure(period.significance))
         }
