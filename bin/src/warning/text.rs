@@ -169,6 +169,10 @@ impl fmt::Display for Warning {
                 let share = share * 100.0;
                 write!(out, "at {points} of {of} points {share:.0} % of the trials or more were disturbed")
             }
+            Warning::CoreCyclesDiffer { ratio } => {
+                let ratio = Decimal(ratio);
+                write!(out, "counted core cycles are {ratio:.3} times those that dependent additions tell")
+            }
             Warning::CountersUnavailable { why } => out.write_str(match why {
                 NoCounters::Paranoid => "no hardware counters: kernel.perf_event_paranoid forbids them",
                 NoCounters::Filtered => "no hardware counters: perf_event_open is filtered out",
@@ -242,6 +246,9 @@ impl fmt::Display for Remedy<'_> {
             }
             Warning::Disturbed { .. } | Warning::PointsDisturbed { .. } => {
                 "choose a quieter --cpu, or one isolated with isolcpus"
+            }
+            Warning::CoreCyclesDiffer { .. } => {
+                "fix the frequency, and keep the sibling thread of this core idle"
             }
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => {
                 "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"

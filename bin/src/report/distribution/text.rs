@@ -7,7 +7,7 @@ use crate::distribution::{Distribution, PERCENTAGES};
 use crate::report::figures::Figure;
 use crate::report::plot;
 use crate::report::text::{clock_line, conditions, pair};
-use crate::report::Report;
+use crate::report::{counters, Report};
 use crate::result::ClockFacts;
 
 /// Single hops and batches agree if they differ by no more.
@@ -41,7 +41,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         return Ok(());
     }
     conditions(out, report)?;
-    clock_line(out, report)
+    clock_line(out, report)?;
+    counters::text(out, report)
 }
 
 /// Percentiles, maximum and mean, in nanoseconds and in ticks.
