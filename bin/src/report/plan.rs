@@ -31,7 +31,9 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
         )?;
         let earlier = points.get(..index).unwrap_or_default();
         if !earlier.iter().any(|other| other.target == *target) {
-            bytes.0 += size.0;
+            // Points on one node share its memory.
+            let sizes = points.iter().filter(|other| other.target == *target).map(|other| other.size);
+            bytes.0 += sizes.max().map_or(0, |largest| largest.0);
         }
     }
     let trial_ns = options.iters.map_or(100_000.0, |iters| iters.get() as f64 * GUESSED_HOP_NS);
