@@ -74,7 +74,7 @@ fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::
 
 /// Whether single hops and batches tell the same, and why the median does not.
 fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
-    write!(out, "Mean:       single hops {} ns, ", Figure(found.mean_ns()))?;
+    write!(out, "Mean:       of a round, single hops {} ns, ", Figure(found.round_ns))?;
     write!(out, "batches in turn with them {} ns", Figure(found.batch_ns))?;
     match &found.ratio {
         Some(ratio) => {
