@@ -12,6 +12,8 @@ mod analysis;
 pub mod args;
 mod companion;
 mod conclude;
+mod counted;
+mod counters;
 mod diagnose;
 mod distribution;
 pub mod errno;

@@ -181,6 +181,10 @@ impl fmt::Display for Warning {
                     share = Decimal(share)
                 )
             }
+            Warning::CoreCyclesDiffer { ratio } => {
+                let ratio = Decimal(ratio);
+                write!(out, "counted core cycles are {ratio:.3} times those that dependent additions tell")
+            }
             Warning::CountersUnavailable { why } => out.write_str(match why {
                 NoCounters::Paranoid => "no hardware counters: kernel.perf_event_paranoid forbids them",
                 NoCounters::Filtered => "no hardware counters: perf_event_open is filtered out",
@@ -254,6 +258,9 @@ impl fmt::Display for Remedy<'_> {
             }
             Warning::Disturbed { .. } | Warning::PointsDisturbed { .. } => {
                 "choose a quieter --cpu, or one isolated with isolcpus"
+            }
+            Warning::CoreCyclesDiffer { .. } => {
+                "fix the frequency, and keep the sibling thread of this core idle"
             }
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => {
                 "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"

@@ -8,7 +8,7 @@ use crate::distribution::{Distribution, PERCENTAGES};
 use crate::report::figures::Figure;
 use crate::report::plot;
 use crate::report::text::{clock_line, conditions, pair};
-use crate::report::Report;
+use crate::report::{counters, Report};
 use crate::result::ClockFacts;
 
 /// Single hops and batches agree if they differ by no more.
@@ -42,7 +42,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         return Ok(());
     }
     conditions(out, report)?;
-    clock_line(out, report)
+    clock_line(out, report)?;
+    counters::text(out, report)
 }
 
 /// Percentiles, maximum and mean, in nanoseconds and in ticks.
@@ -74,7 +75,7 @@ fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::
 
 /// Whether single hops and batches tell the same, and why the median does not.
 fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
-    write!(out, "Mean:       single hops {} ns, ", Figure(found.mean_ns()))?;
+    write!(out, "Mean:       of a round, single hops {} ns, ", Figure(found.round_ns))?;
     write!(out, "batches in turn with them {} ns", Figure(found.batch_ns))?;
     match &found.ratio {
         Some(ratio) => {
