@@ -217,7 +217,7 @@ impl<'t> Rotation<'t> {
             let lines = lines.get_mut(offset(point, lines.len(), place)..).unwrap_or_default();
             let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
                 .map_err(|_| PlacementError::NothingToMeasure)?;
-            let subject = Subject { buffer: &buffer, kernel: point.kernel };
+            let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
             let mut state = State::default();
             state.begin(
                 session.options,
@@ -320,7 +320,7 @@ impl<'t> Rotation<'t> {
         let lines = lines.get_mut(offset(point, lines.len(), place)..).unwrap_or_default();
         let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
             .map_err(|_| PlacementError::NothingToMeasure)?;
-        let subject = Subject { buffer: &buffer, kernel: point.kernel };
+        let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
         let asked = session.options.warmup_iters;
         let first = state.rounds == 0;
         if first {

@@ -5,4 +5,5 @@
 pub mod claims;
 pub mod comparison;
 pub mod curve;
+pub mod lanes;
 pub mod samples;
