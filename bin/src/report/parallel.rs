@@ -43,6 +43,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     for region in regions(report.outcomes) {
         conclusion(out, &region)?;
     }
+    fill_buffers(out, report)?;
     if report.options.quiet {
         return Ok(());
     }
@@ -96,6 +97,20 @@ fn conclusion(out: &mut dyn Write, region: &Region<'_, '_>) -> fmt::Result {
         Figure(found.fastest_ns),
         found.fastest_lanes,
         Decimal(found.gigabytes_per_second(LINE))
+    )
+}
+
+/// The last cache is near enough for memory not to be the limit: what is, are the buffers for lines under way.
+fn fill_buffers(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    let mut found = regions(report.outcomes);
+    let (Some(_), Some(cache), Some(_)) = (found.next(), found.next(), found.next()) else { return Ok(()) };
+    let Some(saturation) = cache.saturation() else { return Ok(()) };
+    writeln!(
+        out,
+        "Fill buffers: at most about {:.0} lines under way to one core ({}), by the saturation in {}",
+        Decimal(saturation.in_flight),
+        between(saturation.interval).as_str(),
+        region_name(&cache).as_str()
     )
 }
 
