@@ -19,6 +19,7 @@ mod distribution;
 pub mod errno;
 pub mod error;
 pub mod experiment;
+mod lanes;
 mod machine;
 mod measure;
 pub mod options;

@@ -3,6 +3,8 @@
 //! It knows a buffer and a clock. Where the buffer lies and what is made of the
 //! figures is the business of others.
 
+mod lanes;
+
 use latency_core::buffer::{Astray, Buffer};
 use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::kernel::Kernel;
@@ -16,6 +18,8 @@ use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::sys::{cpu, signal, time};
 use crate::timer::{Counter, Timer};
+
+pub use lanes::SideBySide;
 
 /// The batches of a round, at the most.
 pub const MOST_BATCHES: usize = 1024;
@@ -39,6 +43,8 @@ pub struct Subject<'b> {
     pub buffer: &'b Buffer<'b>,
     /// The loop.
     pub kernel: &'static Kernel,
+    /// The lanes, where more than one chain is walked.
+    pub side: Option<&'b SideBySide>,
 }
 
 /// One batch, per hop. Core cycles are not a number where the core's clock could not be had.
@@ -126,9 +132,24 @@ impl<'t> Stopwatch<'t> {
     /// As [`warm_up`](Self::warm_up).
     pub fn refresh(&self, subject: &Subject<'_>, node: &mut u64) -> Result<(), Failure<'static>> {
         const MOST_NS: f64 = 20e6;
-        let mut left = subject.buffer.chain().nodes();
+        self.walk_for(subject, node, subject.buffer.chain().nodes(), MOST_NS)
+    }
+
+    /// Walks `hops` hops, or `most_ns`, that do not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`warm_up`](Self::warm_up).
+    pub fn walk_for(
+        &self,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        hops: u64,
+        most_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let mut left = hops;
         let mut spent_ns = 0.0;
-        while left > 0 && spent_ns < MOST_NS {
+        while left > 0 && spent_ns < most_ns {
             let part = left.min(FEWEST_HOPS * 16);
             spent_ns += self.walk(subject, node, part)?;
             left -= part;
@@ -263,12 +284,17 @@ impl<'t> Stopwatch<'t> {
                 return Err(Failure::Interrupted);
             }
             let part = left.min(LONGEST_WALK);
-            let (ended, nanoseconds) = self.timed(subject, *node, part)?;
-            *node = subject
-                .buffer
-                .prove(*node, part, ended)
-                .map_err(|Astray { .. }| TimingError::HopsNotProven)?;
-            spent_ns += nanoseconds;
+            spent_ns += match subject.side {
+                Some(side) => self.walk_lanes(subject.buffer, side, part)?,
+                None => {
+                    let (ended, nanoseconds) = self.timed(subject, *node, part)?;
+                    *node = subject
+                        .buffer
+                        .prove(*node, part, ended)
+                        .map_err(|Astray { .. }| TimingError::HopsNotProven)?;
+                    nanoseconds
+                }
+            };
             left -= part;
         }
         Ok(spent_ns)

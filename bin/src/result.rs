@@ -5,9 +5,10 @@
 use core::fmt;
 
 use latency_core::chain::Order;
+use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
 use latency_core::kernel::Kernel;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::stats::Summary;
+use latency_core::stats::{Interval, Summary};
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, Ticks};
 
 use crate::counted::{Counted, Counters, Software};
@@ -36,6 +37,32 @@ pub struct Point {
     pub seed: u64,
     /// The pages asked for.
     pub pages: Pages,
+    /// How it is walked.
+    pub walk: Walk,
+}
+
+/// How many chains are walked at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Walk {
+    /// One chain of dependent loads, by the point's kernel: what it takes is a latency.
+    #[default]
+    Chain,
+    /// Lanes side by side: what it takes is the inverse of a throughput.
+    Lanes(&'static LaneKernel),
+    /// Two lanes with fillers between their loads.
+    Apart(Gap),
+}
+
+impl Walk {
+    /// The chains walked side by side.
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        match self {
+            Walk::Chain => 1,
+            Walk::Lanes(kernel) => kernel.lanes(),
+            Walk::Apart(_) => Gap::LANES,
+        }
+    }
 }
 
 /// What one round of batches says, per hop.
@@ -94,6 +121,27 @@ pub struct Series {
 }
 
 impl Series {
+    /// The same for each of `loads` loads that a hop consists of.
+    #[must_use]
+    pub fn shared_by(self, loads: f64) -> Series {
+        let share = |summary: Summary| Summary {
+            median: summary.median / loads,
+            minimum: summary.minimum / loads,
+            maximum: summary.maximum / loads,
+            mad: summary.mad / loads,
+            interval: summary
+                .interval
+                .map(|interval| Interval { low: interval.low / loads, high: interval.high / loads }),
+            ..summary
+        };
+        Series {
+            nanoseconds: share(self.nanoseconds),
+            core_cycles: self.core_cycles.map(share),
+            minimum_ns: self.minimum_ns / loads,
+            ..self
+        }
+    }
+
     /// Half of the confidence interval's width, relative to the median; not a number without an interval.
     #[must_use]
     pub fn half_width(&self) -> f64 {
@@ -258,6 +306,19 @@ pub struct Outcome<'a> {
 pub struct Extra {
     /// The edge of the first-level cache, or why there is none; `None` if it was not looked for.
     pub edge: Option<Result<Edge, EdgeError>>,
+    /// How far the processor reaches over each kind of filler; `None` if it was not looked for.
+    pub reach: [Option<Reach>; Filler::ALL.len()],
+}
+
+/// How many fillers the processor reaches over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// What they are.
+    pub filler: Filler,
+    /// With so many, two loads still overlap.
+    pub overlaps: usize,
+    /// With so many, they do no longer; `None` where they always did.
+    pub alone: Option<usize>,
 }
 
 /// The clock that batches were timed with, for reports.

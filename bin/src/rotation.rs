@@ -196,7 +196,7 @@ impl<'t> Rotation<'t> {
             let lines = room(point, lines, place);
             let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
                 .map_err(|_| PlacementError::NothingToMeasure)?;
-            let subject = Subject { buffer: &buffer, kernel: point.kernel };
+            let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
             let mut state = State::default();
             state.begin(
                 session.options,

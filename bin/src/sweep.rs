@@ -147,7 +147,7 @@ fn measure<'a>(
             if state.done {
                 continue;
             }
-            let subject = Subject { buffer, kernel: point.kernel };
+            let subject = Subject { buffer, kernel: point.kernel, side: None };
             placement::pin(point.cpu)?;
             let kept = rounds.get_mut(index * per_point..(index + 1) * per_point).unwrap_or_default();
             let visit = match step {

@@ -6,5 +6,6 @@ pub mod caches;
 pub mod claims;
 pub mod comparison;
 pub mod curve;
+pub mod lanes;
 pub mod pages;
 pub mod samples;

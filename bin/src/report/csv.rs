@@ -8,17 +8,18 @@ use super::{counters, Report};
 use crate::options::Choice;
 use crate::result::{Measurement, Outcome, Point};
 
+/// The columns of a point.
+pub(super) const COLUMNS: &str =
+    "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,hops_per_trial,\
+     disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,pages_asked,pages_obtained,verified,seed";
+
 /// Writes the matrix.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    write!(
-        out,
-        "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,hops_per_trial,\
-         disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,pages_asked,pages_obtained,verified,seed"
-    )?;
+    out.write_str(COLUMNS)?;
     if report.options.counters {
         counters::csv_names(out)?;
     }
@@ -33,7 +34,8 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     Ok(())
 }
 
-fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> fmt::Result {
+/// Writes the row of a point.
+pub(super) fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> fmt::Result {
     let Point { initiator, target, size, stride, pages, seed, order, kernel, .. } = outcome.point;
     let order = OrderName(order);
     let kernel = kernel.name;

@@ -11,7 +11,9 @@ pub mod figures;
 pub mod heatmap;
 pub mod json;
 pub mod labels;
+pub mod lanes;
 pub mod pairs;
+pub mod parallel;
 pub mod plan;
 pub mod plot;
 pub mod shade;
@@ -19,6 +21,7 @@ pub mod svg;
 pub mod system;
 pub mod terminal;
 pub mod text;
+pub mod window;
 
 #[cfg(test)]
 mod samples;
