@@ -17,6 +17,7 @@ mod distribution;
 pub mod errno;
 pub mod error;
 pub mod experiment;
+mod kinds;
 mod machine;
 mod measure;
 pub mod options;

@@ -4,6 +4,7 @@
 //! smaller or left out is said.
 
 pub mod curve;
+pub mod single;
 
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::cpulist::NodeSet;

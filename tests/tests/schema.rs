@@ -75,6 +75,15 @@ fn a_distribution_is_valid() {
 }
 
 #[test]
+fn the_variants_are_valid() {
+    let options = ["variants", "--json", "--size=64M", "--trials=15", "--iters=2000"];
+    let document = run(&options).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(at(&document, "/points/0/variant"), "index4-packed");
+    assert!(at(&document, "/points/0/core_cycles").is_number(), "{document:#}");
+}
+
+#[test]
 fn the_system_is_valid() {
     assert_valid(&run(&["system", "--json"]).expect_json(0));
 }

@@ -7,6 +7,7 @@ mod distribution;
 mod fit;
 mod matrix;
 mod system;
+mod variants;
 
 use core::fmt;
 
@@ -68,8 +69,13 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 4] =
-    [&matrix::MATRIX, &curve::CURVE, &distribution::DISTRIBUTION, &system::SYSTEM];
+pub static EXPERIMENTS: [&Experiment; 5] = [
+    &matrix::MATRIX,
+    &curve::CURVE,
+    &distribution::DISTRIBUTION,
+    &variants::VARIANTS_EXPERIMENT,
+    &system::SYSTEM,
+];
 
 /// Every command on saved results.
 pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
@@ -79,6 +85,7 @@ pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     matrix::MATRIX.descriptor,
     curve::CURVE.descriptor,
     distribution::DISTRIBUTION.descriptor,
+    variants::VARIANTS_EXPERIMENT.descriptor,
     system::SYSTEM.descriptor,
     fit::FIT.descriptor,
     compare::COMPARE.descriptor,

@@ -18,6 +18,7 @@ pub mod svg;
 pub mod system;
 pub mod terminal;
 pub mod text;
+pub mod variants;
 
 #[cfg(test)]
 mod samples;
