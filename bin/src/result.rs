@@ -242,6 +242,56 @@ pub struct Outcome<'a> {
 pub struct Extra {
     /// The edge of the first-level cache, or why there is none; `None` if it was not looked for.
     pub edge: Option<Result<Edge, EdgeError>>,
+    /// What there is of several orders besides their walks.
+    pub orders: Option<Orders>,
+    /// The prefetch audit.
+    pub audit: Option<Audit>,
+}
+
+/// What the hardware counted, per hop; `None` for what it does not count.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CountsPerHop {
+    /// Core cycles.
+    pub cycles: Option<f64>,
+    /// Instructions retired.
+    pub instructions: Option<f64>,
+    /// Reads that missed the first-level data cache: its refills.
+    pub first_level_misses: Option<f64>,
+    /// Reads that missed the last-level cache: its refills.
+    pub last_level_misses: Option<f64>,
+    /// Reads that missed the data TLB.
+    pub tlb_misses: Option<f64>,
+}
+
+/// Independent loads in address order: the inverse of throughput.
+#[derive(Clone, Copy, Debug)]
+pub struct Strided {
+    /// For each load, over a whole pass.
+    pub nanoseconds: f64,
+    /// The same in core cycles; `None` without a counter.
+    pub core_cycles: Option<f64>,
+    /// The rounds whose median this is.
+    pub rounds: usize,
+}
+
+/// Several orders of the same nodes, besides their walks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Orders {
+    /// Their loads without a chain; `None` without a counter.
+    pub strided: Option<Strided>,
+    /// By the order of the outcomes.
+    pub counts: [Option<CountsPerHop>; 4],
+}
+
+/// The time of nodes in every line over that of nodes in every fourth, drawn at random.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit {
+    /// The memory that both walk.
+    pub span: Bytes,
+    /// In full random order; `None` where the last-level cache is too large to tell.
+    pub random: Option<f64>,
+    /// Within regions of 2 MiB.
+    pub local: Option<f64>,
 }
 
 /// The clock that batches were timed with, for reports.

@@ -75,6 +75,18 @@ fn a_distribution_is_valid() {
 }
 
 #[test]
+fn the_orders_are_valid() {
+    let options = ["order", "--json", "--size=64M", "--counters", "--time-limit=1"];
+    let document = run(&options).expect_json(0);
+    assert_valid(&document);
+    assert!(at(&document, "/strided_loads/ns").is_number(), "{document:#}");
+    assert!(
+        at(&document, "/ratios/random_sequential").as_f64().is_some_and(|ratio| ratio > 3.0),
+        "{document:#}"
+    );
+}
+
+#[test]
 fn the_variants_are_valid() {
     let options = ["variants", "--json", "--size=64M", "--trials=15", "--iters=2000"];
     let document = run(&options).expect_json(0);

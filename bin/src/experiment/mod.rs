@@ -6,6 +6,7 @@ mod curve;
 mod distribution;
 mod fit;
 mod matrix;
+mod order;
 mod system;
 mod variants;
 
@@ -69,10 +70,11 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 5] = [
+pub static EXPERIMENTS: [&Experiment; 6] = [
     &matrix::MATRIX,
     &curve::CURVE,
     &distribution::DISTRIBUTION,
+    &order::ORDER,
     &variants::VARIANTS_EXPERIMENT,
     &system::SYSTEM,
 ];
@@ -85,6 +87,7 @@ pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     matrix::MATRIX.descriptor,
     curve::CURVE.descriptor,
     distribution::DISTRIBUTION.descriptor,
+    order::ORDER.descriptor,
     variants::VARIANTS_EXPERIMENT.descriptor,
     system::SYSTEM.descriptor,
     fit::FIT.descriptor,

@@ -10,6 +10,7 @@ pub mod figures;
 pub mod heatmap;
 pub mod json;
 pub mod labels;
+pub mod order;
 pub mod pairs;
 pub mod plan;
 pub mod plot;
