@@ -87,6 +87,15 @@ fn the_orders_are_valid() {
 }
 
 #[test]
+fn the_pages_are_valid() {
+    let options = ["pages", "--json", "--size=32M", "--trials=15", "--iters=2000"];
+    let document = run(&options).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(at(&document, "/points/0/pages_obtained"), "4k");
+    assert_eq!(at(&document, "/translation/0/pages_asked"), "4k");
+}
+
+#[test]
 fn the_variants_are_valid() {
     let options = ["variants", "--json", "--size=64M", "--trials=15", "--iters=2000"];
     let document = run(&options).expect_json(0);

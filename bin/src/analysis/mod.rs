@@ -8,3 +8,4 @@ pub mod comparison;
 pub mod curve;
 pub mod pages;
 pub mod samples;
+pub mod translation;

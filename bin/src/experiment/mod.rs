@@ -7,6 +7,7 @@ mod distribution;
 mod fit;
 mod matrix;
 mod order;
+mod pages;
 mod system;
 mod variants;
 
@@ -70,11 +71,12 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 6] = [
+pub static EXPERIMENTS: [&Experiment; 7] = [
     &matrix::MATRIX,
     &curve::CURVE,
     &distribution::DISTRIBUTION,
     &order::ORDER,
+    &pages::PAGES,
     &variants::VARIANTS_EXPERIMENT,
     &system::SYSTEM,
 ];
@@ -88,6 +90,7 @@ pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     curve::CURVE.descriptor,
     distribution::DISTRIBUTION.descriptor,
     order::ORDER.descriptor,
+    pages::PAGES.descriptor,
     variants::VARIANTS_EXPERIMENT.descriptor,
     system::SYSTEM.descriptor,
     fit::FIT.descriptor,

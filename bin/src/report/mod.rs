@@ -11,6 +11,7 @@ pub mod heatmap;
 pub mod json;
 pub mod labels;
 pub mod order;
+pub mod pages;
 pub mod pairs;
 pub mod plan;
 pub mod plot;
