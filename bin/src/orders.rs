@@ -13,7 +13,6 @@ use latency_core::units::Bytes;
 
 use crate::acquire;
 use crate::conclude;
-use crate::counters::{Counted, HopCounters};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
 use crate::measure::{Stopwatch, Subject, MOST_BATCHES};
@@ -40,7 +39,6 @@ struct Walk {
     state: State,
     rounds: [Round; FEWEST_ROUNDS],
     cold_ns: [f64; FEWEST_ROUNDS],
-    counted: Counted,
 }
 
 /// Walks `points`, which differ in their order alone, and loads the nodes of the sequential one side by side.
@@ -58,8 +56,7 @@ pub fn run<'a>(
     };
     let mut placement = acquire::place(session, first.target, first.size, first.pages)?;
     placement::pin(first.cpu)?;
-    let mut watch = Stopwatch::new(timer)?;
-    let counters = HopCounters::open(session);
+    let mut watch = Stopwatch::new(timer, acquire::meter(session))?;
     let mut walks = [Walk::default(); MOST_ORDERS];
     let mut strided = [f64::NAN; FEWEST_ROUNDS];
     let mut loads = 0;
@@ -72,8 +69,8 @@ pub fn run<'a>(
             let (lines, _) = placement.split();
             let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
                 .map_err(|_| PlacementError::NothingToMeasure)?;
-            let subject = Subject { buffer: &buffer, kernel: point.kernel };
-            walk.visit(session, &mut watch, &subject, counters.as_ref(), rounds)?;
+            let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
+            walk.visit(session, &mut watch, &subject, rounds)?;
             if let (Order::Sequential, Some(counter)) = (point.order, timer.counter()) {
                 let (lines, _) = placement.split();
                 if let (Some(slot), Some(ns)) = (strided.get_mut(round), strided_ns(lines, point, counter)?) {
@@ -100,7 +97,7 @@ pub fn run<'a>(
     let unmeasured = Outcome { point: *first, result: Err(Exclusion::Interrupted) };
     let mut outcomes = Store::filled(points.len(), unmeasured)?;
     let mut orders = Orders::default();
-    for (index, ((outcome, walk), point)) in outcomes.iter_mut().zip(&mut walks).zip(points).enumerate() {
+    for ((outcome, walk), point) in outcomes.iter_mut().zip(&mut walks).zip(points) {
         outcome.point = *point;
         let chain = plan::chain(point)?;
         let made = walk.state.rounds;
@@ -111,9 +108,6 @@ pub fn run<'a>(
         });
         if let Ok(measured) = &outcome.result {
             conclude::doubt(session, point, measured);
-        }
-        if let Some(slot) = orders.counts.get_mut(index) {
-            *slot = walk.counted.per_hop();
         }
     }
     let clock = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
@@ -133,7 +127,6 @@ impl Walk {
         session: &Session<'_, '_>,
         watch: &mut Stopwatch<'_>,
         subject: &Subject<'_>,
-        counters: Option<&HopCounters>,
         rounds: usize,
     ) -> Result<(), Failure<'static>> {
         let options = session.options;
@@ -156,9 +149,6 @@ impl Walk {
             *cold = self.state.warm_up.cold_ns.unwrap_or(f64::NAN);
             self.state.rounds = made + 1;
             self.state.trials += u64::from(round.batches);
-        }
-        if let Some(counters) = counters {
-            counters.walk(subject, &mut self.state.node, &mut self.counted)?;
         }
         Ok(())
     }

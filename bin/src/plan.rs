@@ -4,6 +4,7 @@
 //! smaller or left out is said.
 
 pub mod curve;
+pub mod lanes;
 pub mod single;
 
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
@@ -14,7 +15,7 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use crate::error::{Failure, PlacementError, UsageError};
 use crate::machine::Machine;
 use crate::options::{self, Choice, Options};
-use crate::result::Point;
+use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
 
 /// A working set below this is no measurement of memory on any machine of today.
@@ -236,6 +237,7 @@ pub fn matrix<'a>(
                 stride: options.stride,
                 seed: options.seed,
                 pages: options.pages,
+                walk: Walk::Chain,
             };
             chain(&point)?;
             each(point);

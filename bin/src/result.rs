@@ -5,11 +5,13 @@
 use core::fmt;
 
 use latency_core::chain::Order;
+use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
 use latency_core::kernel::Kernel;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::stats::Summary;
+use latency_core::stats::{Interval, Summary};
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, Ticks};
 
+use crate::counted::{Counted, Counters, Software};
 use crate::error::PlacementError;
 use crate::options::Pages;
 use crate::proof::{Evidence, PageCounts};
@@ -35,6 +37,32 @@ pub struct Point {
     pub seed: u64,
     /// The pages asked for.
     pub pages: Pages,
+    /// How it is walked.
+    pub walk: Walk,
+}
+
+/// How many chains are walked at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Walk {
+    /// One chain of dependent loads, by the point's kernel: what it takes is a latency.
+    #[default]
+    Chain,
+    /// Lanes side by side: what it takes is the inverse of a throughput.
+    Lanes(&'static LaneKernel),
+    /// Two lanes with fillers between their loads.
+    Apart(Gap),
+}
+
+impl Walk {
+    /// The chains walked side by side.
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        match self {
+            Walk::Chain => 1,
+            Walk::Lanes(kernel) => kernel.lanes(),
+            Walk::Apart(_) => Gap::LANES,
+        }
+    }
 }
 
 /// What one round of batches says, per hop.
@@ -52,6 +80,10 @@ pub struct Round {
     pub batches: u32,
     /// Batches that were interrupted, and left out of the mode.
     pub disturbed: u32,
+    /// What hardware counters saw of walks beside the batches.
+    pub counted: Counted,
+    /// What the kernel did to the thread during the batches.
+    pub software: Software,
 }
 
 /// What the warm-up found.
@@ -82,14 +114,46 @@ pub struct Series {
     pub disturbed: u64,
     /// The same chain measured twice (A/A): every other round against the rest.
     pub repeat_ratio: Option<f64>,
+    /// What hardware counters saw, if they were wanted and there are any.
+    pub counters: Option<Counters>,
+    /// What the kernel did to the thread during all batches.
+    pub software: Software,
 }
 
 impl Series {
+    /// The same for each of `loads` loads that a hop consists of.
+    #[must_use]
+    pub fn shared_by(self, loads: f64) -> Series {
+        let share = |summary: Summary| Summary {
+            median: summary.median / loads,
+            minimum: summary.minimum / loads,
+            maximum: summary.maximum / loads,
+            mad: summary.mad / loads,
+            interval: summary
+                .interval
+                .map(|interval| Interval { low: interval.low / loads, high: interval.high / loads }),
+            ..summary
+        };
+        Series {
+            nanoseconds: share(self.nanoseconds),
+            core_cycles: self.core_cycles.map(share),
+            minimum_ns: self.minimum_ns / loads,
+            ..self
+        }
+    }
+
     /// Half of the confidence interval's width, relative to the median; not a number without an interval.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         let median = self.nanoseconds.median;
         self.nanoseconds.interval.map_or(f64::NAN, |interval| interval.relative_half_width(median))
+    }
+
+    /// Core cycles of the counters divided by those that dependent additions make likely.
+    #[must_use]
+    pub fn core_cycles_ratio(&self) -> Option<f64> {
+        let [cycles, ..] = self.counters?.per_hop;
+        Some(cycles? / self.core_cycles?.median).filter(|ratio| ratio.is_finite())
     }
 
     /// The share of the trials that were interrupted.
@@ -242,25 +306,23 @@ pub struct Outcome<'a> {
 pub struct Extra {
     /// The edge of the first-level cache, or why there is none; `None` if it was not looked for.
     pub edge: Option<Result<Edge, EdgeError>>,
+    /// How far the processor reaches over each kind of filler; `None` if it was not looked for.
+    pub reach: [Option<Reach>; Filler::ALL.len()],
     /// What there is of several orders besides their walks.
     pub orders: Option<Orders>,
     /// The prefetch audit.
     pub audit: Option<Audit>,
 }
 
-/// What the hardware counted, per hop; `None` for what it does not count.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CountsPerHop {
-    /// Core cycles.
-    pub cycles: Option<f64>,
-    /// Instructions retired.
-    pub instructions: Option<f64>,
-    /// Reads that missed the first-level data cache: its refills.
-    pub first_level_misses: Option<f64>,
-    /// Reads that missed the last-level cache: its refills.
-    pub last_level_misses: Option<f64>,
-    /// Reads that missed the data TLB.
-    pub tlb_misses: Option<f64>,
+/// How many fillers the processor reaches over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// What they are.
+    pub filler: Filler,
+    /// With so many, two loads still overlap.
+    pub overlaps: usize,
+    /// With so many, they do no longer; `None` where they always did.
+    pub alone: Option<usize>,
 }
 
 /// Independent loads in address order: the inverse of throughput.
@@ -279,8 +341,6 @@ pub struct Strided {
 pub struct Orders {
     /// Their loads without a chain; `None` without a counter.
     pub strided: Option<Strided>,
-    /// By the order of the outcomes.
-    pub counts: [Option<CountsPerHop>; 4],
 }
 
 /// The time of nodes in every line over that of nodes in every fourth, drawn at random.

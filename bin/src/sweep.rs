@@ -110,12 +110,15 @@ fn place<'a>(
 ) -> Result<Result<Placement, PlacementError<'a>>, Failure<'a>> {
     let options = session.options;
     match acquire::place(session, point.target, point.size, point.pages) {
+        // No way leads there from here: that is said in the matrix, unless this very node was asked for.
+        Err(Failure::Placement(error @ PlacementError::NotReachable { .. })) if options.memnode.is_none() => {
+            session.warnings.push(Warning::NotMeasurableHere { node: point.target });
+            Ok(Err(error))
+        }
+        // What the defaults ask for may be left out; what was typed may not.
         Err(Failure::Placement(error))
             if options.memnode.is_none() && options.pages == Pages::Auto && options.size.is_none() =>
         {
-            if matches!(error, PlacementError::NotReachable { .. }) {
-                session.warnings.push(Warning::NotMeasurableHere { node: point.target });
-            }
             Ok(Err(error))
         }
         result => result.map(Ok),
@@ -130,7 +133,7 @@ fn measure<'a>(
     memories: &[Option<Memory<'_, 'a>>],
     companion: &mut dyn Companion,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let mut watch = Stopwatch::new(timer)?;
+    let mut watch = Stopwatch::new(timer, acquire::meter(session))?;
     let per_point = (ROUNDS_KEPT / points.len().max(1)).clamp(2 * ROUNDS, crate::measure::MOST_ROUNDS);
     let mut rounds = Store::filled(per_point * points.len(), Round::default())?;
     let mut states = Store::filled(points.len(), State::default())?;
@@ -144,7 +147,7 @@ fn measure<'a>(
             if state.done {
                 continue;
             }
-            let subject = Subject { buffer, kernel: point.kernel };
+            let subject = Subject { buffer, kernel: point.kernel, side: None };
             placement::pin(point.cpu)?;
             let kept = rounds.get_mut(index * per_point..(index + 1) * per_point).unwrap_or_default();
             let visit = match step {

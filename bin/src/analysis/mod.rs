@@ -6,6 +6,7 @@ pub mod caches;
 pub mod claims;
 pub mod comparison;
 pub mod curve;
+pub mod lanes;
 pub mod pages;
 pub mod samples;
 pub mod translation;

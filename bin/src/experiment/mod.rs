@@ -8,15 +8,17 @@ mod fit;
 mod matrix;
 mod order;
 mod pages;
+mod parallel;
 mod system;
 mod variants;
+mod window;
 
 use core::fmt;
 
 pub use command::Command;
 
 use crate::distribution::Distribution;
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Format, Options};
 use crate::progress::Progress;
@@ -71,9 +73,11 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 7] = [
+pub static EXPERIMENTS: [&Experiment; 9] = [
     &matrix::MATRIX,
     &curve::CURVE,
+    &parallel::PARALLEL,
+    &window::WINDOW,
     &distribution::DISTRIBUTION,
     &order::ORDER,
     &pages::PAGES,
@@ -88,6 +92,8 @@ pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
 pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     matrix::MATRIX.descriptor,
     curve::CURVE.descriptor,
+    parallel::PARALLEL.descriptor,
+    window::WINDOW.descriptor,
     distribution::DISTRIBUTION.descriptor,
     order::ORDER.descriptor,
     pages::PAGES.descriptor,
@@ -96,3 +102,26 @@ pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     fit::FIT.descriptor,
     compare::COMPARE.descriptor,
 ];
+
+/// What makes a plan: gives every point to the last argument.
+type Planner<'a> =
+    fn(&'a Options<'a>, &'a Machine, &mut Warnings, &mut dyn FnMut(Point)) -> Result<(), Failure<'a>>;
+
+/// Every point of a planner. It is asked twice: how many there are, and for them.
+fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Plan<'a> {
+    let Session { options, machine, .. } = *session;
+    let (mut count, mut first) = (0, None);
+    planner(options, machine, session.warnings, &mut |point| {
+        first = first.or(Some(point));
+        count += 1;
+    })?;
+    let mut points = Store::filled(count, first.ok_or(PlacementError::NothingToMeasure)?)?;
+    let mut slots = points.iter_mut();
+    // What there was to warn of has been said: the same warning is kept once.
+    planner(options, machine, session.warnings, &mut |point| {
+        if let Some(slot) = slots.next() {
+            *slot = point;
+        }
+    })?;
+    Ok(points)
+}

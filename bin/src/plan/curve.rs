@@ -10,7 +10,7 @@ use super::Scope;
 use crate::error::{Failure, PlacementError, UsageError};
 use crate::machine::Machine;
 use crate::options::{Options, Pages};
-use crate::result::Point;
+use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
 
 /// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
@@ -68,6 +68,7 @@ pub fn points<'a>(
         stride,
         seed: options.seed,
         pages: options.pages,
+        walk: Walk::Chain,
     };
     super::chain(&point(least, options.stride))?;
     for size in grid(least, most, options.points_per_octave.map_or(POINTS_PER_OCTAVE, u32::from)) {

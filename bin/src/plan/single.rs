@@ -8,7 +8,7 @@ use super::Scope;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, Pages};
-use crate::result::Point;
+use crate::result::{Point, Walk};
 use crate::warning::Warnings;
 
 /// The point that the others of an experiment are made from: the first initiator and its own memory, at the
@@ -29,6 +29,7 @@ pub fn like<'a>(
         initiator,
         cpu,
         target,
+        walk: Walk::Chain,
         kernel: super::kernel(options.kernel),
         order: super::order(options.order),
         size: super::working_set(options, machine, target, warnings)?,

@@ -4,9 +4,14 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 
 use super::text::OrderName;
-use super::Report;
+use super::{counters, Report};
 use crate::options::Choice;
 use crate::result::{Measurement, Outcome, Point};
+
+/// The columns of a point.
+pub(super) const COLUMNS: &str =
+    "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,hops_per_trial,\
+     disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,pages_asked,pages_obtained,verified,seed";
 
 /// Writes the matrix.
 ///
@@ -14,18 +19,23 @@ use crate::result::{Measurement, Outcome, Point};
 ///
 /// Those of `out`.
 pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    writeln!(
-        out,
-        "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,hops_per_trial,\
-         disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,pages_asked,pages_obtained,verified,seed"
-    )?;
+    out.write_str(COLUMNS)?;
+    if report.options.counters {
+        counters::csv_names(out)?;
+    }
+    out.write_char('\n')?;
     for outcome in report.outcomes {
         row(out, report, outcome)?;
+        if report.options.counters {
+            counters::csv(out, outcome.result.as_ref().ok().map(|measured| &measured.series))?;
+        }
+        out.write_char('\n')?;
     }
     Ok(())
 }
 
-fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> fmt::Result {
+/// Writes the row of a point.
+pub(super) fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> fmt::Result {
     let Point { initiator, target, size, stride, pages, seed, order, kernel, .. } = outcome.point;
     let order = OrderName(order);
     let kernel = kernel.name;
@@ -44,10 +54,10 @@ fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> f
             write!(out, "{},{},{},{},", series.batches, measured.rounds, measured.hops, series.disturbed)?;
             number(out, series.core_gigahertz.map(|clock| clock.median))?;
             write!(out, "{},{},{order},{kernel},{},", size.0, stride.0, pages.word())?;
-            writeln!(out, "{},{},{seed}", placed.pages.word(), placed.is_verified(target))
+            write!(out, "{},{},{seed}", placed.pages.word(), placed.is_verified(target))
         }
         Err(_) => {
-            writeln!(out, ",,,,,,,,,,,,{},{},{order},{kernel},{},,,{seed}", size.0, stride.0, pages.word())
+            write!(out, ",,,,,,,,,,,,{},{},{order},{kernel},{},,,{seed}", size.0, stride.0, pages.word())
         }
     }
 }

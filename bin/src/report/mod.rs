@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod chart;
 pub mod comparison;
+pub mod counters;
 pub mod csv;
 pub mod curve;
 pub mod distribution;
@@ -10,9 +11,11 @@ pub mod figures;
 pub mod heatmap;
 pub mod json;
 pub mod labels;
+pub mod lanes;
 pub mod order;
 pub mod pages;
 pub mod pairs;
+pub mod parallel;
 pub mod plan;
 pub mod plot;
 pub mod shade;
@@ -21,6 +24,7 @@ pub mod system;
 pub mod terminal;
 pub mod text;
 pub mod variants;
+pub mod window;
 
 #[cfg(test)]
 mod samples;

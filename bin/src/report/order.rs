@@ -9,8 +9,8 @@ use latency_core::text::Text;
 use super::figures::Figure;
 use super::json::optional;
 use super::text::OrderName;
-use super::{json as documents, text as lines, Report};
-use crate::result::{CountsPerHop, Measurement, Orders, Outcome};
+use super::{counters, json as documents, text as lines, Report};
+use crate::result::Measurement;
 
 /// The hops that times are given for.
 const HOPS: f64 = 20e6;
@@ -75,7 +75,6 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     if report.partial {
         writeln!(out, "partial: interrupted before all orders were walked to the end")?;
     }
-    counters(out, report.outcomes, &orders)?;
     ratios(out, &Ratios::of(report))?;
     if report.options.quiet {
         return Ok(());
@@ -83,7 +82,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     audit(out, report)?;
     lines::conditions(out, report)?;
     lines::clock_line(out, report)?;
-    lines::health(out, report)
+    lines::health(out, report)?;
+    counters::text(out, report)
 }
 
 fn walk(out: &mut dyn Write, report: &Report<'_, '_>, measured: &Measurement) -> fmt::Result {
@@ -107,29 +107,6 @@ fn label(shown: &dyn Display) -> Text<24> {
     // Every name of an order is shorter.
     let _ = write!(label, "{shown}");
     label
-}
-
-/// What the hardware counted.
-fn counters(out: &mut dyn Write, outcomes: &[Outcome<'_>], orders: &Orders) -> fmt::Result {
-    if orders.counts.iter().all(Option::is_none) {
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "\n{:<24}{:>9}{:>14}{:>6}{:>12}{:>12}{:>12}",
-        "counted per hop", "cycles", "instructions", "IPC", "L1 refills", "LLC refills", "TLB misses"
-    )?;
-    for (outcome, counts) in outcomes.iter().zip(orders.counts) {
-        let Some(counts) = counts else { continue };
-        let value = |value: Option<f64>| Decimal(value.unwrap_or(f64::NAN));
-        let per_cycle =
-            counts.instructions.zip(counts.cycles).map(|(instructions, cycles)| instructions / cycles);
-        write!(out, "{:<24}{:>9.2}", label(&OrderName(outcome.point.order)), value(counts.cycles))?;
-        write!(out, "{:>14.2}{:>6.2}", value(counts.instructions), value(per_cycle))?;
-        write!(out, "{:>12.2}{:>12.2}", value(counts.first_level_misses), value(counts.last_level_misses))?;
-        writeln!(out, "{:>12.2}", value(counts.tlb_misses))?;
-    }
-    Ok(())
 }
 
 fn ratios(out: &mut dyn Write, ratios: &Ratios) -> fmt::Result {
@@ -187,11 +164,7 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         &|json, index| {
             let outcome = report.outcomes.get(index).and_then(|outcome| outcome.result.as_ref().ok());
             json.key("time_s")?;
-            optional(json, outcome.map(|measured| measured.series.nanoseconds.median * HOPS / 1e9), 3)?;
-            match orders.counts.get(index) {
-                Some(Some(counts)) => counted(json, counts),
-                _ => Ok(()),
-            }
+            optional(json, outcome.map(|measured| measured.series.nanoseconds.median * HOPS / 1e9), 3)
         },
         &|json| {
             json.key("strided_loads")?;
@@ -220,21 +193,6 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             audited(json, report)
         },
     )
-}
-
-fn counted(json: &mut documents::Json<'_>, counts: &CountsPerHop) -> fmt::Result {
-    json.key("counters_per_hop")?.begin_object()?;
-    for (key, count) in [
-        ("cycles", counts.cycles),
-        ("instructions", counts.instructions),
-        ("l1_misses", counts.first_level_misses),
-        ("llc_misses", counts.last_level_misses),
-        ("tlb_misses", counts.tlb_misses),
-    ] {
-        json.key(key)?;
-        optional(json, count, documents::DECIMALS)?;
-    }
-    json.end_object()
 }
 
 fn audited(json: &mut documents::Json<'_>, report: &Report<'_, '_>) -> fmt::Result {

@@ -7,15 +7,13 @@ use latency_core::units::Bytes;
 
 use super::text::OrderName;
 use crate::options::{Choice, Options};
-use crate::result::Point;
+use crate::result::{Point, Walk};
 
 /// Mapping, clearing and writing memory takes about so long for each byte, by the slower of the machines measured.
 const NANOSECONDS_PER_BYTE: f64 = 0.3;
 /// What a hop takes, until it is known.
 const GUESSED_HOP_NS: f64 = 100.0;
-/// The hops of a warm-up, at the most.
-const LONGEST_LAP: u64 = 1 << 22;
-/// Points that share a buffer have their chains written anew for each round, of which there are at least so many.
+/// The rounds of points that share memory, at the least.
 const REWRITES: f64 = 7.0;
 
 /// Writes every point, the memory that they need together, and how long it will take.
@@ -24,10 +22,10 @@ const REWRITES: f64 = 7.0;
 ///
 /// Those of `out`.
 pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt::Result {
-    let (mut bytes, mut prepare_ns) = (Bytes(0), 0.0);
+    let mut bytes = Bytes(0);
     for (index, point) in points.iter().enumerate() {
-        let Point { initiator, cpu, target, size, stride, pages, kernel, order, .. } = point;
-        writeln!(
+        let Point { initiator, cpu, target, size, stride, pages, kernel, walk, order, .. } = point;
+        write!(
             out,
             "Node {initiator} (CPU {cpu}) -> Node {target}: {size} in {} nodes {stride} apart, {} order, {} kernel, pages {}",
             size.0 / stride.0.max(1),
@@ -35,18 +33,39 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
             kernel.name,
             pages.word()
         )?;
-        // Points of one target and one kind of pages share a buffer: the largest counts.
-        let shares = |other: &&Point| other.target == *target && other.pages == *pages;
-        let known =
-            points.get(..index).unwrap_or_default().iter().filter(shares).map(|other| other.size).max();
-        bytes.0 += size.0.saturating_sub(known.map_or(0, |known| known.0));
-        let warm_up = (size.0 / stride.0.max(1)).min(LONGEST_LAP) as f64 * GUESSED_HOP_NS;
-        let writes = if points.len() > 1 { REWRITES } else { 1.0 };
-        prepare_ns += warm_up + writes * size.0 as f64 * NANOSECONDS_PER_BYTE;
+        match walk {
+            Walk::Chain => {}
+            Walk::Lanes(kernel) if kernel.work() == 0 => write!(out, ", {} lanes", kernel.lanes())?,
+            Walk::Lanes(kernel) => write!(out, ", {} lanes, work {}", kernel.lanes(), kernel.work())?,
+            Walk::Apart(gap) => write!(out, ", 2 lanes, {} {}", gap.fillers(), gap.filler().name())?,
+        }
+        if matches!(walk, Walk::Lanes(kernel) if kernel.prefetch()) {
+            out.write_str(", prefetch")?;
+        }
+        out.write_char('\n')?;
+        let earlier = points.get(..index).unwrap_or_default();
+        // Lanes have memory for every working set; other points on one node in one kind of pages share the largest.
+        let alike = |other: &Point| {
+            other.target == *target
+                && other.pages == *pages
+                && (other.size == *size || matches!(walk, Walk::Chain))
+        };
+        if !earlier.iter().any(alike) {
+            let sizes = points.iter().filter(|other| alike(other)).map(|other| other.size);
+            bytes.0 += sizes.max().map_or(0, |largest| largest.0);
+        }
+    }
+    if points.iter().any(|point| point.walk.lanes() > 1) {
+        return lanes(out, points, bytes);
     }
     let trial_ns = options.iters.map_or(100_000.0, |iters| iters.get() as f64 * GUESSED_HOP_NS);
     let trials = options.trials.map_or(15.0, |trials| f64::from(trials.get()));
-    let shortest_ns = prepare_ns + points.len() as f64 * trials * trial_ns;
+    let warm_up_ns = 0.2e9;
+    // Points that share memory have their chains written anew for each round.
+    let rewrites = if points.len() > 1 { REWRITES } else { 0.0 };
+    let written: f64 = points.iter().map(|point| point.size.0 as f64).sum();
+    let shortest_ns =
+        points.len() as f64 * (warm_up_ns + trials * trial_ns) + rewrites * written * NANOSECONDS_PER_BYTE;
     let usual = (bytes.0 as f64 * NANOSECONDS_PER_BYTE + shortest_ns.max(1e9)) / 1e9;
     let limit = points.len() as f64 * options.time_limit.0 as f64 / 1e12;
     writeln!(
@@ -56,4 +75,27 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
         Decimal(limit.max(0.0)),
         Trimmed(options.precision * 100.0)
     , usual = Decimal(usual))
+}
+
+/// The last line for points of several lanes: rounds over all of them, each after a trail that fills the caches.
+fn lanes(out: &mut dyn Write, points: &[Point], bytes: Bytes) -> fmt::Result {
+    /// Fewest and most rounds.
+    const ROUNDS: (f64, f64) = (15.0, 30.0);
+    /// A round of a point: twenty trials.
+    const ROUND_NS: f64 = 2.5e6;
+    /// What comes before it where the number of lanes, or the working set, is another than that of the point before.
+    const TRAIL_NS: f64 = 15e6;
+    let changes = points.windows(2).filter(|pair| match pair {
+        [one, other] => (one.size, one.walk.lanes()) != (other.size, other.walk.lanes()),
+        _ => false,
+    });
+    let round_ns = points.len() as f64 * ROUND_NS + (changes.count() + 1) as f64 * TRAIL_NS;
+    let seconds = |rounds: f64| Decimal((bytes.0 as f64 * NANOSECONDS_PER_BYTE + rounds * round_ns) / 1e9);
+    writeln!(
+        out,
+        "{} points, {bytes} of memory, {:.0} to {:.0} s, as soon as all are precise",
+        points.len(),
+        seconds(ROUNDS.0),
+        seconds(ROUNDS.1)
+    )
 }

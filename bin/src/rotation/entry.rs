@@ -77,7 +77,7 @@ impl Entry {
         let lines = room(point, lines, state.rounds as u64 * 5 + index);
         let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
             .map_err(|_| PlacementError::NothingToMeasure)?;
-        let subject = Subject { buffer: &buffer, kernel: point.kernel };
+        let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
         let asked = options.warmup_iters;
         let first = state.rounds == 0;
         if first {

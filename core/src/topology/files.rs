@@ -5,7 +5,6 @@
 //! fact is reported as unknown, and never stops a measurement.
 
 use core::fmt;
-use core::str::FromStr;
 
 use crate::cpulist::IdSet;
 use crate::text::Text;
@@ -32,8 +31,13 @@ pub(crate) fn path(parts: fmt::Arguments<'_>) -> Path {
 }
 
 /// The whole file as one number, white space around it left out.
-pub(crate) fn number<T: FromStr>(files: &impl Files, path: &str) -> Option<T> {
+pub(crate) fn number<T: TryFrom<u64>>(files: &impl Files, path: &str) -> Option<T> {
     parse(files.read(path, &mut [0; 64])?)
+}
+
+/// The whole file as one number that may be negative.
+pub(crate) fn signed_number(files: &impl Files, path: &str) -> Option<i32> {
+    signed(files.read(path, &mut [0; 64])?)
 }
 
 /// The whole file as one short text; empty where there is none.
@@ -65,8 +69,26 @@ pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: &str) -> Option<
 }
 
 /// A number in `bytes`, white space around it left out.
-pub(crate) fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
-    core::str::from_utf8(bytes).ok()?.trim().parse().ok()
+pub(crate) fn parse<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
+    T::try_from(integer(bytes.trim_ascii())?).ok()
+}
+
+fn signed(bytes: &[u8]) -> Option<i32> {
+    match bytes.trim_ascii() {
+        [b'-', digits @ ..] => Some(-i32::try_from(integer(digits)?).ok()?),
+        digits => parse(digits),
+    }
+}
+
+/// Digits alone. Not one function a type: some dozens of facts are read with it.
+fn integer(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, byte| {
+        let digit = Some(byte.wrapping_sub(b'0')).filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(digit.into())
+    })
 }
 
 /// What follows `name` and a colon at the start of a line, without white space
@@ -119,6 +141,19 @@ mod tests {
         assert_eq!(field(status, "Seccomp"), Some(&b"2"[..]));
         assert_eq!(field(status, "Cpus"), None);
         assert_eq!(field(b"model name\t: AMD EPYC\n", "model name"), Some(&b"AMD EPYC"[..]));
+    }
+
+    #[test]
+    fn numbers_fit_their_type_or_are_unknown() {
+        assert_eq!(parse::<u64>(b" 9223372036854771712\n"), Some(9_223_372_036_854_771_712));
+        assert_eq!(signed(b"-1\n"), Some(-1));
+        assert_eq!(signed(b"2\n"), Some(2));
+        assert_eq!(signed(b"-99999999999"), None);
+        assert_eq!(parse::<u32>(b"-1\n"), None);
+        assert_eq!(parse::<u32>(b"4294967296"), None);
+        for text in [&b""[..], b"-", b"--1", b"1 2", b"0x1", b"max", b"99999999999999999999"] {
+            assert_eq!(parse::<u64>(text), None);
+        }
     }
 
     #[test]

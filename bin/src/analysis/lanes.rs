@@ -1,0 +1,163 @@
+//! What walks of several lanes say: where loads in flight end, and how far the window reaches.
+
+use latency_core::stats::{self, Interval};
+use latency_core::units::Bytes;
+
+use crate::result::{Outcome, Walk};
+
+/// A time that exceeds the fastest by less belongs to the plateau.
+const PLATEAU: f64 = 1.05;
+/// So many of the fastest are taken for the plateau, by their median.
+const FASTEST: usize = 3;
+/// A time per load that exceeds the one without work, or the floor, by more is no longer hidden.
+const EXPOSED: f64 = 1.15;
+
+/// One working set: the time for each load, by what is walked.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<'r, 'a> {
+    outcomes: &'r [Outcome<'a>],
+    /// The working set.
+    pub size: Bytes,
+}
+
+/// The working sets of a report, as they follow each other.
+pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Region<'r, 'a>> {
+    outcomes
+        .chunk_by(|one, other| one.point.size == other.point.size)
+        .filter_map(|outcomes| Some(Region { outcomes, size: outcomes.first()?.point.size }))
+}
+
+/// How many loads one core keeps in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saturation {
+    /// Loads in flight where more lanes bring no more.
+    pub in_flight: f64,
+    /// Within which it lies; `None` with too few rounds.
+    pub interval: Option<Interval>,
+    /// The fewest lanes that are as fast as the plateau.
+    pub from_lanes: usize,
+    /// The shortest time for each load, in nanoseconds.
+    pub fastest_ns: f64,
+    /// The lanes that had it.
+    pub fastest_lanes: usize,
+}
+
+impl Saturation {
+    /// Cache lines of so many bytes, in gigabytes a second.
+    #[must_use]
+    pub fn gigabytes_per_second(&self, line: Bytes) -> f64 {
+        line.0 as f64 / self.fastest_ns
+    }
+}
+
+/// One measured point of a region.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'r, 'a> {
+    /// What it was.
+    pub outcome: &'r Outcome<'a>,
+    /// Nanoseconds for each load.
+    pub nanoseconds: f64,
+    /// Within which that lies.
+    pub interval: Option<Interval>,
+}
+
+impl<'r, 'a> Region<'r, 'a> {
+    /// The measured points.
+    pub fn samples(&self) -> impl Iterator<Item = Sample<'r, 'a>> {
+        self.outcomes.iter().filter_map(|outcome| {
+            let summary = outcome.result.as_ref().ok()?.series.nanoseconds;
+            Some(Sample { outcome, nanoseconds: summary.median, interval: summary.interval })
+        })
+    }
+
+    /// The point with so many lanes and nothing between their loads.
+    #[must_use]
+    pub fn with_lanes(&self, lanes: usize) -> Option<Sample<'r, 'a>> {
+        self.samples().find(|sample| sample.outcome.point.walk.lanes() == lanes)
+    }
+
+    /// The point with so much work.
+    #[must_use]
+    pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Sample<'r, 'a>> {
+        self.samples().find(|sample| match sample.outcome.point.walk {
+            Walk::Lanes(kernel) => (kernel.work(), kernel.prefetch()) == (work, prefetch),
+            _ => false,
+        })
+    }
+
+    /// Loads in flight, by Little's law, in a walk that takes so long for each.
+    #[must_use]
+    pub fn in_flight(&self, nanoseconds: f64) -> Option<f64> {
+        Some(self.with_lanes(1)?.nanoseconds / nanoseconds)
+    }
+
+    /// Where more lanes bring no more: the median of the fastest times, against that of a lane alone.
+    #[must_use]
+    pub fn saturation(&self) -> Option<Saturation> {
+        let single = self.with_lanes(1)?;
+        let mut fastest = [None::<Sample<'_, '_>>; FASTEST];
+        for sample in self.samples() {
+            let mut carried = Some(sample);
+            for place in &mut fastest {
+                let time =
+                    |sample: &Option<Sample<'_, '_>>| sample.map_or(f64::INFINITY, |it| it.nanoseconds);
+                if time(&carried) < time(place) {
+                    core::mem::swap(&mut carried, place);
+                }
+            }
+        }
+        let median = |select: fn(&Sample<'_, '_>) -> Option<f64>| {
+            let mut values = [0.0; FASTEST];
+            for (value, sample) in values.iter_mut().zip(&fastest) {
+                *value = select(sample.as_ref()?)?;
+            }
+            stats::median(&mut values)
+        };
+        let plateau = median(|sample| Some(sample.nanoseconds))?;
+        let interval = || {
+            let low = median(|sample| Some(sample.interval?.low))?;
+            let high = median(|sample| Some(sample.interval?.high))?;
+            let single = single.interval?;
+            Some(Interval { low: single.low / high, high: single.high / low })
+        };
+        let best = fastest.first().copied().flatten()?;
+        let first = self.samples().find(|sample| sample.nanoseconds < PLATEAU * plateau)?;
+        Some(Saturation {
+            in_flight: single.nanoseconds / plateau,
+            interval: interval(),
+            from_lanes: first.outcome.point.walk.lanes(),
+            fastest_ns: best.nanoseconds,
+            fastest_lanes: best.outcome.point.walk.lanes(),
+        })
+    }
+}
+
+/// How far the window reaches over work that waits for loads, in instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkReach {
+    /// With so many instructions between a lane's loads, all lanes' loads were in flight.
+    pub hidden: usize,
+    /// With so many they were not; `None` where they always were.
+    pub exposed: Option<usize>,
+}
+
+/// Where the time of a load in memory leaves both the time without work and the floor, without a prefetch.
+#[must_use]
+pub fn work_reach(floor: Option<Region<'_, '_>>, memory: Region<'_, '_>) -> Option<WorkReach> {
+    let bare = memory.with_work(0, false)?.nanoseconds;
+    let mut reach = None;
+    for sample in memory.samples() {
+        let Walk::Lanes(kernel) = sample.outcome.point.walk else { continue };
+        if kernel.prefetch() {
+            continue;
+        }
+        let floor = floor.and_then(|floor| floor.with_work(kernel.work(), false));
+        let least = floor.map_or(bare, |floor| floor.nanoseconds.max(bare));
+        if sample.nanoseconds > EXPOSED * least {
+            let hidden = reach.map_or(0, |reach: WorkReach| reach.hidden);
+            return Some(WorkReach { hidden, exposed: Some(kernel.instructions()) });
+        }
+        reach = Some(WorkReach { hidden: kernel.instructions(), exposed: None });
+    }
+    reach
+}

@@ -1,0 +1,49 @@
+//! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
+
+use super::{Experiment, Findings, Plan, Session};
+use crate::error::{Failure, TimingError};
+use crate::lanes;
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::plan;
+use crate::report::window;
+use crate::result::Point;
+use crate::timer::Timer;
+
+/// Inverse throughput against the work between loads.
+pub const WINDOW: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "window",
+        summary: "how far the out-of-order window reaches past work between loads",
+        details: "Sixteen chains with 0 to 48 units of dependent work behind each load, with and without a \
+                  prefetch of the lane's next node; the same code in the first-level cache is the floor. Then two \
+                  chains with up to 768 instructions between their loads that depend on neither: where the loads \
+                  overlap no more, the reorder buffer (or what else the instructions need) is full.",
+        flags: FlagSet::PLACEMENT
+            .union(FlagSet::SAMPLING)
+            .union(FlagSet::PRESENTATION)
+            .union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        operands: Operands::NONE,
+    },
+    plan,
+    measure,
+    writers: &[
+        (Format::Text, window::text),
+        (Format::Json, window::json),
+        (Format::Csv, window::csv),
+        (Format::Svg, window::picture),
+    ],
+};
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    super::collected(session, plan::lanes::window)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    timer.counter().ok_or(TimingError::NeedsCounter)?;
+    lanes::run(session, timer, points)
+}

@@ -1,0 +1,268 @@
+//! Measures points of several lanes, each in a working set of its own size, in rounds over all of them.
+//!
+//! Points of one size and number of lanes go on where the last of them stopped.
+//! Before one of another number is timed, it leaves a trail of its own that
+//! fills the caches: what the others left there would be met as a hit.
+
+mod reach;
+
+use core::cell::Cell;
+
+use latency_core::buffer::Buffer;
+use latency_core::chain::Chain;
+use latency_core::kernel::lanes::{self, MOST_LANES};
+use latency_core::kernel::POINTER;
+use latency_core::units::Bytes;
+
+use crate::acquire;
+use crate::conclude::{self, DISTURBED_SHARE};
+use crate::error::{Failure, PlacementError};
+use crate::experiment::{Findings, Session};
+use crate::measure::{SideBySide, Stopwatch, Subject};
+use crate::placement::{self, Placement, Witness};
+use crate::plan;
+use crate::result::{Exclusion, Extra, Outcome, Point, Round, Walk};
+use crate::store::Store;
+use crate::timer::Timer;
+use crate::visit::{Pace, State, ROUNDS};
+use crate::warning::Warning;
+
+/// The working sets of different size, at the most: two or three caches and memory.
+const REGIONS: usize = 4;
+/// Rounds of a point that does not become precise.
+const MOST_ROUNDS: usize = 2 * ROUNDS;
+/// A trail is no longer than this: 25 MiB of single dependent loads.
+const LONGEST_TRAIL_NS: f64 = 40e6;
+
+/// As many as memory serves well on every machine known.
+const FILLING_LANES: usize = 16;
+/// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
+/// after two laps a load took 59 ns that takes 17 in the end.
+const FILLING_LAPS: u64 = 12;
+
+/// One working set in memory.
+struct Region<'p> {
+    size: Bytes,
+    buffer: Buffer<'p>,
+    witness: Witness,
+}
+
+/// What a point has so far.
+#[derive(Clone, Copy)]
+struct Course {
+    state: State,
+    positions: [u64; MOST_LANES],
+}
+
+/// Measures all points of one pair of nodes.
+///
+/// # Errors
+///
+/// [`Failure`] before anything was measured. An interrupt later on ends the rounds, and what there is is kept.
+pub fn run<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    let Some(first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
+    let mut chains = Store::filled(REGIONS, plan::chain(first)?)?;
+    let mut placements = [const { None::<Placement> }; REGIONS];
+    let mut free = placements.iter_mut().zip(chains.iter_mut());
+    for (index, point) in points.iter().enumerate() {
+        let earlier = points.get(..index).unwrap_or_default();
+        if earlier.iter().any(|other| other.size == point.size) {
+            continue;
+        }
+        let Some((placement, chain)) = free.next() else { break };
+        *chain = plan::chain(point)?;
+        *placement = Some(acquire::place(session, point.target, point.size, point.pages)?);
+    }
+    let mut regions = [const { None::<Region<'_>> }; REGIONS];
+    for ((region, placement), chain) in regions.iter_mut().zip(&mut placements).zip(chains.iter()) {
+        let Some(placement) = placement else { break };
+        let (lines, witness) = placement.split();
+        let buffer = Buffer::build(lines, chain, first.kernel.encoding)
+            .map_err(|_| PlacementError::NothingToMeasure)?;
+        *region = Some(Region { size: chain.layout().size(), buffer, witness });
+    }
+    let trail = session.machine.last_level_cache().0 / first.stride.0.max(1) * 3 / 2;
+    Lanes { watch: Stopwatch::new(timer, None)?, points, regions: &regions, trail, last: None }.run(session)
+}
+
+/// Points under way.
+struct Lanes<'t, 'p> {
+    watch: Stopwatch<'t>,
+    points: &'p [Point],
+    regions: &'p [Option<Region<'p>>],
+    /// Loads that fill every cache.
+    trail: u64,
+    /// Size and lanes of the point that was walked last.
+    last: Option<(Bytes, usize)>,
+}
+
+const fn group(point: &Point) -> (Bytes, usize) {
+    (point.size, point.walk.lanes())
+}
+
+impl Lanes<'_, '_> {
+    fn region(&self, size: Bytes) -> Result<&Region<'_>, PlacementError<'static>> {
+        let mut regions = self.regions.iter().flatten();
+        regions.find(|region| region.size == size).ok_or(PlacementError::NothingToMeasure)
+    }
+
+    fn run<'a>(mut self, session: &mut Session<'a, '_>) -> Result<Findings<'a>, Failure<'a>> {
+        let points = self.points;
+        let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
+        placement::pin(first.cpu)?;
+        let new = Course { state: State::default(), positions: [0; MOST_LANES] };
+        let mut courses = Store::filled(points.len(), new)?;
+        let mut rounds = Store::filled(points.len() * MOST_ROUNDS, Round::default())?;
+        for (course, point) in courses.iter_mut().zip(points) {
+            course.positions = start(self.region(point.size)?.buffer.chain(), point.walk.lanes());
+        }
+        let mut extra = Extra::default();
+        let visited = self.rounds(session, &mut courses, &mut rounds);
+        let visited = visited.and_then(|()| self.reaches(session, &mut courses, &rounds, &mut extra));
+        session.progress.clear();
+        let interrupted = match visited {
+            Ok(()) => false,
+            Err(Failure::Interrupted) => true,
+            Err(error) => return Err(error),
+        };
+        let mut outcomes =
+            Store::filled(points.len(), Outcome { point: first, result: Err(Exclusion::Interrupted) })?;
+        let (mut imprecise, mut disturbed) = (0, 0);
+        for (((outcome, point), course), rounds) in
+            outcomes.iter_mut().zip(points).zip(courses.iter()).zip(rounds.chunks(MOST_ROUNDS))
+        {
+            outcome.point = *point;
+            let rounds = rounds.get(..course.state.rounds).unwrap_or_default();
+            outcome.result = conclude(session, &mut self.watch, self.regions, course, rounds, point);
+            if let Ok(measured) = &outcome.result {
+                imprecise += u32::from(!measured.precise);
+                disturbed += u32::from(measured.series.disturbed_share() >= DISTURBED_SHARE);
+            }
+        }
+        let of = points.len() as u32;
+        if imprecise > 0 && session.options.trials.is_none() {
+            let wanted = session.options.precision;
+            session.warnings.push(Warning::PointsNotPrecise { points: imprecise, of, wanted });
+        }
+        if disturbed > 0 {
+            let share = DISTURBED_SHARE;
+            session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
+        }
+        Ok(Findings { outcomes, distributions: Store::empty()?, extra, interrupted })
+    }
+
+    /// Goes round the points until all are done.
+    fn rounds(
+        &mut self,
+        session: &mut Session<'_, '_>,
+        courses: &mut [Course],
+        rounds: &mut [Round],
+    ) -> Result<(), Failure<'static>> {
+        let points = self.points;
+        for step in 0..=MOST_ROUNDS {
+            session
+                .progress
+                .say(format_args!("round {step} of {ROUNDS} to {MOST_ROUNDS}, {} points", points.len()));
+            let mut open = false;
+            for (index, point) in points.iter().enumerate() {
+                let Some(course) = courses.get_mut(index).filter(|course| !course.state.done) else {
+                    continue;
+                };
+                let kept = rounds.get_mut(index * MOST_ROUNDS..(index + 1) * MOST_ROUNDS);
+                self.visit(session, point, course, kept.unwrap_or_default(), step == 0)?;
+                open |= !course.state.done;
+                let positions = course.positions;
+                for (course, _) in
+                    courses.iter_mut().zip(points).filter(|(_, other)| group(other) == group(point))
+                {
+                    course.positions = positions;
+                }
+            }
+            if !open {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a point into its steady state, and makes a round, or its warm-up.
+    fn visit(
+        &mut self,
+        session: &Session<'_, '_>,
+        point: &Point,
+        course: &mut Course,
+        kept: &mut [Round],
+        first: bool,
+    ) -> Result<(), Failure<'static>> {
+        let regions = self.regions;
+        let region = regions.iter().flatten().find(|region| region.size == point.size);
+        let region = region.ok_or(PlacementError::NothingToMeasure)?;
+        let side = SideBySide { walk: point.walk, positions: Cell::new(course.positions) };
+        let subject = Subject { buffer: &region.buffer, kernel: point.kernel, side: Some(&side) };
+        let trail = self.trail / point.walk.lanes() as u64 + 1;
+        let state = &mut course.state;
+        if self.last.replace(group(point)) != Some(group(point)) {
+            if region.buffer.chain().nodes() < self.trail {
+                self.fill(region)?;
+            } else {
+                self.watch.walk_for(&subject, &mut state.node, trail, LONGEST_TRAIL_NS)?;
+            }
+        }
+        let visited = if first {
+            let hops = session.options.warmup_iters.unwrap_or(trail / 64 + 1);
+            state.begin(session.options, &mut self.watch, &subject, Some(hops))
+        } else {
+            let limit_ns = session.options.time_limit.0 as f64 / 1e3;
+            let pace = Pace { rounds: ROUNDS, round_ns: 0.0, limit_ns };
+            state.advance(session.options, &mut self.watch, &subject, kept, &pace)
+        };
+        course.positions = side.positions.get();
+        visited
+    }
+}
+
+impl Lanes<'_, '_> {
+    /// Brings a working set into the caches that hold it: some laps by many lanes, which is fast.
+    fn fill(&self, region: &Region<'_>) -> Result<(), Failure<'static>> {
+        let Some(kernel) = lanes::parallel(FILLING_LANES) else { return Ok(()) };
+        let chain = region.buffer.chain();
+        let positions = Cell::new(start(chain, FILLING_LANES));
+        let side = SideBySide { walk: Walk::Lanes(kernel), positions };
+        let subject = Subject { buffer: &region.buffer, kernel: &POINTER, side: Some(&side) };
+        let hops = FILLING_LAPS * chain.nodes() / FILLING_LANES as u64 + 1;
+        self.watch.walk_for(&subject, &mut 0, hops, LONGEST_TRAIL_NS)
+    }
+}
+
+/// Nodes at equal distances on the cycle.
+fn start(chain: &Chain, lanes: usize) -> [u64; MOST_LANES] {
+    let mut positions = [0; MOST_LANES];
+    for (lane, position) in positions.iter_mut().enumerate().take(lanes) {
+        *position = chain.start(lane as u64, lanes as u64);
+    }
+    positions
+}
+
+/// Looks at the memory again, and makes a result for each load of the rounds.
+fn conclude<'a>(
+    session: &mut Session<'a, '_>,
+    watch: &mut Stopwatch<'_>,
+    regions: &[Option<Region<'_>>],
+    course: &Course,
+    rounds: &[Round],
+    point: &Point,
+) -> Result<crate::result::Measurement, Exclusion<'a>> {
+    if rounds.is_empty() {
+        return Err(Exclusion::Interrupted);
+    }
+    let region = regions.iter().flatten().find(|region| region.size == point.size);
+    let Region { buffer, witness, .. } = region.ok_or(Exclusion::Interrupted)?;
+    let placed = conclude::look_again(session, witness)?;
+    let mut measured = conclude::measurement(session, watch, placed, buffer.chain(), &course.state, rounds)?;
+    measured.series = measured.series.shared_by(point.walk.lanes() as f64);
+    Ok(measured)
+}

@@ -1,0 +1,77 @@
+//! Walks of several lanes between two stamps: the timed part of a batch of them.
+//!
+//! Lanes go on from where they stand. Those that set out from the same nodes
+//! again would find the lines that they left in a cache: 29 loads in flight were
+//! seen so where there are 14.
+
+use core::cell::Cell;
+
+use latency_core::buffer::{Buffer, Cursor};
+use latency_core::clock;
+use latency_core::kernel::lanes::MOST_LANES;
+
+use super::Stopwatch;
+use crate::error::{Failure, TimingError};
+use crate::result::Walk;
+use crate::sys::time;
+use crate::timer::Timer;
+
+/// Where each lane stands.
+pub type Positions = [u64; MOST_LANES];
+
+/// Lanes to be walked.
+#[derive(Debug)]
+pub struct SideBySide {
+    /// How; never [`Walk::Chain`], which has no lanes.
+    pub walk: Walk,
+    /// Where they stand: as many as the walk has lanes count.
+    pub positions: Cell<Positions>,
+}
+
+fn not_proven<E>(_: E) -> Failure<'static> {
+    Failure::Timing(TimingError::HopsNotProven)
+}
+
+impl Stopwatch<'_> {
+    /// Walks every lane `hops` hops, proves where each ended, and gives the nanoseconds that it took.
+    pub(super) fn walk_lanes(
+        &self,
+        buffer: &Buffer<'_>,
+        side: &SideBySide,
+        hops: u64,
+    ) -> Result<f64, Failure<'static>> {
+        let mut positions = side.positions.get();
+        let mut ends = [Cursor::default(); MOST_LANES];
+        let lanes = side.walk.lanes();
+        let (Some(starts), Some(ends)) = (positions.get_mut(..lanes), ends.get_mut(..lanes)) else {
+            return Err(not_proven(()));
+        };
+        let nanoseconds = match (self.timer, side.walk) {
+            (Timer::Counter(counter), walk) => {
+                let timed = match walk {
+                    Walk::Lanes(kernel) => {
+                        buffer.timed_walk_lanes(kernel, starts, ends, hops as usize, counter.stamp)
+                    }
+                    Walk::Apart(gap) => {
+                        let (starts, ends) = (starts.first_chunk(), ends.first_chunk_mut());
+                        let (Some(starts), Some(ends)) = (starts, ends) else { return Err(not_proven(())) };
+                        buffer.timed_walk_apart(gap, starts, ends, hops as usize, counter.stamp)
+                    }
+                    Walk::Chain => return Err(not_proven(())),
+                };
+                let timed = timed.map_err(not_proven)?;
+                let ticks = timed.end.ticks.saturating_sub(timed.start).saturating_sub(counter.overhead.0);
+                clock::nanoseconds(ticks as f64, counter.frequency)
+            }
+            (Timer::Kernel(clock), Walk::Lanes(kernel)) => {
+                let start = time::monotonic_raw_ns();
+                buffer.walk_lanes(kernel, starts, ends, hops as usize).map_err(not_proven)?;
+                time::monotonic_raw_ns().saturating_sub(start).saturating_sub(clock.overhead_ns) as f64
+            }
+            (Timer::Kernel(_), _) => return Err(TimingError::NeedsCounter.into()),
+        };
+        buffer.prove_lanes(starts, hops, ends).map_err(not_proven)?;
+        side.positions.set(positions);
+        Ok(nanoseconds)
+    }
+}

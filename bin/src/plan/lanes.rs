@@ -1,0 +1,98 @@
+//! The points of the experiments that walk several lanes: which loops, over which working sets.
+
+use latency_core::chain::Order;
+use latency_core::kernel::lanes::{self, Filler, Gap};
+use latency_core::kernel::POINTER;
+use latency_core::units::{Bytes, NodeId};
+
+use super::{working_set, Scope};
+use crate::analysis::claims::Claims;
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::result::{Point, Walk};
+use crate::warning::Warnings;
+
+/// Fillers between two points of the test of the window.
+const STEP: usize = 64;
+
+/// The working set that lies in the cache of a level: half of it, or a third of a shared one.
+fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
+    let claims = Claims::of(machine);
+    let claim = claims.level(level)?;
+    let share = if level >= 3 { 3 } else { 2 };
+    Some(Bytes(claim.size.0 / share / 4096 * 4096)).filter(|size| size.0 > 0)
+}
+
+/// The point from which all others differ in size and walk: in the memory of the first node, from that node.
+fn base<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+) -> Result<Point, Failure<'a>> {
+    let scope = Scope::resolve(options, machine, warnings)?;
+    let initiator = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+    let own = scope.targets.contains(initiator.0).then_some(initiator);
+    let target = own.or(scope.targets.first().map(NodeId)).ok_or(PlacementError::NothingToMeasure)?;
+    let point = Point {
+        initiator,
+        cpu: scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?,
+        target,
+        kernel: &POINTER,
+        order: Order::Random,
+        size: working_set(options, machine, target, warnings)?,
+        stride: options.stride,
+        seed: options.seed,
+        pages: options.pages,
+        walk: Walk::Chain,
+    };
+    super::chain(&point)?;
+    Ok(point)
+}
+
+/// The points of `parallel`: every number of lanes in the second and third level and in memory, or in the size given.
+///
+/// # Errors
+///
+/// As [`Scope::resolve`] and [`working_set`].
+pub fn parallel<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+    each: &mut dyn FnMut(Point),
+) -> Result<(), Failure<'a>> {
+    let base = base(options, machine, warnings)?;
+    let caches = [2, 3].map(|level| in_cache(machine, level).filter(|_| options.size.is_none()));
+    for size in caches.into_iter().flatten().filter(|size| *size < base.size).chain([base.size]) {
+        for kernel in &lanes::PARALLEL {
+            each(Point { size, walk: Walk::Lanes(kernel), ..base });
+        }
+    }
+    Ok(())
+}
+
+/// The points of `window`: every amount of work in the first-level cache and in memory, then gaps in memory.
+///
+/// # Errors
+///
+/// As [`Scope::resolve`] and [`working_set`].
+pub fn window<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+    each: &mut dyn FnMut(Point),
+) -> Result<(), Failure<'a>> {
+    let base = base(options, machine, warnings)?;
+    let floor = in_cache(machine, 1).filter(|size| *size < base.size);
+    for size in floor.into_iter().chain([base.size]) {
+        for kernel in lanes::WINDOW.iter().flatten() {
+            each(Point { size, walk: Walk::Lanes(kernel), ..base });
+        }
+    }
+    for filler in Filler::ALL {
+        for gap in (0..=Gap::MOST).step_by(STEP).filter_map(|fillers| Gap::new(filler, fillers)) {
+            each(Point { walk: Walk::Apart(gap), ..base });
+        }
+    }
+    Ok(())
+}
