@@ -36,7 +36,9 @@ pub fn run<'a>(
         outcome.point = *point;
     }
     let mut interrupted = false;
-    for pages in KINDS {
+    // What was asked for comes first: without it the others are not wanted.
+    let asked = session.options.pages;
+    for pages in [asked].into_iter().chain(KINDS.into_iter().filter(|pages| *pages != asked)) {
         if interrupted {
             break;
         }
@@ -49,7 +51,7 @@ pub fn run<'a>(
                     *outcome = *found;
                 }
             }
-            Err(Failure::Placement(error)) if session.options.pages != pages || pages == Pages::Auto => {
+            Err(Failure::Placement(error)) if pages != asked || pages == Pages::Auto => {
                 for outcome in mine {
                     outcome.result = Err(Exclusion::Placement(error));
                 }
