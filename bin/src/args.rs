@@ -94,9 +94,13 @@ impl fmt::Display for Escaped<'_> {
                 }
                 left -= 1;
                 match character {
-                    // A quote needs no escape where the whole is not quoted as source.
-                    '\'' | '"' => out.write_char(character)?,
-                    _ => write!(out, "{}", character.escape_debug())?,
+                    '\0' => out.write_str("\\0")?,
+                    '\t' => out.write_str("\\t")?,
+                    '\n' => out.write_str("\\n")?,
+                    '\r' => out.write_str("\\r")?,
+                    '\\' => out.write_str("\\\\")?,
+                    _ if steers(character) => write!(out, "\\u{{{:x}}}", u32::from(character))?,
+                    _ => out.write_char(character)?,
                 }
             }
             for byte in chunk.invalid() {
@@ -109,6 +113,21 @@ impl fmt::Display for Escaped<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a character prints nothing of its own, and may move or hide what others print.
+///
+/// Unicode's categories of control, format and private characters, the fillers and the
+/// joiners. The whole of what does not print would be a table of some kilobytes.
+const fn steers(character: char) -> bool {
+    matches!(character,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}'
+        | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
 }
 
 #[cfg(test)]
@@ -165,6 +184,7 @@ mod tests {
             (&b"plain 'x' \"y\""[..], "plain 'x' \"y\""),
             (b"\x1b[31m\n\0", "\\u{1b}[31m\\n\\0"),
             ("Größe \u{202e}".as_bytes(), "Größe \\u{202e}"),
+            ("C:\\x \u{9b}\u{200b}\t\r".as_bytes(), "C:\\\\x \\u{9b}\\u{200b}\\t\\r"),
             (b"ab\xff\xc3", "ab\\xff\\xc3"),
         ] {
             assert_eq!(Escaped(bytes).to_string(), shown);

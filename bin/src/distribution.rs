@@ -31,7 +31,7 @@ pub struct Distribution {
     pub step: u64,
     /// The hops between two stamps: 1, or as many as can be timed.
     pub each: u32,
-    /// Ticks between the stamps, the timer's own included, interrupted or not.
+    /// Ticks between the stamps, the timer's own included, of all windows in which the kernel was not entered.
     pub windows: Histogram,
     /// Ticks between two stamps around nothing, taken in turn with the hops.
     pub empties: Histogram,
@@ -53,12 +53,20 @@ pub struct Distribution {
     pub slow_from: u64,
 }
 
-/// Interruptions, as they showed while no memory was touched.
+/// Interruptions: those that left their mark, and those that only take time, as they showed where no memory was touched.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interruptions {
-    /// Interrupted hops that gaps and context switches make likely.
+    /// Windows in which the kernel was entered; they are in no histogram.
+    pub marked: u64,
+    /// Their mean in ticks.
+    pub marked_mean: f64,
+    /// The longest of them in ticks.
+    pub marked_longest: u64,
+    /// Entries of the kernel while the watching loop ran; none where they leave no mark.
+    pub watched_interrupts: u64,
+    /// Other interrupted hops that the gaps make likely: a hypervisor's, or the firmware's.
     pub expected: f64,
-    /// Gaps in the watching loop.
+    /// Gaps in the watching loop without an entry of the kernel.
     pub gaps: u64,
     /// The ticks that a gap had at least.
     pub least_gap: u64,
@@ -116,7 +124,7 @@ impl Distribution {
         hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window as f64))
     }
 
-    /// The slowest window of all, interrupted or not.
+    /// The slowest window without a mark, interrupted or not.
     #[must_use]
     pub fn longest_ns(&self) -> Option<f64> {
         self.windows.maximum().map(|window| self.nanoseconds(window as f64))
@@ -128,7 +136,13 @@ impl Distribution {
         self.nanoseconds(self.mean)
     }
 
-    /// How many windows were interrupted.
+    /// How many windows there were in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.windows.total() + self.interruptions.marked
+    }
+
+    /// How many windows were interrupted without a mark.
     #[must_use]
     pub fn interrupted(&self) -> u64 {
         let calm: u64 =

@@ -200,8 +200,14 @@ fn perform<'a>(
         terminal: screen(options, environment),
         partial: findings.interrupted,
     };
-    write(&mut out, experiment, options.format, &report);
-    let written = finish(out, options);
+    let written = if done == 0 && findings.interrupted && options.output.is_some() {
+        // A file that is there is worth more than one without a number.
+        drop(out);
+        Ok(())
+    } else {
+        write(&mut out, experiment, options.format, &report);
+        finish(out, options)
+    };
     for warning in warnings.iter() {
         // Messages drop their errors: there is nobody left to tell.
         let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());

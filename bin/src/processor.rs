@@ -77,7 +77,7 @@ impl Processor {
         let vendor = cpuid.get_vendor_info();
         let vendor = Text::from_bytes(vendor.as_ref().map_or("", |vendor| vendor.as_str()).as_bytes());
         let brand = cpuid.get_processor_brand_string();
-        let brand = Text::from_bytes(brand.as_ref().map_or("", |brand| brand.as_str()).trim().as_bytes());
+        let brand = Text::from_bytes(brand.as_ref().map_or("", |brand| brand.as_str()).as_bytes());
         let features = cpuid.get_feature_info();
         let signature = features
             .as_ref()

@@ -146,7 +146,7 @@ pub fn smaps_transparent_huge(line: &[u8]) -> Option<Bytes> {
 }
 
 fn decimal(text: &[u8]) -> Option<u64> {
-    core::str::from_utf8(text).ok()?.trim_end().parse().ok()
+    core::str::from_utf8(text.trim_ascii_end()).ok()?.parse().ok()
 }
 
 fn hexadecimal(text: &[u8]) -> Option<u64> {

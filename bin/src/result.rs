@@ -2,10 +2,12 @@
 //!
 //! Reports see nothing else. No system is asked here.
 
+mod walk;
+
 use core::fmt;
 
 use latency_core::chain::Order;
-use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
+use latency_core::kernel::lanes::Filler;
 use latency_core::kernel::Kernel;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{Interval, Summary};
@@ -14,6 +16,8 @@ use latency_core::units::{Bytes, CpuId, Hertz, NodeId, Ticks};
 use crate::error::PlacementError;
 use crate::options::Pages;
 use crate::proof::{Evidence, PageCounts};
+
+pub use walk::{Reach, Walk};
 
 /// One point of a plan: everything that decides what is measured.
 #[derive(Clone, Copy, Debug)]
@@ -38,30 +42,6 @@ pub struct Point {
     pub pages: Pages,
     /// How it is walked.
     pub walk: Walk,
-}
-
-/// How many chains are walked at a time.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum Walk {
-    /// One chain of dependent loads, by the point's kernel: what it takes is a latency.
-    #[default]
-    Chain,
-    /// Lanes side by side: what it takes is the inverse of a throughput.
-    Lanes(&'static LaneKernel),
-    /// Two lanes with fillers between their loads.
-    Apart(Gap),
-}
-
-impl Walk {
-    /// The chains walked side by side.
-    #[must_use]
-    pub const fn lanes(&self) -> usize {
-        match self {
-            Walk::Chain => 1,
-            Walk::Lanes(kernel) => kernel.lanes(),
-            Walk::Apart(_) => Gap::LANES,
-        }
-    }
 }
 
 /// What one round of batches says, per hop.
@@ -208,6 +188,19 @@ impl Placed {
         [&self.after.numa_maps, &self.after.page_query].into_iter().flatten().map(elsewhere).max()
     }
 
+    /// Whether the size of the pages is known, and not only asked for.
+    ///
+    /// A mapping from a pool has pages of its size or does not come about; of
+    /// the others only /proc tells.
+    #[must_use]
+    pub const fn pages_are_verified(&self) -> bool {
+        match self.pages {
+            Pages::Huge2m | Pages::Huge1g => true,
+            Pages::Thp => self.after.transparent_huge.is_some(),
+            Pages::Auto | Pages::Small4k => self.after.kernel_page.is_some(),
+        }
+    }
+
     /// The share of the buffer in transparent huge pages at the end, where those were obtained.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
@@ -279,17 +272,6 @@ pub struct Extra {
     pub edge: Option<Result<Edge, EdgeError>>,
     /// How far the processor reaches over each kind of filler; `None` if it was not looked for.
     pub reach: [Option<Reach>; Filler::ALL.len()],
-}
-
-/// How many fillers the processor reaches over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
-    /// What they are.
-    pub filler: Filler,
-    /// With so many, two loads still overlap.
-    pub overlaps: usize,
-    /// With so many, they do no longer; `None` where they always did.
-    pub alone: Option<usize>,
 }
 
 /// The clock that batches were timed with, for reports.

@@ -6,17 +6,19 @@
 //! half of a physically indexed cache to one and a half of it, the pages behind a
 //! buffer decide more than anything else, and one placement is one sample.
 
+mod entry;
+
 use latency_core::buffer::Buffer;
-use latency_core::chain::Order;
 use latency_core::rng::Pcg32;
 use latency_core::stats;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::Bytes;
 
 use crate::acquire;
 use crate::conclude::{self, DISTURBED_SHARE};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
 use crate::measure::{Stopwatch, Subject};
+use crate::options::Options;
 use crate::placement::{self, Placement};
 use crate::plan;
 use crate::result::{Exclusion, Extra, Outcome, Point, Round};
@@ -25,37 +27,14 @@ use crate::sys::time;
 use crate::timer::Timer;
 use crate::visit::{Pace, State, FEWEST_ROUNDS, ROUNDS};
 use crate::warning::Warning;
+use entry::{room, Entry, FEW_HOPS};
 
-/// Offsets that the visits to a point take turns in.
-const PLACEMENTS: u64 = 16;
 /// The rounds of all points together, at the most: half a MiB of results.
 const ROUNDS_KEPT: usize = 12_288;
-/// A point whose visits take longer has its confidence interval looked at after [`FEWEST_ROUNDS`].
-const DEAR_VISIT_NS: f64 = 20e6;
 /// Beyond this share of the time for all, points are left with the rounds that they have.
 const OVERTIME: f64 = 1.2;
 /// The run is spread over at least this long, since drift is a matter of seconds.
 const SPREAD_NS: f64 = 1e9;
-/// Up to this size two laps of warm-up cost nothing that matters.
-const SMALL: Bytes = Bytes(4 << 20);
-/// The longest lap of warm-up in one visit: 0.6 s at 150 ns.
-const LONGEST_LAP: u64 = 1 << 22;
-/// Steady rounds over first pass: below the first, a good part of the hops hit a cache, and which lines it keeps
-/// settles over laps; above the second, none hit.
-const CACHED_RATIOS: (f64, f64) = (0.8, 0.96);
-/// Where no cache helps, so many hops fill the TLBs and bring page tables into the caches.
-const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
-
-/// One point and how far it has come.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    point: Point,
-    state: State,
-    /// Its first steady round over its first pass, which no cache held: the smaller, the more a cache holds of it.
-    cached_ratio: f64,
-    /// How long its last visit took.
-    visit_ns: f64,
-}
 
 /// How long everything may take.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +100,7 @@ impl<'t> Rotation<'t> {
         let placement = acquire::place(session, like.target, region, like.pages)?;
         // Without policies, memory is placed by touching it from a CPU of its node.
         placement::pin(like.cpu)?;
-        let entry = Entry { point: *like, state: State::default(), cached_ratio: 0.0, visit_ns: 0.0 };
+        let entry = Entry::new(*like);
         let per_point = (ROUNDS_KEPT / capacity.max(1)).clamp(2 * ROUNDS, crate::measure::MOST_ROUNDS);
         Ok(Rotation {
             placement,
@@ -214,7 +193,7 @@ impl<'t> Rotation<'t> {
         let mut made = 0;
         for ((nanoseconds, cycles), place) in nanoseconds.iter_mut().zip(&mut cycles).zip(0..visits) {
             let (lines, _) = self.placement.split();
-            let lines = lines.get_mut(offset(point, lines.len(), place)..).unwrap_or_default();
+            let lines = room(point, lines, place);
             let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
                 .map_err(|_| PlacementError::NothingToMeasure)?;
             let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
@@ -299,56 +278,20 @@ impl<'t> Rotation<'t> {
         }
         for turn in 0..length {
             let Some(&index) = self.order.get(turn) else { break };
-            self.visit(session, index)?;
+            self.visit(session.options, index)?;
             self.tell(session);
         }
         Ok(length > 0)
     }
 
-    fn visit(&mut self, session: &Session<'_, '_>, index: usize) -> Result<(), Failure<'static>> {
-        let Self { placement, watch, entries, rounds, per_point, limits, count, .. } = self;
-        let (Some(entry), Some(kept)) =
-            (entries.get_mut(index), rounds.get_mut(index * *per_point..(index + 1) * *per_point))
-        else {
-            return Ok(());
-        };
-        let start = time::monotonic_raw_ns();
-        let Entry { point, state, cached_ratio, visit_ns } = entry;
-        let chain = plan::chain(point)?;
-        let (lines, _) = placement.split();
-        let place = state.rounds as u64 * 5 + index as u64;
-        let lines = lines.get_mut(offset(point, lines.len(), place)..).unwrap_or_default();
-        let buffer = Buffer::build(lines, &chain, point.kernel.encoding)
-            .map_err(|_| PlacementError::NothingToMeasure)?;
-        let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
-        let asked = session.options.warmup_iters;
-        let first = state.rounds == 0;
-        if first {
-            let lap = chain.nodes().min(LONGEST_LAP);
-            let hops = if point.size <= SMALL { lap.max(FEW_HOPS.0) } else { lap };
-            state.begin(session.options, watch, &subject, asked.or(Some(hops)))?;
-        }
-        let hops = match asked {
-            Some(_) if first => 0,
-            Some(hops) => hops,
-            None => warm_up_hops(chain.nodes(), *cached_ratio, first),
-        };
-        if hops > 0 {
-            watch.warm_up(&subject, &mut state.node, Some(hops))?;
-        }
-        state.spent_ns += time::monotonic_raw_ns().saturating_sub(start) as f64;
-        let least = if *visit_ns > DEAR_VISIT_NS { FEWEST_ROUNDS } else { ROUNDS };
-        let pace = Pace {
-            rounds: least,
-            round_ns: SPREAD_NS / (least * (*count).max(1)) as f64,
-            limit_ns: limits.point_ns,
-        };
-        state.advance(session.options, watch, &subject, kept, &pace)?;
-        if let (true, Some(cold_ns), Some(round)) = (first, state.warm_up.cold_ns, kept.first()) {
-            *cached_ratio = if point.size <= SMALL { 0.0 } else { round.nanoseconds / cold_ns };
-        }
-        *visit_ns = time::monotonic_raw_ns().saturating_sub(start) as f64;
-        Ok(())
+    fn visit(&mut self, options: &Options<'_>, index: usize) -> Result<(), Failure<'static>> {
+        let per_point = self.per_point;
+        let kept = self.rounds.get_mut(index * per_point..(index + 1) * per_point);
+        let (Some(entry), Some(kept)) = (self.entries.get_mut(index), kept) else { return Ok(()) };
+        let round_ns = SPREAD_NS / (entry.fewest_rounds() * self.count.max(1)) as f64;
+        let pace = Pace { rounds: entry.fewest_rounds(), round_ns, limit_ns: self.limits.point_ns };
+        let (lines, _) = self.placement.split();
+        entry.visit(options, &mut self.watch, lines, kept, &pace, index as u64)
     }
 
     fn elapsed_ns(&self) -> f64 {
@@ -360,8 +303,7 @@ impl<'t> Rotation<'t> {
         let entries = || self.entries.iter().take(self.count);
         let done = entries().filter(|entry| entry.state.done).count();
         let left = entries().filter(|entry| !entry.state.done).map(|entry| {
-            let least = if entry.visit_ns > DEAR_VISIT_NS { FEWEST_ROUNDS } else { ROUNDS };
-            entry.visit_ns * least.saturating_sub(entry.state.rounds).max(1) as f64
+            entry.visit_ns * entry.fewest_rounds().saturating_sub(entry.state.rounds).max(1) as f64
         });
         let left = left.sum::<f64>().min((self.limits.run_ns - self.elapsed_ns()).max(0.0));
         session.progress.say(format_args!(
@@ -370,26 +312,4 @@ impl<'t> Rotation<'t> {
             (left / 1e9) as u64 + 1
         ));
     }
-}
-
-/// The warm-up of a visit, besides the first pass in the first one.
-fn warm_up_hops(nodes: u64, cached_ratio: f64, first: bool) -> u64 {
-    let lap = nodes.min(LONGEST_LAP);
-    match cached_ratio {
-        _ if first => lap,
-        ratio if ratio < CACHED_RATIOS.0 => 2 * lap,
-        ratio if ratio < CACHED_RATIOS.1 => lap,
-        _ => (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1),
-    }
-}
-
-/// The first line of a visit's chain: one of [`PLACEMENTS`] in the room that its size leaves.
-fn offset(point: &Point, lines: usize, place: u64) -> usize {
-    let unit = match point.order {
-        Order::Local(region) => region.max(PageSize::Small.bytes()),
-        Order::Random | Order::Sequential | Order::Backward => PageSize::Small.bytes(),
-    };
-    let room = (lines as u64 * 64).saturating_sub(point.size.0) / unit.0.max(1);
-    let step = place % PLACEMENTS;
-    (room * step / (PLACEMENTS - 1) * unit.0 / 64) as usize
 }

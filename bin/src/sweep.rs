@@ -110,12 +110,15 @@ fn place<'a>(
 ) -> Result<Result<Placement, PlacementError<'a>>, Failure<'a>> {
     let options = session.options;
     match acquire::place(session, point.target, point.size, point.pages) {
+        // No way leads there from here: that is said in the matrix, unless this very node was asked for.
+        Err(Failure::Placement(error @ PlacementError::NotReachable { .. })) if options.memnode.is_none() => {
+            session.warnings.push(Warning::NotMeasurableHere { node: point.target });
+            Ok(Err(error))
+        }
+        // What the defaults ask for may be left out; what was typed may not.
         Err(Failure::Placement(error))
             if options.memnode.is_none() && options.pages == Pages::Auto && options.size.is_none() =>
         {
-            if matches!(error, PlacementError::NotReachable { .. }) {
-                session.warnings.push(Warning::NotMeasurableHere { node: point.target });
-            }
             Ok(Err(error))
         }
         result => result.map(Ok),

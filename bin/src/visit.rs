@@ -46,6 +46,17 @@ pub struct State {
 }
 
 impl State {
+    /// A point that was not visited yet.
+    pub const NEW: State = State {
+        node: 0,
+        warm_up: WarmUp { hops: 0, cold_ns: None, estimate_ns: 0.0 },
+        hops: 0,
+        rounds: 0,
+        trials: 0,
+        spent_ns: 0.0,
+        done: false,
+    };
+
     /// The first visit: warms up by `hops`, or as the stopwatch sees fit, and chooses the length of a trial.
     ///
     /// # Errors

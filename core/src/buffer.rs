@@ -92,6 +92,8 @@ pub struct TimedHops {
     pub window: u32,
     /// Between the stamps around nothing, right after the hops.
     pub empty: u32,
+    /// An interrupt came during the hops.
+    pub interrupted: bool,
 }
 
 /// A chain written to memory.
@@ -212,17 +214,23 @@ impl<'m> Buffer<'m> {
         let base = self.lines.as_ptr().cast();
         let ticks = |from: u64, to: u64| u32::try_from(to.saturating_sub(from)).unwrap_or(u32::MAX);
         let begin = stamp.start();
+        arch::set_interrupt_mark();
         for sample in samples {
+            if !arch::interrupt_mark_holds() {
+                arch::set_interrupt_mark();
+            }
             let start = stamp.start();
             // SAFETY: as in `walk`; a chase that set out on a node ends on one.
             cursor = unsafe { routine(base, cursor, each, length) };
             let end = stamp.end().ticks;
+            let interrupted = !arch::interrupt_mark_holds();
             let empty = stamp.start();
             let empty_end = stamp.end().ticks;
             *sample = TimedHops {
                 since: ticks(begin, start),
                 window: ticks(start, end),
                 empty: ticks(empty, empty_end),
+                interrupted,
             };
         }
         Ok((Cursor(cursor), begin))

@@ -13,8 +13,8 @@ use crate::rng::Pcg32;
 
 /// An interruption adds at least one median hop to a hop, or else it cannot be told from memory.
 const LEAST_MEDIANS: u64 = 2;
-/// A timer interrupt beside a chase finds its own code out of the caches, and takes up to twice as long.
-const COLD: u64 = 2;
+/// An interrupt handler beside a chase finds its own code out of the caches, and takes longer: a half octave.
+const COLD: (u64, u64) = (3, 4);
 /// Standard deviations of a count that are left to chance.
 const CHANCE: f64 = 3.0;
 /// So few hops above everything that is explained may be anything.
@@ -35,21 +35,29 @@ impl Watch<'_> {
     /// How many hops are to be expected that were interrupted for `ticks` or longer.
     #[must_use]
     pub fn expected(&self, ticks: u64) -> f64 {
-        self.gaps.count_from(ticks) as f64 * self.exposure + self.switches as f64
+        self.gaps_from(ticks) + self.switches as f64
+    }
+
+    fn gaps_from(&self, ticks: u64) -> f64 {
+        self.gaps.count_from(ticks) as f64 * self.exposure
     }
 }
 
 /// The ticks from which a hop counts as interrupted.
 ///
 /// That is the smallest number above twice the median from which on hops are not
-/// more frequent than gaps of that length in a loop that touches no memory. What
-/// is more frequent is memory's own, however long it is. `None` where no hop is
-/// that long.
+/// more frequent than gaps as long in a loop that touches no memory, all in all
+/// and in each half octave. What is more frequent is memory's own, however long
+/// it is. `None` where no hop is that long.
 #[must_use]
 pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<u64> {
+    let gap = |ticks: u64| ticks.saturating_sub(median) / COLD.1 * COLD.0;
+    let by_chance = |found: u64, expected: f64| found as f64 <= expected + CHANCE * sqrt(expected) + STRAY;
     let explained = |&ticks: &u64| {
-        let expected = watch.expected(ticks / COLD);
-        hops.count_from(ticks) as f64 <= expected + CHANCE * sqrt(expected) + STRAY
+        let above = Tally::edges().find(|&edge| edge > ticks).unwrap_or(u64::MAX);
+        let (expected, expected_above) = (watch.expected(gap(ticks)), watch.gaps_from(above));
+        let (found, found_above) = (hops.count_from(ticks), hops.count_from(above));
+        by_chance(found, expected) && by_chance(found - found_above, expected - expected_above)
     };
     let least = median.saturating_mul(LEAST_MEDIANS);
     let edges = Tally::edges().rev().take_while(|&ticks| ticks > least);

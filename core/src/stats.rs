@@ -134,7 +134,9 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
     // P(X = k) for X binomial, from a half to the power of `count`. For large counts that
     // underflows, and the normal approximation is exact to a rank: z = 1.96, sigma = sqrt(n)/2.
     if count > 1000 {
-        let reach = (count as u64 * 9604 / 10_000).isqrt() as usize + 1;
+        let square = (count as u64).saturating_mul(9604) / 10_000;
+        // The first number above the root; the root of all samples there can be is small.
+        let reach = (1..).find(|reach| reach * reach > square).map_or(0, |reach| reach as usize);
         let low = (count / 2).saturating_sub(reach);
         return Some((low, count - 1 - low));
     }

@@ -1,5 +1,6 @@
 //! Real output against the schema of the documents, `tests/schema/latency-bench.schema.json`.
 
+use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
 use latency_tests::run::run;
 use latency_tests::schema::{assert_valid, of_results, violations};
@@ -40,12 +41,47 @@ fn every_order_and_every_kind_of_page_is_valid() {
     }
 }
 
+/// A curve of a few small sizes, in a second or two.
+const SHORT_CURVE: [&str; 7] = [
+    "curve",
+    "--json",
+    "--min-size=8K",
+    "--max-size=1M",
+    "--points-per-octave=2",
+    "--trials=15",
+    "--iters=2000",
+];
+
+#[test]
+fn a_curve_is_valid_and_so_is_what_is_made_of_it() {
+    let directory = Directory::new("schema");
+    let path = directory.path().join("curve.json");
+    let document = run(&SHORT_CURVE).expect_json(0);
+    assert_valid(&document);
+    std::fs::write(&path, document.to_string()).expect("a scratch file");
+    let path = path.to_str().expect("a path in UTF-8");
+    assert_valid(&run(&["fit", "--json", path]).expect_json(0));
+    let comparison = run(&["compare", "--json", path, path]).expect_json(0);
+    assert_valid(&comparison);
+    assert_eq!(at(&comparison, "/median_ratio"), 1.0);
+}
+
 #[test]
 fn a_distribution_is_valid() {
     let options = ["distribution", "--json", "--size=4M", "--trials=15", "--cpunode=0", "--memnode=0"];
     let document = run(&options).expect_json(0);
     assert_valid(&document);
     assert!(at(&document, "/points/0/distribution/hop_percentiles_ns/p50").is_number(), "{document:#}");
+}
+
+#[test]
+fn lanes_are_valid() {
+    let document = run(&["parallel", "--json", "--trials=7", "--size=4M"]).expect_json(0);
+    assert_valid(&document);
+    assert!(at(&document, "/saturation/0/loads_in_flight").is_number(), "{document:#}");
+    let document = run(&["window", "--json", "--trials=7", "--size=4M"]).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(at(&document, "/filler_reach/2/filler"), "mixed", "{document:#}");
 }
 
 #[test]

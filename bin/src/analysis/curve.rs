@@ -4,26 +4,19 @@
 //! Fits are made on core cycles where they are known, since these repeat better than
 //! nanoseconds by the factor that the core's clock moves.
 
-use core::cmp::Ordering;
-
-use latency_core::math::ln;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::model::translation::{self, Cause, Classification, PageKnee};
+use latency_core::model::translation::{self, Classification, PageKnee};
 use latency_core::model::{
-    fit_classic, fit_classic_fixed, fit_hill, Fit, FitError, Level, LevelCount, Point, Workspace, MAX_LEVELS,
+    fit_classic, fit_classic_fixed, fit_hill, Fit, FitError, LevelCount, Point, Workspace, MAX_LEVELS,
     MAX_POINTS,
 };
 use latency_core::stats;
 use latency_core::units::Bytes;
 
+use super::caches::{caches, plateaus, Cache};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
-use super::samples::Sample;
-
-/// The page whose translations the points with one line on each page use up.
-pub const PAGE: Bytes = Bytes(4096);
-/// A reported size outside of the interval from onset to knee by more is disagreement: neighbouring points lie
-/// a sixteenth of an octave apart around a knee.
-const TOLERANCE: f64 = 1.06;
+use super::pages::{Knees, PAGE};
+use super::samples::{collect, Sample};
 
 /// Everything that is concluded from a curve.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +37,8 @@ pub struct Analysis {
     pub translation: Option<PageKnee>,
     caches: [Cache; MAX_LEVELS],
     count: usize,
+    /// The largest working set that was fitted.
+    pub largest: Bytes,
     /// The stride of the points that were fitted.
     stride: Bytes,
 }
@@ -61,6 +56,7 @@ impl Analysis {
     ) -> Analysis {
         let stride = samples.clone().map(|sample| sample.stride).min().unwrap_or(Bytes(64));
         let dense = || samples.clone().filter(move |sample| sample.stride == stride);
+        let largest = dense().map(|sample| sample.size).max().unwrap_or(Bytes(0));
         let in_cycles = dense().all(|sample| sample.core_cycles.is_some());
         let mut points = [Point::default(); MAX_POINTS];
         // Those that are too many are left out at the end, where the curve is flat.
@@ -88,9 +84,23 @@ impl Analysis {
             }
         }
         let gigahertz = in_cycles.then(|| clock(dense())).flatten();
-        let (caches, count) =
+        let (mut caches, count) =
             hill.as_ref().map_or(([Cache::default(); MAX_LEVELS], 0), |fit| caches(fit, &claims));
-        Analysis { gigahertz, hill, classic, fixed, edge, claims, translation, caches, count, stride }
+        let reach = translation.map(|knee| knee.pages * PAGE.0 as f64);
+        plateaus(caches.get_mut(..count).unwrap_or_default(), points, reach);
+        Analysis {
+            gigahertz,
+            hill,
+            classic,
+            fixed,
+            edge,
+            claims,
+            translation,
+            caches,
+            count,
+            largest,
+            stride,
+        }
     }
 
     /// Whether a point is one of those that were fitted.
@@ -111,180 +121,17 @@ impl Analysis {
         self.gigahertz.map(|_| latency)
     }
 
+    /// Whether the curve goes far enough beyond a reported cache for it to show.
+    #[must_use]
+    pub fn reaches(&self, claim: &Claim) -> bool {
+        self.largest.0 / 2 >= claim.size.0
+    }
+
     /// The caches as a program meets them, nearest first.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         self.caches.get(..self.count).unwrap_or_default()
     }
-}
-
-/// The most ways in which levels could belong to claims.
-const ASSIGNMENTS: usize = MAX_CLAIMS.pow(MAX_LEVELS as u32);
-/// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
-const UNUSED: f64 = 2.0;
-
-/// What each stage's own distance from the reported size weighs beside that of the last.
-const STAGE: f64 = 0.1;
-
-/// Levels of a fit that are one cache, or one that gives way in stages.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cache {
-    /// Its place in the hierarchy, from 1.
-    pub number: u32,
-    /// Its first stage, which has its latency.
-    pub first: Level,
-    /// Its last, beyond which the next cache or the memory serves most accesses.
-    pub last: Level,
-    /// The number of stages.
-    pub stages: u32,
-    /// What the system reports of it.
-    pub claim: Option<Claim>,
-}
-
-impl Cache {
-    /// Whether the reported size lies outside of the interval in which it gives way.
-    #[must_use]
-    pub fn disagrees(&self) -> bool {
-        self.claim.is_some_and(|claim| {
-            let size = claim.size.0 as f64;
-            size * TOLERANCE < self.first.onset || size > self.last.capacity.value * TOLERANCE
-        })
-    }
-}
-
-/// Joins the levels of a fit into caches: by what the system reports, as far as it does.
-fn caches(fit: &Fit, claims: &Claims) -> ([Cache; MAX_LEVELS], usize) {
-    let mut found = [Cache::default(); MAX_LEVELS];
-    let mut count = 0;
-    let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
-    let numbers = assign(levels(), claims);
-    let mut last_number = 0;
-    for (level, assigned) in levels().zip(numbers) {
-        // Without claims, what has no plateau of its own is the end of the cache before it.
-        let number = assigned.unwrap_or(last_number + u32::from(level.plateau || last_number == 0));
-        if number == last_number {
-            if let Some(cache) = found.get_mut(..count).and_then(<[_]>::last_mut) {
-                cache.last = *level;
-                cache.stages += 1;
-            }
-        } else if let Some(slot) = found.get_mut(count) {
-            let claim = claims.level(number).copied();
-            *slot = Cache { number, first: *level, last: *level, stages: 1, claim };
-            count += 1;
-        }
-        last_number = number;
-    }
-    (found, count)
-}
-
-/// Which reported cache each level is, such that sizes fit best where levels leave a cache.
-fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) -> [Option<u32>; MAX_LEVELS] {
-    let mut best = ([None; MAX_LEVELS], f64::INFINITY);
-    let last = claims.iter().map(|claim| claim.level).max().unwrap_or(0);
-    for code in 0..ASSIGNMENTS {
-        let mut rest = code;
-        let mut numbers = [None; MAX_LEVELS];
-        let mut cost = 0.0;
-        let mut before: Option<(u32, f64)> = None;
-        let off = |number, knee: f64| {
-            claims.level(number).map_or(f64::INFINITY, |claim| ln(knee / claim.size.0 as f64).abs())
-        };
-        for (slot, level) in numbers.iter_mut().zip(levels.clone()) {
-            let number = 1 + (rest % MAX_CLAIMS) as u32;
-            rest /= MAX_CLAIMS;
-            if let Some((previous, knee)) = before {
-                match previous.cmp(&number) {
-                    Ordering::Less => cost += off(previous, knee) + UNUSED * f64::from(number - previous - 1),
-                    Ordering::Equal => {}
-                    Ordering::Greater => cost = f64::INFINITY,
-                }
-            } else {
-                cost += UNUSED * f64::from(number - 1);
-            }
-            cost += STAGE * off(number, level.capacity.value);
-            *slot = Some(number);
-            before = Some((number, level.capacity.value));
-        }
-        let Some((number, knee)) = before else { break };
-        cost += off(number, knee) + UNUSED * f64::from(last.saturating_sub(number));
-        // The same levels came with every code of what lies beyond them.
-        if cost < best.1 {
-            best = (numbers, cost);
-        }
-    }
-    best.0
-}
-
-/// The knees of the points with one line on each page.
-#[derive(Clone, Copy, Debug)]
-struct Knees {
-    knees: [PageKnee; MAX_LEVELS],
-    count: usize,
-    /// There are such points.
-    looked: bool,
-}
-
-impl Knees {
-    fn of(samples: impl Iterator<Item = Sample>, in_cycles: bool, workspace: &mut Workspace) -> Knees {
-        let mut knees =
-            Knees { knees: [PageKnee { pages: 0.0, step: 0.0 }; MAX_LEVELS], count: 0, looked: false };
-        let mut points = [Point::default(); 64];
-        let sparse = samples.filter(|sample| sample.stride == PAGE);
-        let points = collect(
-            &mut points,
-            sparse.map(|sample| {
-                let point = sample.point(in_cycles);
-                Point { working_set: point.working_set / PAGE.0 as f64, ..point }
-            }),
-        );
-        let Ok(fit) = fit_hill(points, LevelCount::Chosen, None, workspace) else { return knees };
-        knees.looked = true;
-        for (slot, level) in knees.knees.iter_mut().zip(fit.levels().iter().filter(|level| level.resolved)) {
-            *slot = PageKnee { pages: level.capacity.value, step: level.step.value };
-            knees.count += 1;
-        }
-        knees
-    }
-
-    fn at(&self, pages: f64) -> Option<PageKnee> {
-        self.as_slice()
-            .iter()
-            .copied()
-            .min_by(|one, other| (one.pages - pages).abs().total_cmp(&(other.pages - pages).abs()))
-    }
-
-    fn as_slice(&self) -> &[PageKnee] {
-        self.knees.get(..self.count).unwrap_or_default()
-    }
-}
-
-/// Whether a line on each of some hundred pages costs more than on a few: with huge pages that are that to the
-/// processor too, all of them are one or two entries of a translation buffer.
-///
-/// The numbers of pages are below those of lines in any first-level cache, so that it is not a cache that shows.
-#[must_use]
-pub fn translates_small_pages(samples: impl Iterator<Item = Sample> + Clone) -> bool {
-    const FEW: u64 = 32;
-    const MANY: (u64, u64) = (192, 256);
-    const RISE: f64 = 1.2;
-    let latency = |least: u64, most: u64| {
-        let within = move |sample: &Sample| {
-            sample.stride == PAGE && (PAGE.times(least)..=PAGE.times(most)).contains(&sample.size)
-        };
-        let latency = |sample: Sample| sample.core_cycles.unwrap_or(sample.nanoseconds);
-        samples.clone().filter(within).map(latency).fold(f64::NAN, f64::min)
-    };
-    latency(MANY.0, MANY.1) > latency(0, FEW) * RISE
-}
-
-/// The first items, as many as there is room for.
-fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
-    let mut count = 0;
-    for (slot, item) in room.iter_mut().zip(items) {
-        *slot = item;
-        count += 1;
-    }
-    room.get(..count).unwrap_or_default()
 }
 
 /// The median core clock in gigahertz: cycles over nanoseconds.
@@ -297,4 +144,72 @@ fn clock(samples: impl Iterator<Item = Sample>) -> Option<f64> {
         count += 1;
     }
     stats::median(clocks.get_mut(..count)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::claims::Source;
+    use std::vec::Vec;
+
+    /// 4, 14, 50 and 500 core cycles at 4 GHz, with knees at 33 KiB, 1.2 MiB and 10 MiB.
+    fn planted() -> Vec<Sample> {
+        let steps = [(33.0 * 1024.0, 60.0, 10.0), (1.2e6, 6.0, 36.0), (1e7, 5.0, 450.0)];
+        let sample = |index: i32| {
+            let size = 16384.0 * 2f64.powf(f64::from(index) / 6.0);
+            let rise = |&(knee, shape, step): &(f64, f64, f64)| {
+                let power = (size / knee).powf(shape);
+                step * power / (1.0 + power)
+            };
+            let cycles = 4.0 + steps.iter().map(rise).sum::<f64>();
+            let noise = 1.0 + 0.003 * f64::from(index * 37 % 11 - 5) / 5.0;
+            Sample {
+                size: Bytes(size as u64),
+                nanoseconds: cycles * noise / 4.0,
+                core_cycles: Some(cycles * noise),
+                ..Sample::EMPTY
+            }
+        };
+        (0..80).map(sample).collect()
+    }
+
+    fn claims() -> Claims {
+        let mut claims = Claims::default();
+        for (level, size) in [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)] {
+            claims.add(Claim { level, size: Bytes(size), ways: 8, source: Source::Sysfs });
+        }
+        claims
+    }
+
+    #[test]
+    fn planted_levels_come_out_and_are_held_against_what_is_reported() {
+        let analysis = Analysis::new(planted().into_iter(), claims(), None);
+        assert_eq!(analysis.gigahertz.map(|clock| (clock * 1000.0 + 0.5) as u32), Some(4000));
+        let caches = analysis.caches();
+        let numbers: Vec<_> = caches.iter().map(|cache| (cache.number, cache.disagrees())).collect();
+        assert_eq!(numbers, [(1, false), (2, false), (3, true)]);
+        for (cache, cycles) in caches.iter().zip([4.0, 14.0, 50.0]) {
+            let found = cache.first.latency.value;
+            assert!((found / cycles - 1.0).abs() < 0.01, "{found} for {cycles}");
+        }
+        let memory = analysis.hill.unwrap().memory.value;
+        assert!((analysis.nanoseconds(memory) - 125.0).abs() < 1.5, "{memory}");
+        assert!(analysis.fixed.unwrap().is_ok() && analysis.translation.is_none());
+    }
+
+    #[test]
+    fn without_core_cycles_everything_is_in_nanoseconds() {
+        let samples: Vec<_> =
+            planted().into_iter().map(|sample| Sample { core_cycles: None, ..sample }).collect();
+        let analysis = Analysis::new(samples.into_iter(), Claims::default(), None);
+        assert_eq!((analysis.gigahertz, analysis.cycles(1.0)), (None, None));
+        assert!((analysis.caches()[0].first.latency.value - 1.0).abs() < 0.01);
+        assert!(analysis.fixed.is_none() && analysis.caches().iter().all(|cache| !cache.disagrees()));
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_nothing() {
+        let analysis = Analysis::new([].into_iter(), claims(), None);
+        assert!(analysis.hill.is_err() && analysis.classic.is_err() && analysis.caches().is_empty());
+    }
 }

@@ -2,8 +2,10 @@
 //!
 //! Nothing here measures, asks the system or writes.
 
+pub mod caches;
 pub mod claims;
 pub mod comparison;
 pub mod curve;
 pub mod lanes;
+pub mod pages;
 pub mod samples;

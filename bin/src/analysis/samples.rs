@@ -71,3 +71,13 @@ impl Sample {
         model::Point { working_set: self.size.0 as f64, latency, spread: self.spread() }
     }
 }
+
+/// The first items, as many as there is room for.
+pub(super) fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
+    let mut count = 0;
+    for (slot, item) in room.iter_mut().zip(items) {
+        *slot = item;
+        count += 1;
+    }
+    room.get(..count).unwrap_or_default()
+}

@@ -7,7 +7,7 @@ use crate::analysis::comparison::Comparison;
 use crate::error::{Failure, UsageError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::report::comparison::View;
-use crate::saved::Saved;
+use crate::saved::{self, Saved};
 
 /// The command that compares.
 pub const COMPARE: Command = Command {
@@ -46,9 +46,9 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
         return Err(refused("no point of one is a point of the other"));
     };
     let slower_by = comparison.slower_by();
-    let name = |path| core::str::from_utf8(path).unwrap_or_default();
+    let names = [saved::shown(a), saved::shown(b)];
     let view = View {
-        names: [name(a), name(b)],
+        names: [names[0].as_str(), names[1].as_str()],
         comparison: &comparison,
         counts: [first.rows().len(), second.rows().len()],
         median,

@@ -8,7 +8,7 @@ use latency_core::model::refine::Refinement;
 use latency_core::units::{Bytes, PageSize};
 
 use super::{Experiment, Findings, Plan, Session};
-use crate::analysis::curve::translates_small_pages;
+use crate::analysis::pages::translates_small_pages;
 use crate::analysis::samples::Sample;
 use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};

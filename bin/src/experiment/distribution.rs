@@ -26,7 +26,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
         flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
             &[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed],
         )),
-        formats: &[Format::Text, Format::Json, Format::Csv],
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
@@ -35,6 +35,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
         (Format::Text, distribution::text),
         (Format::Json, distribution::json),
         (Format::Csv, distribution::csv),
+        (Format::Svg, distribution::svg),
     ],
 };
 

@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::report::curve::View;
 use crate::report::json;
-use crate::saved::Saved;
+use crate::saved::{self, Saved};
 use crate::store::Store;
 
 /// The command that fits.
@@ -48,9 +48,10 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
     }
     let samples = samples.get_mut(..count).unwrap_or_default();
     samples.sort_unstable_by_key(|sample| sample.size);
+    let name = saved::shown(path);
     let view = View {
         title: "Latency against working set",
-        subtitle: core::str::from_utf8(path).unwrap_or_default(),
+        subtitle: name.as_str(),
         samples,
         analysis: &analysis,
         reciprocal: options.reciprocal,

@@ -183,9 +183,14 @@ pub fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             }
         }
         let placed = &measured.placed;
-        write!(out, "Node {:<7}{} in {}", point.target, placed.mapped, page_words(placed.pages))?;
-        if let Some(share) = placed.huge_share() {
-            write!(out, " ({:.0} %)", Decimal(share * 100.0))?;
+        // One working set, or a region that many share.
+        let alone = report.outcomes.iter().all(|other| other.point.size == point.size);
+        let size = if alone { point.size } else { placed.mapped };
+        write!(out, "Node {:<7}{size} in {}", point.target, page_words(placed.pages))?;
+        match placed.huge_share() {
+            Some(share) => write!(out, " ({:.0} %)", Decimal(share * 100.0))?,
+            None if !placed.pages_are_verified() => out.write_str(" (unverified)")?,
+            None => {}
         }
         write!(out, ", asked {}; {}; ", point.pages.word(), placed.means.name())?;
         match (placed.is_verified(point.target), placed.after.counts()) {

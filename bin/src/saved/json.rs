@@ -1,11 +1,14 @@
 //! Results in JSON: the points, and what says where they come from.
 
+use core::fmt::Write;
+
 use latency_core::json::{Error, Event, Reader, Reason, Str};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
 use super::{bytes, line_of, whole, Problem, Row, Saved};
 use crate::analysis::claims::{Claim, Source};
+use crate::args::Escaped;
 
 /// The arrays that hold points, by experiment.
 const ARRAYS: [&str; 2] = ["node_pairs", "points"];
@@ -128,7 +131,12 @@ fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
 
 fn describe(reader: &mut Reader<'_>, row: &mut Row, name: &str) -> Result<(), Fault> {
     match reader.next_event()? {
-        Event::String(value) => row.describe(format_args!("{value}")),
+        Event::String(value) => {
+            let mut word = Text::<48>::EMPTY;
+            // A longer one is none of ours, and left out.
+            let _ = write!(word, "{value}");
+            row.describe(format_args!("{}", Escaped(word.as_str().as_bytes())));
+        }
         Event::Number(value) => row.describe(format_args!("{name} {}", value as u64)),
         Event::Bool(true) => row.describe(format_args!("{name}")),
         Event::Bool(false) | Event::Null => {}

@@ -15,6 +15,7 @@ use latency_core::units::Bytes;
 
 use crate::analysis::claims::Claims;
 use crate::analysis::samples::Sample;
+use crate::args::Escaped;
 use crate::error::{Failure, UsageError};
 use crate::store::Store;
 use crate::sys::file;
@@ -137,6 +138,15 @@ impl Saved {
         self.count += 1;
         Ok(())
     }
+}
+
+/// The name of a file as it may be shown: it cannot steer a terminal.
+#[must_use]
+pub fn shown(path: &[u8]) -> Text<256> {
+    let mut text = Text::EMPTY;
+    // What does not fit is left out, as a whole.
+    let _ = write!(text, "{}", Escaped(path));
+    text
 }
 
 /// A number of bytes.

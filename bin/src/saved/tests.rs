@@ -87,6 +87,15 @@ fn says_what_is_wrong_and_where() {
     assert_eq!(rejected(&many), (4097, "more than 4096 points"));
 }
 
+#[test]
+fn nothing_of_a_file_can_steer_a_terminal() {
+    for text in ["{\"points\":[{\"ns\":1,\"order\":\"\\u001b[2J\"}]}", "ns,order\n1,\u{1b}[2J\n"] {
+        let saved = parse(text.as_bytes()).unwrap();
+        assert_eq!(saved.rows()[0].name.as_str(), "\\u{1b}[2J");
+    }
+    assert_eq!(shown(b"a\x1b[2J\xff").as_str(), "a\\u{1b}[2J\\xff");
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(text: Vec<u8>) {

@@ -71,12 +71,17 @@ impl Singles<'_> {
         let watch = Watch {
             gaps: &recording.gaps,
             exposure: recording.windows.sum() as f64 / recording.watched.max(1) as f64,
-            switches: recording.switches,
+            // Where interrupts leave their mark, so do context switches.
+            switches: if recording.interrupts > 0 { 0 } else { recording.switches },
         };
         let below = hops::interrupted_from(&recording.windows, median, &watch);
         distribution.interrupted_from = below;
         distribution.mean = recording.windows.mean_below(below).unwrap_or(f64::NAN);
         distribution.interruptions = Interruptions {
+            marked: recording.interrupted.count_from(0),
+            marked_mean: recording.interrupted.mean_below(None).unwrap_or(0.0),
+            marked_longest: recording.longest_interrupted,
+            watched_interrupts: recording.interrupts,
             expected: below.map_or(0.0, |ticks| watch.expected(ticks)),
             gaps: recording.gaps.count_from(0),
             least_gap,

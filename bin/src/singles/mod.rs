@@ -8,7 +8,6 @@ mod conclude;
 
 use latency_core::arch;
 use latency_core::buffer::TimedHops;
-use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::clock;
 use latency_core::hops::{Stamped, Tally};
 use latency_core::stats;
@@ -33,6 +32,8 @@ const LONGEST_VISIT_NS: f64 = 1e8;
 const SHORTEST_WINDOW_NS: f64 = 30.0;
 /// So many hops in a window are a batch.
 const MOST_EACH: f64 = 64.0;
+/// Chains with a longer lap are in no cache that a few thousand samples could disturb.
+const LONGEST_LAP_NS: f64 = 5e6;
 /// Visits of which the mean is kept to be compared with the batches of the same visit.
 const VISITS: usize = 64;
 /// Hops of which the time is kept to look for refresh in: 5 % of them are slow.
@@ -61,10 +62,13 @@ struct Visit {
 #[derive(Clone, Copy)]
 struct Recording {
     windows: Tally,
+    interrupted: Tally,
+    longest_interrupted: u64,
     empties: Tally,
     gaps: Tally,
     longest_gap: u64,
     watched: u64,
+    interrupts: u64,
     switches: u64,
     each: u32,
     visits: usize,
@@ -74,10 +78,13 @@ struct Recording {
 impl Recording {
     const EMPTY: Recording = Recording {
         windows: Tally::EMPTY,
+        interrupted: Tally::EMPTY,
+        longest_interrupted: 0,
         empties: Tally::EMPTY,
         gaps: Tally::EMPTY,
         longest_gap: 0,
         watched: 0,
+        interrupts: 0,
         switches: 0,
         each: 1,
         visits: 0,
@@ -131,6 +138,7 @@ impl<'t> Singles<'t> {
         subject: &Subject<'_>,
         node: &mut u64,
         windows: usize,
+        latency_ns: f64,
         visit: &mut Tally,
     ) -> Result<u64, Failure<'static>> {
         if signal::interrupted() {
@@ -145,8 +153,8 @@ impl<'t> Singles<'t> {
         };
         let stamp = self.counter.stamp;
         let nodes = subject.buffer.chain().nodes();
-        if nodes <= SATTOLO_LIMIT {
-            // Samples and histograms have put the chain out of the cache. A lap untimed brings it back.
+        if nodes as f64 * latency_ns <= LONGEST_LAP_NS {
+            // Samples and histograms have put a part of the chain out of the caches. A lap untimed brings it back.
             subject.buffer.walk(subject.kernel, *node, nodes as usize).map_err(not_proven)?;
         }
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
@@ -161,6 +169,11 @@ impl<'t> Singles<'t> {
         *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
         let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
         for sample in samples.iter() {
+            if sample.interrupted {
+                recording.interrupted.record(sample.window.into());
+                recording.longest_interrupted = recording.longest_interrupted.max(sample.window.into());
+                continue;
+            }
             distribution.windows.record(sample.window.into());
             distribution.empties.record(sample.empty.into());
             recording.windows.record(sample.window.into());
@@ -192,8 +205,15 @@ impl<'t> Singles<'t> {
         let Some(recording) = self.recordings.get_mut(index) else { return };
         let begin = arch::unserialised_ticks(stamp);
         let mut last = begin;
+        arch::set_interrupt_mark();
         while last.saturating_sub(begin) < ticks {
             let now = arch::unserialised_ticks(stamp);
+            if !arch::interrupt_mark_holds() {
+                arch::set_interrupt_mark();
+                recording.interrupts += 1;
+                last = arch::unserialised_ticks(stamp);
+                continue;
+            }
             let gap = now.saturating_sub(last);
             if gap >= least {
                 recording.gaps.record(gap);
@@ -231,7 +251,7 @@ impl Companion for Singles<'_> {
         let batches = batches.min(BATCHES / BURSTS);
         let mut count = 0;
         for _ in 0..BURSTS {
-            let spent = self.burst(index, subject, node, windows, &mut tally)?;
+            let spent = self.burst(index, subject, node, windows, latency_ns, &mut tally)?;
             for time in times.iter_mut().skip(count).take(batches) {
                 *time = self.batch(subject, node, hops)?;
             }

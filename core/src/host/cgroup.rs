@@ -87,14 +87,15 @@ impl Version {
     fn walk_up(&self, files: &impl Files, root: &str, group: &str, tightest: &mut Option<MemoryLimit>) {
         let mut directory = GroupPath::EMPTY;
         // A path that does not fit, or leads out of the mount, leaves the root.
-        if directory.write_str(root).is_err() || group.contains("..") || directory.write_str(group).is_err() {
+        let leads_out = group.as_bytes().windows(2).any(|pair| pair == b"..");
+        if directory.write_str(root).is_err() || leads_out || directory.write_str(group).is_err() {
             directory.truncate(root.len());
         }
         loop {
             if let Some(limit) = self.read_group(files, directory.as_str()) {
                 *tightest = Some(tightest.map_or(limit, |known| known.tighter(limit)));
             }
-            let parent = directory.as_str().rfind('/').unwrap_or(0);
+            let parent = directory.as_str().bytes().rposition(|byte| byte == b'/').unwrap_or(0);
             if directory.as_str().len() <= root.len() {
                 return;
             }

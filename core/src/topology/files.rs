@@ -5,7 +5,6 @@
 //! fact is reported as unknown, and never stops a measurement.
 
 use core::fmt;
-use core::str::FromStr;
 
 use crate::cpulist::IdSet;
 use crate::text::Text;
@@ -32,7 +31,7 @@ pub(crate) fn path(parts: fmt::Arguments<'_>) -> Path {
 }
 
 /// The whole file as one number, white space around it left out.
-pub(crate) fn number<T: FromStr>(files: &impl Files, path: &str) -> Option<T> {
+pub(crate) fn number<T: TryFrom<i64>>(files: &impl Files, path: &str) -> Option<T> {
     parse(files.read(path, &mut [0; 64])?)
 }
 
@@ -65,8 +64,21 @@ pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: &str) -> Option<
 }
 
 /// A number in `bytes`, white space around it left out.
-pub(crate) fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
-    core::str::from_utf8(bytes).ok()?.trim().parse().ok()
+pub(crate) fn parse<T: TryFrom<i64>>(bytes: &[u8]) -> Option<T> {
+    T::try_from(integer(bytes.trim_ascii())?).ok()
+}
+
+/// A decimal number. No file gives one that a signed word does not hold.
+fn integer(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    if digits.is_empty() {
+        return None;
+    }
+    let size = digits.iter().try_fold(0_i64, |size, byte| {
+        let digit = Some(byte.wrapping_sub(b'0')).filter(|digit| *digit < 10)?;
+        size.checked_mul(10)?.checked_add(digit.into())
+    })?;
+    Some(if digits.len() < text.len() { -size } else { size })
 }
 
 /// What follows `name` and a colon at the start of a line, without white space
@@ -119,6 +131,17 @@ mod tests {
         assert_eq!(field(status, "Seccomp"), Some(&b"2"[..]));
         assert_eq!(field(status, "Cpus"), None);
         assert_eq!(field(b"model name\t: AMD EPYC\n", "model name"), Some(&b"AMD EPYC"[..]));
+    }
+
+    #[test]
+    fn numbers_fit_their_type_or_are_unknown() {
+        assert_eq!(parse::<u64>(b" 9223372036854771712\n"), Some(9_223_372_036_854_771_712));
+        assert_eq!(parse::<i32>(b"-1\n"), Some(-1));
+        assert_eq!(parse::<u32>(b"-1\n"), None);
+        assert_eq!(parse::<u32>(b"4294967296"), None);
+        for text in [&b""[..], b"-", b"--1", b"1 2", b"0x1", b"max", b"99999999999999999999"] {
+            assert_eq!(parse::<u64>(text), None);
+        }
     }
 
     #[test]

@@ -96,7 +96,10 @@ fn machine(model: &Model) -> Machine {
 }
 
 fn options(model: &Model) -> Vec<String> {
+    // A mean has no tail.
+    let experiment = if model.tails.is_empty() { "matrix" } else { "distribution" };
     let mut options = vec![
+        experiment.to_string(),
         "--json".to_string(),
         // The console is a terminal, and progress would share its lines with the result.
         "--progress=never".to_string(),

@@ -25,6 +25,7 @@
 //! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
 //! | `level=SIZE:WAYS:TICKS` | a cache of each CPU, replaced in LRU order; may be repeated, the nearest first. It holds the working set or, since a lap visits every line once, nothing of it; so a size between one and the number of targets working sets is refused | none |
 //! | `pause=EVERY:TICKS` | a disturbance: after every so many loads of a CPU nothing happens for so long | none |
+//! | `tail=EVERY:TICKS` | every so many loads of a CPU one is slower by so much; may be repeated. `distribution` runs in place of `matrix` | none |
 //! | `clock=tsc\|kernel\|none` | what can be timed with: the time-stamp counter; the kernel's clock alone; nothing | tsc |
 //! | `size=SIZE` `iters=N` `trials=N` `seed=N` | options of the executable | 8M, 103, 150, its own |
 //! | `pages=4k\|2m` `kernel=pointer\|index` | the same | 4k, its own |
@@ -40,7 +41,8 @@
 //! loads of every pair, and none that it could not place. A level that holds the
 //! working set is what has to be reported then, with the warning `looks-cached`,
 //! which must not be given otherwise. With a pause the medians have to stay
-//! and the trials that it hit have to be counted, with the warning `disturbed`. Without
+//! and the trials that it hit have to be counted, with the warning `disturbed`. With
+//! tails, percentiles and mean of single hops are compared, to 3 %. Without
 //! a clock nothing may be reported, with exit status 3.
 //!
 //! The lab itself needs the host's CPUs: where the guest ended without a word, or more

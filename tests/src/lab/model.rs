@@ -27,7 +27,7 @@ pub struct Level {
     pub ticks: u64,
 }
 
-/// A disturbance.
+/// A disturbance, or a slower load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// Loads from one to the next.
@@ -63,6 +63,8 @@ pub struct Model {
     pub levels: Vec<Level>,
     /// If there is one.
     pub pause: Option<Pause>,
+    /// Loads that are slower by so many ticks: what `distribution` has to find.
+    pub tails: Vec<Pause>,
     /// What can be timed with.
     pub clock: Clock,
     /// Bytes of the working set.
@@ -97,6 +99,18 @@ impl Model {
         self.holding_level().map_or(latency.ticks, |level| level.ticks)
     }
 
+    /// The ticks of every load of a long run with tails, ascending.
+    pub fn sorted_loads(&self, latency: &Latency) -> Vec<u64> {
+        const LOADS: u64 = 1 << 20;
+        let load = |number: u64| {
+            let slow = self.tails.iter().filter(|tail| number.is_multiple_of(tail.every));
+            self.truth(latency) + slow.map(|tail| tail.ticks).sum::<u64>()
+        };
+        let mut loads: Vec<u64> = (1..=LOADS).map(load).collect();
+        loads.sort_unstable();
+        loads
+    }
+
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "nodes" => self.nodes = small(value)?,
@@ -119,6 +133,10 @@ impl Model {
             "pause" => {
                 let [every, ticks] = pieces(value, "EVERY:TICKS")?;
                 self.pause = Some(Pause { every: number(every)?, ticks: number(ticks)? });
+            }
+            "tail" => {
+                let [every, ticks] = pieces(value, "EVERY:TICKS")?;
+                self.tails.push(Pause { every: number(every)?, ticks: number(ticks)? });
             }
             "clock" => {
                 self.clock = match value {
@@ -181,6 +199,7 @@ impl Default for Model {
             latencies: Vec::new(),
             levels: Vec::new(),
             pause: None,
+            tails: Vec::new(),
             clock: Clock::Counter,
             size: 8 << 20,
             iters: 103,

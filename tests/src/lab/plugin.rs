@@ -70,6 +70,7 @@ pub fn argument(plugin: &Path, model: &Model, code: &Range<u64>, report: &Path) 
         format!("level={size}:{ways}:{ticks}")
     }));
     words.extend(model.pause.iter().map(|pause| format!("pause={}:{}", pause.every, pause.ticks)));
+    words.extend(model.tails.iter().map(|tail| format!("tail={}:{}", tail.every, tail.ticks)));
     words.join(",")
 }
 

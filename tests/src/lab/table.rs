@@ -8,6 +8,8 @@ use std::fmt;
 
 /// A calibration may be off by this much; real ones are within some millionths.
 const CLOCK_TOLERANCE: f64 = 0.001;
+/// Single hops are timed one by one, in an emulator that is not.
+const HOP_TOLERANCE: f64 = 0.03;
 /// Three decimals of nanoseconds and six of gigahertz leave less.
 const ROUNDING: f64 = 0.000_1;
 
@@ -41,10 +43,16 @@ impl Table {
         let document = document.unwrap_or_default();
         table.word("loads without a place", 0, text(boot.unclaimed()));
         table.clock(model, &document);
-        let count = document["node_pairs"].as_array().map_or(0, Vec::len);
-        table.word("pairs", model.latencies.len(), text(count));
+        let pairs = if model.tails.is_empty() { &document["node_pairs"] } else { &document["points"] };
+        let pairs = pairs.as_array().map_or(&[][..], Vec::as_slice);
+        table.word("pairs", model.latencies.len(), text(pairs.len()));
         for latency in &model.latencies {
-            table.pair(model, boot, &document, latency);
+            let pair = pairs.iter().find(|pair| pair["from"] == latency.from && pair["to"] == latency.to);
+            if model.tails.is_empty() {
+                table.pair(model, boot, &document, pair, latency);
+            } else {
+                table.hops(model, &document, pair, latency);
+            }
         }
         for (code, expected) in [
             ("looks-cached", Some(model.holding_level().is_some())),
@@ -67,7 +75,8 @@ impl Table {
     }
 
     fn clock(&mut self, model: &Model, document: &Value) {
-        let reported = document["freq_ghz"].as_f64();
+        let hertz = document["clock"]["frequency_hz"].as_f64();
+        let reported = document["freq_ghz"].as_f64().or(hertz.map(|hertz| hertz / 1e9));
         if model.clock == Clock::Counter {
             self.figure("clock, GHz", host::frequency() / 1e9, reported, CLOCK_TOLERANCE);
         } else {
@@ -75,11 +84,31 @@ impl Table {
         }
     }
 
-    fn pair(&mut self, model: &Model, boot: &Boot, document: &Value, latency: &Latency) {
+    /// The distribution of single hops.
+    fn hops(&mut self, model: &Model, document: &Value, pair: Option<&Value>, latency: &Latency) {
+        let name = format!("Node {} -> Node {}", latency.from, latency.to);
+        let loads = model.sorted_loads(latency);
+        let gigahertz = document["clock"]["frequency_hz"].as_f64().map_or(f64::NAN, |hertz| hertz / 1e9);
+        let ticks = |key: &str| Some(pair?.pointer(&format!("/distribution/{key}"))?.as_f64()? * gigahertz);
+        for (key, percent) in [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9)] {
+            let rank = (loads.len() as f64 * percent / 100.0) as usize;
+            let reported = ticks(&format!("hop_percentiles_ns/{key}"));
+            self.figure(&format!("{name}, {key}, ticks"), loads[rank] as f64, reported, HOP_TOLERANCE);
+        }
+        let mean = loads.iter().sum::<u64>() as f64 / loads.len() as f64;
+        self.figure(&format!("{name}, mean, ticks"), mean, ticks("hop_mean_ns"), HOP_TOLERANCE);
+    }
+
+    fn pair(
+        &mut self,
+        model: &Model,
+        boot: &Boot,
+        document: &Value,
+        pair: Option<&Value>,
+        latency: &Latency,
+    ) {
         let Latency { from, to, .. } = *latency;
         let name = format!("Node {from} -> Node {to}");
-        let pairs = document["node_pairs"].as_array();
-        let pair = pairs.and_then(|all| all.iter().find(|pair| pair["from"] == from && pair["to"] == to));
         let number = |key: &str| pair.and_then(|pair| pair[key].as_f64());
         if boot.loads(from, to) == 0 {
             self.word(&format!("{name}, loads seen by the model"), "some", "none".into());

@@ -8,7 +8,9 @@ use latency_core::model::{Estimate, Fit, FitError};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::curve::{Analysis, Cache, PAGE};
+use crate::analysis::caches::Cache;
+use crate::analysis::curve::Analysis;
+use crate::analysis::pages::PAGE;
 use crate::report::figures::Figure;
 
 /// Room for the longest size, such as `1.25 MiB .. 16.5 MiB (16 ways)`.
@@ -78,10 +80,11 @@ pub fn lines(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
         let cost = Latency(analysis, knee.step);
         writeln!(out, "{:<7} {reach:<w$}  a miss adds: {cost}", "TLB", w = SIZE_COLUMNS + 6)?;
     }
+    let all = analysis.claims.iter().all(|claim| analysis.reaches(claim));
     writeln!(
         out,
         "{:<7} {:<w$}  latency: {}{}",
-        "memory",
+        if all { "memory" } else { "beyond" },
         "",
         Latency(analysis, fit.memory.value),
         Uncertainty(fit.memory),
@@ -156,13 +159,11 @@ pub fn remarks(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     }
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
     for claim in analysis.claims.iter().filter(|claim| claim.level > shown) {
-        writeln!(
-            out,
-            "L{}: {} reports {}, but no step of the curve shows it",
-            claim.level,
-            claim.source.name(),
-            claim.size
-        )?;
+        let why = match analysis.reaches(claim) {
+            true => "no step of the curve shows it",
+            false => "the curve does not go to twice that",
+        };
+        writeln!(out, "L{}: {} reports {}, but {why}", claim.level, claim.source.name(), claim.size)?;
     }
     Ok(())
 }

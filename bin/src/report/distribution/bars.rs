@@ -30,7 +30,7 @@ pub fn chart<R>(point: &Point, distribution: &Distribution, show: impl FnOnce(&C
         "{} in {}, the fastest {SHOWN_PERCENT} % of {} windows",
         if distribution.each == 1 { "each by itself" } else { "several together" },
         point.size,
-        distribution.windows.total()
+        distribution.total()
     );
     let mut labels = [Text::<32>::EMPTY; MARKED.len()];
     let mut marks = [Mark { x: 0.0, label: "" }; MARKED.len()];

@@ -58,6 +58,7 @@ fn hops(out: &mut dyn Write, distribution: Option<&Distribution>) -> fmt::Result
     number(out, Some(found.time(found.step as f64)))?;
     number(out, found.interrupted_from.map(|ticks| found.nanoseconds(ticks as f64)))?;
     number(out, found.refresh().map(|(microseconds, _)| microseconds))?;
-    write!(out, "{},{},", found.each, found.windows.total())?;
-    write!(out, "{},{},", found.interrupted(), found.interruptions.switches)
+    write!(out, "{},{},", found.each, found.total())?;
+    let interrupted = found.interruptions.marked + found.interrupted();
+    write!(out, "{interrupted},{},", found.interruptions.switches)
 }

@@ -43,7 +43,7 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 fn hops(json: &mut Json<'_>, found: &Distribution) -> fmt::Result {
-    json.key("windows")?.u64(found.windows.total())?;
+    json.key("windows")?.u64(found.total())?;
     json.key("hops_per_window")?.u64(found.each.into())?;
     json.key("hop_mean_ns")?;
     optional(json, Some(found.mean_ns()), DECIMALS)?;
@@ -77,14 +77,22 @@ fn timer(json: &mut Json<'_>, found: &Distribution) -> fmt::Result {
 fn interruptions(json: &mut Json<'_>, found: &Distribution) -> fmt::Result {
     let seen = &found.interruptions;
     json.key("interruptions")?.begin_object()?;
+    json.key("by_mark")?.begin_object()?;
+    json.key("windows")?.u64(seen.marked)?;
+    json.key("mean_ns")?.decimal(found.time(seen.marked_mean), DECIMALS)?;
+    json.key("longest_ns")?.decimal(found.time(seen.marked_longest as f64), DECIMALS)?;
+    json.end_object()?;
+    json.key("by_time")?.begin_object()?;
     json.key("windows")?.u64(found.interrupted())?;
     json.key("expected")?.decimal(seen.expected, DECIMALS)?;
     json.key("from_ns")?;
     optional(json, found.interrupted_from.map(|ticks| found.nanoseconds(ticks as f64)), DECIMALS)?;
     json.key("longest_ns")?;
-    optional(json, found.longest_ns(), DECIMALS)?;
+    optional(json, found.interrupted_from.and(found.longest_ns()), DECIMALS)?;
+    json.end_object()?;
     json.key("context_switches")?.u64(seen.switches)?;
     json.key("watched_ns")?.decimal(found.time(seen.watched as f64), DECIMALS)?;
+    json.key("watched_interrupts")?.u64(seen.watched_interrupts)?;
     json.key("gaps")?.u64(seen.gaps)?;
     json.key("gap_least_ns")?.decimal(found.time(seen.least_gap as f64), DECIMALS)?;
     json.key("gap_longest_ns")?.decimal(found.time(seen.longest_gap as f64), DECIMALS)?;
@@ -106,7 +114,7 @@ fn refresh(json: &mut Json<'_>, found: &Distribution) -> fmt::Result {
     json.end_object()
 }
 
-/// `[low ns, high ns, count]`: a hop's time without the timer's own; interrupted ones are the last of them.
+/// `[low ns, high ns, count]`: a hop's time without the timer's own; those interrupted by time are the last of them.
 fn buckets(json: &mut Json<'_>, found: &Distribution) -> fmt::Result {
     json.key("buckets")?.begin_array()?;
     for bucket in found.windows.buckets() {

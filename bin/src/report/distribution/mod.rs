@@ -9,9 +9,23 @@ pub use csv::csv;
 pub use json::json;
 pub use text::text;
 
-use super::Report;
+use core::fmt::{self, Write};
+
+use super::{svg, Report};
 use crate::distribution::Distribution;
 use crate::result::Outcome;
+
+/// Draws the histogram of the first point that has one.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn svg(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    let first = points(report).find_map(|(outcome, found)| Some((outcome, found?)));
+    first.map_or(Ok(()), |(outcome, found)| {
+        bars::chart(&outcome.point, found, |chart| svg::write_chart(out, chart))
+    })
+}
 
 /// The points, each with its single hops.
 fn points<'r, 'a>(

@@ -124,28 +124,30 @@ fn timer(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
 /// What was not memory.
 fn interruptions(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
     let seen = &found.interruptions;
-    let total = found.windows.total();
-    write!(out, "Interrupts: ")?;
+    let total = found.total();
+    write!(out, "Interrupts: left out above are, of {total} windows, ")?;
+    if seen.watched_interrupts + seen.marked > 0 {
+        write!(out, "{} in which the kernel was entered", seen.marked)?;
+        if seen.marked > 0 {
+            let (mean, longest) = (found.time(seen.marked_mean), found.time(seen.marked_longest as f64));
+            write!(out, " ({} on average, {} at most)", Span(mean), Span(longest))?;
+        }
+        out.write_str(",\n            and ")?;
+    }
     match found.interrupted_from {
         Some(from) => {
-            let count = found.interrupted();
-            let percent = count as f64 * 100.0 / total.max(1) as f64;
-            write!(
-                out,
-                "{count} of {total} windows ({percent:.3} %) took {}",
-                Span(found.nanoseconds(from as f64))
-            )?;
-            write!(out, " to {}, and are left out above;", Span(found.longest_ns().unwrap_or(0.0)))?;
-            writeln!(out, "\n            {} were to be expected, since", Figure(seen.expected))?;
+            let (from, to) = (found.nanoseconds(from as f64), found.longest_ns().unwrap_or(0.0));
+            write!(out, "{} that took {} to {}", found.interrupted(), Span(from), Span(to))?;
+            writeln!(out, ", where {} were to be expected:", Figure(seen.expected))?;
         }
-        None => writeln!(out, "none in {total} windows, while")?,
+        None => out.write_str("none that took longer than memory does:\n")?,
     }
     writeln!(
         out,
-        "            a loop without memory had {} gaps of {} to {} in {}, and {} context switches fell among the hops",
+        "            a loop without memory had {} more gaps, of {} to {}, in {}; {} context switches in all",
         seen.gaps,
         Span(found.time(seen.least_gap as f64)),
-        Span(found.time(seen.longest_gap as f64)),
+        Span(found.time(seen.longest_gap.max(seen.least_gap) as f64)),
         Span(found.time(seen.watched as f64)),
         seen.switches
     )

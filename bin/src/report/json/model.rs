@@ -6,7 +6,9 @@ use latency_core::model::edge::EdgeError;
 use latency_core::model::{Estimate, Fit, FitError};
 
 use super::{optional, Json, DECIMALS};
-use crate::analysis::curve::{Analysis, Cache, PAGE};
+use crate::analysis::caches::Cache;
+use crate::analysis::curve::Analysis;
+use crate::analysis::pages::PAGE;
 
 /// Decimals of shares and shapes.
 const FINE: usize = 5;

@@ -55,6 +55,7 @@ fn conditions(json: &mut Json<'_>, point: &Point) -> fmt::Result {
 fn findings(json: &mut Json<'_>, point: &Point, measured: &Measurement) -> fmt::Result {
     let Measurement { series, .. } = measured;
     json.key("pages_obtained")?.string(measured.placed.pages.word())?;
+    json.key("pages_verified")?.bool(measured.placed.pages_are_verified())?;
     placement(json, point, &measured.placed)?;
     json.key("chain")?.begin_object()?;
     json.key("nodes")?.u64(measured.nodes)?;

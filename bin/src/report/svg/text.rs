@@ -31,14 +31,14 @@ pub fn width(shown: &dyn Display, size: Size) -> f64 {
 /// A text in lines of at most about `room` pixels, broken between words.
 pub fn lines(text: &str, size: Size, room: f64) -> impl Iterator<Item = &str> {
     let most = ((room / size.character()) as usize).max(1);
-    let mut rest = text.trim();
+    let mut rest = text.trim_ascii();
     core::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
         let (line, after) = rest.split_at(line_end(rest, most));
-        rest = after.trim_start();
-        Some(line.trim_end())
+        rest = after.trim_ascii_start();
+        Some(line.trim_ascii_end())
     })
 }
 

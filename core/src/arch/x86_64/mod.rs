@@ -3,9 +3,11 @@
 //! Each file here wraps one family of them; nothing here knows what a chain is.
 
 mod chases;
+mod interrupt;
 mod stream;
 mod timing;
 
 pub use chases::*;
+pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;

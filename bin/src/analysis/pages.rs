@@ -1,0 +1,138 @@
+//! What the points with one line on each page say of translation buffers.
+
+use latency_core::model::translation::PageKnee;
+use latency_core::model::{fit_hill, LevelCount, Point, Workspace, MAX_LEVELS};
+use latency_core::units::Bytes;
+
+use super::samples::{collect, Sample};
+
+/// The page whose translations the points with one line on each page use up.
+pub const PAGE: Bytes = Bytes(4096);
+/// A step that adds less than this share of the first latency is no miss of a translation buffer, which takes
+/// cycles where a first-level hit takes four or five.
+const LEAST_STEP: f64 = 0.25;
+
+/// The knees of the points with one line on each page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Knees {
+    knees: [PageKnee; MAX_LEVELS],
+    count: usize,
+    /// There are such points.
+    pub(super) looked: bool,
+}
+
+impl Knees {
+    pub(super) fn of(
+        samples: impl Iterator<Item = Sample>,
+        in_cycles: bool,
+        workspace: &mut Workspace,
+    ) -> Knees {
+        let mut knees =
+            Knees { knees: [PageKnee { pages: 0.0, step: 0.0 }; MAX_LEVELS], count: 0, looked: false };
+        let mut points = [Point::default(); 64];
+        let sparse = samples.filter(|sample| sample.stride == PAGE);
+        let points = collect(
+            &mut points,
+            sparse.map(|sample| {
+                let point = sample.point(in_cycles);
+                Point { working_set: point.working_set / PAGE.0 as f64, ..point }
+            }),
+        );
+        let Ok(fit) = fit_hill(points, LevelCount::Chosen, None, workspace) else { return knees };
+        knees.looked = true;
+        let first = fit.levels().first().map_or(0.0, |level| level.latency.value);
+        let steps =
+            fit.levels().iter().filter(|level| level.resolved && level.step.value >= first * LEAST_STEP);
+        for (slot, level) in knees.knees.iter_mut().zip(steps) {
+            *slot = PageKnee { pages: level.capacity.value, step: level.step.value };
+            knees.count += 1;
+        }
+        knees
+    }
+
+    /// The knee nearest to a number of pages.
+    pub(super) fn at(&self, pages: f64) -> Option<PageKnee> {
+        self.as_slice()
+            .iter()
+            .copied()
+            .min_by(|one, other| (one.pages - pages).abs().total_cmp(&(other.pages - pages).abs()))
+    }
+
+    pub(super) fn as_slice(&self) -> &[PageKnee] {
+        self.knees.get(..self.count).unwrap_or_default()
+    }
+}
+
+/// Whether a line on each of some hundred pages costs more than on a few: with huge pages that are that to the
+/// processor too, all of them are one or two entries of a translation buffer.
+///
+/// The numbers of pages are below those of lines in any first-level cache, so that it is not a cache that shows.
+#[must_use]
+pub fn translates_small_pages(samples: impl Iterator<Item = Sample> + Clone) -> bool {
+    const FEW: u64 = 32;
+    const MANY: (u64, u64) = (192, 256);
+    const RISE: f64 = 1.2;
+    let latency = |least: u64, most: u64| {
+        let within = move |sample: &Sample| {
+            sample.stride == PAGE && (PAGE.times(least)..=PAGE.times(most)).contains(&sample.size)
+        };
+        let latency = |sample: Sample| sample.core_cycles.unwrap_or(sample.nanoseconds);
+        samples.clone().filter(within).map(latency).fold(f64::NAN, f64::min)
+    };
+    latency(MANY.0, MANY.1) > latency(0, FEW) * RISE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    /// Core cycles on a Zen 4 guest whose host backs 2 MiB pages with small ones: 72 entries, then 512 lines of L1.
+    const MEASURED: [(u64, f64); 17] = [
+        (16, 4.001),
+        (24, 4.001),
+        (32, 4.001),
+        (40, 4.001),
+        (48, 3.998),
+        (56, 4.001),
+        (64, 4.004),
+        (72, 4.007),
+        (80, 11.001),
+        (96, 11.001),
+        (128, 11.002),
+        (192, 11.001),
+        (256, 11.001),
+        (384, 11.016),
+        (512, 13.793),
+        (1024, 22.047),
+        (2048, 22.134),
+    ];
+
+    fn samples(points: &[(u64, f64)]) -> Vec<Sample> {
+        let sample = |&(pages, cycles): &(u64, f64)| Sample {
+            size: PAGE.times(pages),
+            stride: PAGE,
+            nanoseconds: cycles / 3.7,
+            core_cycles: Some(cycles),
+            ..Sample::EMPTY
+        };
+        points.iter().map(sample).collect()
+    }
+
+    #[test]
+    fn the_first_buffer_is_found_by_its_cost() {
+        let knees = Knees::of(samples(&MEASURED).into_iter(), true, &mut Workspace::new());
+        let knee = knees.at(72.0).unwrap();
+        assert!((70.0..80.0).contains(&knee.pages) && (knee.step - 7.0).abs() < 0.1, "{knee:?}");
+        assert!(translates_small_pages(samples(&MEASURED).into_iter()));
+    }
+
+    #[test]
+    fn a_flat_curve_has_no_buffer() {
+        let flat: Vec<_> = MEASURED.iter().map(|&(pages, _)| (pages, 4.0 + pages as f64 * 1e-5)).collect();
+        let knees = Knees::of(samples(&flat).into_iter(), true, &mut Workspace::new());
+        assert!(knees.looked && knees.as_slice().is_empty());
+        assert!(!translates_small_pages(samples(&flat).into_iter()));
+        assert!(!translates_small_pages(samples(&[]).into_iter()));
+    }
+}

@@ -1,0 +1,78 @@
+//! Single hops on this machine: every format, and what must hold whatever the machine is.
+
+use latency_tests::document::{array, at, decimal, number, warnings};
+use latency_tests::run::run;
+use serde_json::Value;
+
+const PERCENTILES: [&str; 6] = ["p50", "p90", "p95", "p99", "p99_9", "p99_99"];
+
+fn options<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ["distribution", "--size=64M", "--trials=15", "--pages=4k"]
+        .into_iter()
+        .chain(more.iter().copied())
+        .collect()
+}
+
+fn hops(document: &Value) -> &Value {
+    at(document, "/points/0/distribution")
+}
+
+#[test]
+fn percentiles_ascend_and_the_buckets_hold_every_window() {
+    let document = run(&options(&["--json"])).expect_json(0);
+    let hops = hops(&document);
+    let values = PERCENTILES.map(|key| decimal(hops, &format!("/hop_percentiles_ns/{key}")));
+    assert!(values.is_sorted() && values[0] > 0.0, "{values:?}");
+    assert!(values[5] <= decimal(hops, "/hop_max_ns") * 1.01, "{hops:#}");
+    let buckets = array(hops, "/buckets");
+    let in_buckets: u64 = buckets.iter().map(|bucket| bucket[2].as_u64().unwrap()).sum();
+    let marked = number(hops, "/interruptions/by_mark/windows");
+    assert_eq!(in_buckets + marked, number(hops, "/windows"), "{hops:#}");
+    let edges: Vec<f64> = buckets.iter().map(|bucket| bucket[0].as_f64().unwrap()).collect();
+    assert!(edges.is_sorted(), "{edges:?}");
+    for bucket in buckets {
+        let (low, high) = (bucket[0].as_f64().unwrap(), bucket[1].as_f64().unwrap());
+        assert!(low <= high, "{bucket}");
+    }
+    // How well the two agree depends on what else runs; that it is said does not.
+    let ratio = decimal(hops, "/batch_ratio");
+    assert!((0.5..2.0).contains(&ratio), "{ratio}");
+    let off = (ratio - 1.0).abs();
+    if (off - 0.03).abs() > 0.001 {
+        assert_eq!(off > 0.03, warnings(&document).contains(&"hop-mean-differs"), "{ratio}");
+    }
+}
+
+#[test]
+fn hops_too_short_to_be_timed_alone_are_told() {
+    let document = run(&["distribution", "--json", "--size=16K", "--trials=15"]).expect_json(0);
+    assert!(number(hops(&document), "/hops_per_window") > 1, "{document:#}");
+    assert!(warnings(&document).contains(&"hops-too-short"), "{document:#}");
+    run(&["distribution", "--size=16K", "--trials=15", "--strict"]).expect_status(3);
+}
+
+#[test]
+fn text_shows_timer_mean_interruptions_and_refresh() {
+    let found = run(&options(&["--cpunode=0", "--memnode=0"]));
+    found.expect_status(0);
+    for label in ["Node 0 -> Node 0: ", "one hop ", "Mean: ", "Timer: ", "Interrupts: ", "Refresh: "] {
+        assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
+    }
+}
+
+#[test]
+fn a_row_of_csv_has_a_field_for_each_name() {
+    let found = run(&options(&["--csv"]));
+    found.expect_status(0);
+    let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();
+    assert_eq!(fields.len(), 2, "{found}");
+    assert_eq!(fields[0], fields[1], "{found}");
+    assert!(found.stdout.contains("hop_p99_9_ns"), "{found}");
+}
+
+#[test]
+fn the_picture_is_a_picture() {
+    let found = run(&options(&["--format=svg"]));
+    found.expect_status(0);
+    assert!(found.stdout.starts_with("<svg") && found.stdout.trim_end().ends_with("</svg>"), "{found}");
+}
