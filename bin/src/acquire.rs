@@ -1,9 +1,10 @@
-//! The memory of a measurement, and what a reader has to know of how it was had.
+//! The memory and the counters of a measurement, and what a reader has to know of how they were had.
 //!
 //! Shared by everything that measures. It knows no chain and no timing.
 
 use latency_core::units::{Bytes, NodeId};
 
+use crate::counters::Meter;
 use crate::error::Failure;
 use crate::experiment::Session;
 use crate::options::Pages;
@@ -26,6 +27,17 @@ pub fn place<'a>(
     let placement = Placement::new(session.machine, target, size, pages)?;
     tell(session, &placement);
     Ok(placement)
+}
+
+/// The hardware counters, if they are wanted; says why there are none.
+pub fn meter(session: &mut Session<'_, '_>) -> Option<Meter> {
+    if !session.options.counters {
+        return None;
+    }
+    let machine = session.machine;
+    Meter::open(&machine.processor, machine.host.perf_event_paranoid)
+        .map_err(|why| session.warnings.push(Warning::CountersUnavailable { why }))
+        .ok()
 }
 
 fn tell(session: &mut Session<'_, '_>, placement: &Placement) {

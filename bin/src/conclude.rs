@@ -15,6 +15,8 @@ use crate::warning::Warning;
 
 /// From this share of disturbed trials on it is said.
 pub const DISTURBED_SHARE: f64 = 0.1;
+/// Counted and estimated core cycles that differ by more: one of them is not what it seems.
+const CYCLES_TOLERANCE: f64 = 0.05;
 /// A/A ratios further from one are said.
 const REPEAT_TOLERANCE: f64 = 0.03;
 
@@ -72,6 +74,9 @@ pub fn doubt(session: &mut Session<'_, '_>, point: &Point, measured: &Measuremen
     let share = series.disturbed_share();
     if share >= DISTURBED_SHARE {
         session.warnings.push(Warning::Disturbed { from, to, size, share });
+    }
+    if let Some(ratio) = series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE) {
+        session.warnings.push(Warning::CoreCyclesDiffer { ratio });
     }
     if let Some(ratio) = series.repeat_ratio.filter(|ratio| (ratio - 1.0).abs() > REPEAT_TOLERANCE) {
         session.warnings.push(Warning::RepeatRatio { ratio });

@@ -43,7 +43,9 @@ pub struct Distribution {
     pub mean: f64,
     /// What else was seen of interruptions.
     pub interruptions: Interruptions,
-    /// The mean of calm batches that were made in turn with the hops, in nanoseconds per hop.
+    /// The mean of single hops within a round, median over rounds, in nanoseconds.
+    pub round_ns: f64,
+    /// The same of calm batches that were made in turn with the hops.
     pub batch_ns: f64,
     /// The mean of single hops divided by that of the batches, over rounds.
     pub ratio: Option<Summary>,
@@ -91,6 +93,7 @@ impl Distribution {
             overhead: 0.0,
             interrupted_from: None,
             mean: f64::NAN,
+            round_ns: f64::NAN,
             batch_ns: f64::NAN,
             interruptions: Interruptions::default(),
             ratio: None,

@@ -12,6 +12,8 @@ mod analysis;
 pub mod args;
 mod companion;
 mod conclude;
+mod counted;
+mod counters;
 mod diagnose;
 mod distribution;
 pub mod errno;
@@ -166,7 +168,7 @@ fn perform<'a>(
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
     let mut out = sink(options)?;
     let mut progress = Progress::new(options.progress);
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::new();
     survey::warn(machine, &mut warnings);
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;

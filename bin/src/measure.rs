@@ -10,6 +10,8 @@ use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::kernel::Kernel;
 use latency_core::stats;
 
+use crate::counted::{Counters, Software, EVENTS};
+use crate::counters::{self, Meter};
 use crate::error::{Failure, TimingError};
 use crate::result::{Round, Series, WarmUp};
 use crate::sys::errno::Errno;
@@ -58,19 +60,21 @@ struct Batch {
 #[derive(Debug)]
 pub struct Stopwatch<'t> {
     timer: &'t Timer,
+    meter: Option<Meter>,
     batches: Table<Batch>,
     scratch: Table<f64>,
 }
 
 impl<'t> Stopwatch<'t> {
-    /// A stopwatch on `timer`.
+    /// A stopwatch on `timer`, with counters beside it if they are wanted.
     ///
     /// # Errors
     ///
     /// The error of mapping its sample tables.
-    pub fn new(timer: &'t Timer) -> Result<Self, Errno> {
+    pub fn new(timer: &'t Timer, meter: Option<Meter>) -> Result<Self, Errno> {
         Ok(Stopwatch {
             timer,
+            meter,
             batches: Table::filled(MOST_BATCHES, Batch::default())?,
             scratch: Table::filled(MOST_BATCHES.max(MOST_ROUNDS), 0.0)?,
         })
@@ -191,6 +195,7 @@ impl<'t> Stopwatch<'t> {
     ) -> Result<Round, Failure<'static>> {
         let mut made = 0;
         let mut spent_ns = 0.0;
+        let before = (cpu::thread_usage().unwrap_or_default(), cpu::current());
         for index in 0..(count as usize).clamp(1, MOST_BATCHES) {
             let batch = self.batch(subject, node, hops)?;
             spent_ns += batch.nanoseconds * hops as f64;
@@ -202,7 +207,15 @@ impl<'t> Stopwatch<'t> {
                 break;
             }
         }
-        Ok(self.judge(made, hops))
+        let after = (cpu::thread_usage().unwrap_or_default(), cpu::current());
+        let usage = after.0.since(&before.0);
+        let software = Software {
+            switches: (usage.voluntary_switches, usage.involuntary_switches),
+            migrations: u64::from(after.1 != before.1),
+            faults: (usage.minor_faults, usage.major_faults),
+        };
+        let counted = counters::walk(self.meter.as_ref(), subject, node, hops)?;
+        Ok(Round { software, counted, ..self.judge(made, hops) })
     }
 
     fn batch(&mut self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<Batch, Failure<'static>> {
@@ -258,6 +271,7 @@ impl<'t> Stopwatch<'t> {
             core_gigahertz: of(&|batch| finite(batch.core_gigahertz), stats::median),
             batches: made as u32,
             disturbed: disturbed as u32,
+            ..Round::default()
         }
     }
 
@@ -311,7 +325,7 @@ impl<'t> Stopwatch<'t> {
 
     /// The rounds of a point, summarised.
     pub fn summarise(&mut self, rounds: &[Round]) -> Option<Series> {
-        let mut of = |select: fn(&Round) -> f64, parity: Option<usize>| {
+        let mut of = |select: &dyn Fn(&Round) -> f64, parity: Option<usize>| {
             let mut count = 0;
             let values = rounds
                 .iter()
@@ -325,18 +339,26 @@ impl<'t> Stopwatch<'t> {
             }
             self.scratch.get_mut(..count).and_then(stats::summarise)
         };
-        let nanoseconds = of(|round| round.nanoseconds, None)?;
+        let nanoseconds = of(&|round| round.nanoseconds, None)?;
         // A batch or two have no median to stand out from: there the other rounds tell.
         let bound = nanoseconds.median + (10.0 * nanoseconds.mad).max(nanoseconds.median * LONE_GAP);
         let stands_out = |round: &&Round| {
             round.batches <= LONE_BATCHES && round.disturbed == 0 && round.nanoseconds > bound
         };
         let lone: u64 = rounds.iter().filter(stands_out).map(|round| u64::from(round.batches)).sum();
-        let halves = (of(|round| round.nanoseconds, Some(0)), of(|round| round.nanoseconds, Some(1)));
+        let halves = (of(&|round| round.nanoseconds, Some(0)), of(&|round| round.nanoseconds, Some(1)));
+        let mut per_hop = [None; EVENTS];
+        for (event, slot) in per_hop.iter_mut().enumerate() {
+            let count = |round: &Round| round.counted.per_hop.get(event).copied().unwrap_or(f64::NAN);
+            *slot = of(&count, None).map(|summary| summary.median);
+        }
+        let running = of(&|round| round.counted.running, None).map(|share| share.minimum);
         Some(Series {
             nanoseconds,
-            core_cycles: of(|round| round.core_cycles, None),
-            core_gigahertz: of(|round| round.core_gigahertz, None),
+            counters: running.map(|running| Counters { per_hop, running }),
+            software: rounds.iter().fold(Software::default(), |sum, round| sum.and(&round.software)),
+            core_cycles: of(&|round| round.core_cycles, None),
+            core_gigahertz: of(&|round| round.core_gigahertz, None),
             minimum_ns: rounds.iter().map(|round| round.minimum_ns).fold(f64::INFINITY, f64::min),
             batches: rounds.iter().map(|round| u64::from(round.batches)).sum(),
             disturbed: lone + rounds.iter().map(|round| u64::from(round.disturbed)).sum::<u64>(),

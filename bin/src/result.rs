@@ -13,6 +13,7 @@ use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{Interval, Summary};
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, Ticks};
 
+use crate::counted::{Counted, Counters, Software};
 use crate::error::PlacementError;
 use crate::options::Pages;
 use crate::proof::{Evidence, PageCounts};
@@ -59,6 +60,10 @@ pub struct Round {
     pub batches: u32,
     /// Batches that were interrupted, and left out of the mode.
     pub disturbed: u32,
+    /// What hardware counters saw of walks beside the batches.
+    pub counted: Counted,
+    /// What the kernel did to the thread during the batches.
+    pub software: Software,
 }
 
 /// What the warm-up found.
@@ -89,6 +94,10 @@ pub struct Series {
     pub disturbed: u64,
     /// The same chain measured twice (A/A): every other round against the rest.
     pub repeat_ratio: Option<f64>,
+    /// What hardware counters saw, if they were wanted and there are any.
+    pub counters: Option<Counters>,
+    /// What the kernel did to the thread during all batches.
+    pub software: Software,
 }
 
 impl Series {
@@ -118,6 +127,13 @@ impl Series {
     pub fn half_width(&self) -> f64 {
         let median = self.nanoseconds.median;
         self.nanoseconds.interval.map_or(f64::NAN, |interval| interval.relative_half_width(median))
+    }
+
+    /// Core cycles of the counters divided by those that dependent additions make likely.
+    #[must_use]
+    pub fn core_cycles_ratio(&self) -> Option<f64> {
+        let [cycles, ..] = self.counters?.per_hop;
+        Some(cycles? / self.core_cycles?.median).filter(|ratio| ratio.is_finite())
     }
 
     /// The share of the trials that were interrupted.

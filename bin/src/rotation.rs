@@ -104,7 +104,7 @@ impl<'t> Rotation<'t> {
         let per_point = (ROUNDS_KEPT / capacity.max(1)).clamp(2 * ROUNDS, crate::measure::MOST_ROUNDS);
         Ok(Rotation {
             placement,
-            watch: Stopwatch::new(timer)?,
+            watch: Stopwatch::new(timer, acquire::meter(session))?,
             entries: Store::filled(capacity, entry)?,
             count: 0,
             rounds: Store::filled(capacity * per_point, Round::default())?,

@@ -133,7 +133,7 @@ fn measure<'a>(
     memories: &[Option<Memory<'_, 'a>>],
     companion: &mut dyn Companion,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let mut watch = Stopwatch::new(timer)?;
+    let mut watch = Stopwatch::new(timer, acquire::meter(session))?;
     let per_point = (ROUNDS_KEPT / points.len().max(1)).clamp(2 * ROUNDS, crate::measure::MOST_ROUNDS);
     let mut rounds = Store::filled(per_point * points.len(), Round::default())?;
     let mut states = Store::filled(points.len(), State::default())?;

@@ -5,7 +5,11 @@
 //! notation (`0,2-3`) is that of `/sys/devices/system/node/online` and of
 //! `--cpunode`. Nothing here knows which numbers exist on a machine.
 
+mod words;
+
 use core::fmt;
+
+use words::{split, Repeats};
 
 /// A set of the numbers `0 .. WORDS * 64`: bit `n % 64` of word `n / 64` is number `n`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,11 +39,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
 
     /// Adds `id`. False where it was a member already, or is not below [`Self::CAPACITY`].
     pub fn insert(&mut self, id: u32) -> bool {
-        let (word, bit) = split(id);
-        let Some(word) = self.words.get_mut(word) else { return false };
-        let added = *word & bit == 0;
-        *word |= bit;
-        added
+        words::insert(&mut self.words, id)
     }
 
     /// Takes `id` out. False where it was no member.
@@ -61,7 +61,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
     /// The number of members.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        words::count(&self.words)
     }
 
     /// Whether there is no member.
@@ -86,8 +86,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
     /// The members in rising order.
     #[must_use]
     pub fn iter(&self) -> Ids<'_> {
-        let mut words = self.words.iter();
-        Ids { current: words.next().copied().unwrap_or(0), words, base: 0 }
+        words::iter(&self.words)
     }
 
     /// What both sets have.
@@ -152,37 +151,8 @@ impl<const WORDS: usize> IdSet<WORDS> {
 
     fn parse(list: &[u8], repeats: Repeats) -> Result<Self, ListError<'_>> {
         let mut set = Self::EMPTY;
-        for piece in list.split(|byte| *byte == b',') {
-            if piece.is_empty() {
-                return Err(ListError::EmptyItem { list });
-            }
-            let mut ends = piece.splitn(2, |byte| *byte == b'-');
-            let first = Self::parse_id(piece, ends.next().unwrap_or_default())?;
-            let last = ends.next().map_or(Ok(first), |end| Self::parse_id(piece, end))?;
-            if last < first {
-                return Err(ListError::Backwards { piece });
-            }
-            for id in first..=last {
-                if !set.insert(id) && repeats == Repeats::Refused {
-                    return Err(ListError::Repeated { piece, id });
-                }
-            }
-        }
+        words::parse(&mut set.words, list, repeats)?;
         Ok(set)
-    }
-
-    fn parse_id<'a>(piece: &'a [u8], digits: &'a [u8]) -> Result<u32, ListError<'a>> {
-        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-            return Err(ListError::NotANumber { piece });
-        }
-        let value = digits.iter().fold(0_u32, |value, digit| {
-            value.saturating_mul(10).saturating_add(u32::from(digit.saturating_sub(b'0')))
-        });
-        if value < Self::CAPACITY {
-            Ok(value)
-        } else {
-            Err(ListError::TooLarge { piece, largest: Self::CAPACITY.saturating_sub(1) })
-        }
     }
 
     fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
@@ -192,16 +162,6 @@ impl<const WORDS: usize> IdSet<WORDS> {
         }
         result
     }
-}
-
-const fn split(id: u32) -> (usize, u64) {
-    (id as usize / 64, 1 << (id % 64))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Repeats {
-    Allowed,
-    Refused,
 }
 
 impl<const WORDS: usize> Default for IdSet<WORDS> {
@@ -233,20 +193,7 @@ impl<'a, const WORDS: usize> IntoIterator for &'a IdSet<WORDS> {
 /// Writes the kernel's notation, `0,2-3`; the empty set as nothing.
 impl<const WORDS: usize> fmt::Display for IdSet<WORDS> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut ids = self.iter().peekable();
-        let mut separator = "";
-        while let Some(first) = ids.next() {
-            let mut last = first;
-            while let Some(next) = ids.next_if_eq(&(last + 1)) {
-                last = next;
-            }
-            write!(out, "{separator}{first}")?;
-            if last > first {
-                write!(out, "-{last}")?;
-            }
-            separator = ",";
-        }
-        Ok(())
+        words::write(&self.words, out)
     }
 }
 

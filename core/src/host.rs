@@ -126,7 +126,7 @@ impl Host {
             files::text(files, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
         self.huge_pages = TransparentHugePages::read(files);
         self.memory_policy = MemoryPolicy::read(files);
-        self.perf_event_paranoid = files::number(files, "/proc/sys/kernel/perf_event_paranoid");
+        self.perf_event_paranoid = files::signed_number(files, "/proc/sys/kernel/perf_event_paranoid");
         self.process.read(files);
         let mut buffer = [0; 4 << 10];
         let meminfo = files.read("/proc/meminfo", &mut buffer).unwrap_or_default();

@@ -18,6 +18,7 @@ pub mod chain;
 pub mod clock;
 pub mod cpulist;
 pub mod decimal;
+pub mod double;
 pub mod histogram;
 pub mod hops;
 pub mod host;

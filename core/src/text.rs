@@ -21,22 +21,14 @@ impl<const N: usize> Text<N> {
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
-        for chunk in bytes.trim_ascii().utf8_chunks() {
-            let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
-            for character in chunk.valid().chars().chain(replaced.chars()) {
-                if !text.push(character) {
-                    return text;
-                }
-            }
-        }
+        text.length = clean(&mut text.bytes, bytes.trim_ascii());
         text
     }
 
     /// The characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        let bytes = self.bytes.get(..self.length).unwrap_or_default();
-        core::str::from_utf8(bytes).unwrap_or_default()
+        start(&self.bytes, self.length)
     }
 
     /// Whether there is no character.
@@ -63,12 +55,38 @@ impl<const N: usize> Text<N> {
     }
 
     fn append(&mut self, part: &str) -> bool {
-        let end = self.length.saturating_add(part.len());
-        let Some(room) = self.bytes.get_mut(self.length..end) else { return false };
-        room.copy_from_slice(part.as_bytes());
-        self.length = end;
-        true
+        append(&mut self.bytes, &mut self.length, part)
     }
+}
+
+// Not methods, so that texts of all lengths share them.
+
+#[inline(never)]
+fn start(bytes: &[u8], length: usize) -> &str {
+    core::str::from_utf8(bytes.get(..length).unwrap_or_default()).unwrap_or_default()
+}
+
+#[inline(never)]
+fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
+    let end = length.saturating_add(part.len());
+    let Some(room) = bytes.get_mut(*length..end) else { return false };
+    room.copy_from_slice(part.as_bytes());
+    *length = end;
+    true
+}
+
+/// As much of `from` as fits, characters whole, and `?` for what is none. Gives the length.
+fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
+    let mut length = 0;
+    for chunk in from.utf8_chunks() {
+        let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
+        for character in chunk.valid().chars().chain(replaced.chars()) {
+            if !append(bytes, &mut length, character.encode_utf8(&mut [0; 4])) {
+                return length;
+            }
+        }
+    }
+    length
 }
 
 /// Appends a part as a whole; an error where it does not fit.

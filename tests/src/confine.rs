@@ -39,6 +39,8 @@ pub trait Confine {
     fn closed(&mut self, descriptor: c_int) -> &mut Self;
     /// Makes `rdtsc` fatal.
     fn without_counter(&mut self) -> &mut Self;
+    /// Lets it hear a signal that whoever started the tests had it ignore, as shells do in the background.
+    fn hearing(&mut self, signal: c_int) -> &mut Self;
 }
 
 impl Confine for Command {
@@ -98,6 +100,16 @@ impl Confine for Command {
     fn without_counter(&mut self) -> &mut Self {
         // SAFETY: the call takes numbers; neither this closure nor exec reads the counter.
         step(self, || check(unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) }))
+    }
+
+    fn hearing(&mut self, signal: c_int) -> &mut Self {
+        step(self, move || {
+            // SAFETY: the default action needs no handler that could go away.
+            match unsafe { libc::signal(signal, libc::SIG_DFL) } {
+                libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            }
+        })
     }
 }
 

@@ -35,6 +35,8 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         batches: 300,
         disturbed: 0,
         repeat_ratio: None,
+        counters: None,
+        software: crate::counted::Software::default(),
     };
     let seen = Evidence::default();
     let placed = Placed { means: Means::SoleNode, pages, mapped: size, before: seen, after: seen };

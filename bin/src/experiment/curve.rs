@@ -5,6 +5,7 @@
 
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
+use latency_core::sort::sort_by;
 use latency_core::units::{Bytes, PageSize};
 
 use super::{Experiment, Findings, Plan, Session};
@@ -107,7 +108,9 @@ fn measure<'a>(
         Err(error) => return Err(error),
     };
     let mut findings = rotation.finish(session, interrupted)?;
-    findings.outcomes.sort_unstable_by_key(|outcome| (outcome.point.stride, outcome.point.size));
+    sort_by(&mut findings.outcomes, |one, other| {
+        (one.point.stride, one.point.size).cmp(&(other.point.stride, other.point.size))
+    });
     findings.extra = extra;
     warn_of_pages(session, &findings);
     Ok(findings)
@@ -169,7 +172,7 @@ fn refine(
             count += 1;
         }
         let known = curve.get_mut(..count).unwrap_or_default();
-        known.sort_unstable_by_key(|(size, _)| *size);
+        sort_by(known, |(one, _), (other, _)| one.cmp(other));
         let Some(size) = rules.next(known) else { break };
         if !rotation.add(Point { size, ..*like }) {
             break;

@@ -2,6 +2,8 @@
 
 use core::fmt::Write;
 
+use latency_core::sort::sort_by;
+
 use super::command::{Command, Context};
 use crate::analysis::curve::Analysis;
 use crate::analysis::samples::Sample;
@@ -47,7 +49,7 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
         count += 1;
     }
     let samples = samples.get_mut(..count).unwrap_or_default();
-    samples.sort_unstable_by_key(|sample| sample.size);
+    sort_by(samples, |one, other| one.size.cmp(&other.size));
     let name = saved::shown(path);
     let view = View {
         title: "Latency against working set",

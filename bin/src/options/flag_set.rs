@@ -60,6 +60,7 @@ impl FlagSet {
         FlagId::Precision,
         FlagId::TimeLimit,
         FlagId::WarmupIters,
+        FlagId::Counters,
         FlagId::Strict,
         FlagId::DryRun,
         FlagId::Progress,

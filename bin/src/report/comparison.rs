@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 
 use latency_core::model::MAX_POINTS;
+use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -147,7 +148,7 @@ impl View<'_> {
             count += 1;
         }
         let points = points.get_mut(..count).unwrap_or_default();
-        points.sort_unstable_by(|one, other| one.x.total_cmp(&other.x));
+        sort_by(points, |one, other| one.x.total_cmp(&other.x));
         let even = |_: f64| 1.0;
         let mut subtitle = Text::<160>::EMPTY;
         // What does not fit is left out.

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 
 use super::text::OrderName;
-use super::Report;
+use super::{counters, Report};
 use crate::options::Choice;
 use crate::result::{Measurement, Outcome, Point};
 
@@ -19,9 +19,17 @@ pub(super) const COLUMNS: &str =
 ///
 /// Those of `out`.
 pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    writeln!(out, "{COLUMNS}")?;
+    out.write_str(COLUMNS)?;
+    if report.options.counters {
+        counters::csv_names(out)?;
+    }
+    out.write_char('\n')?;
     for outcome in report.outcomes {
         row(out, report, outcome)?;
+        if report.options.counters {
+            counters::csv(out, outcome.result.as_ref().ok().map(|measured| &measured.series))?;
+        }
+        out.write_char('\n')?;
     }
     Ok(())
 }
@@ -46,10 +54,10 @@ pub(super) fn row(out: &mut dyn Write, report: &Report<'_, '_>, outcome: &Outcom
             write!(out, "{},{},{},{},", series.batches, measured.rounds, measured.hops, series.disturbed)?;
             number(out, series.core_gigahertz.map(|clock| clock.median))?;
             write!(out, "{},{},{order},{kernel},{},", size.0, stride.0, pages.word())?;
-            writeln!(out, "{},{},{seed}", placed.pages.word(), placed.is_verified(target))
+            write!(out, "{},{},{seed}", placed.pages.word(), placed.is_verified(target))
         }
         Err(_) => {
-            writeln!(out, ",,,,,,,,,,,,{},{},{order},{kernel},{},,,{seed}", size.0, stride.0, pages.word())
+            write!(out, ",,,,,,,,,,,,{},{},{order},{kernel},{},,,{seed}", size.0, stride.0, pages.word())
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod chart;
 pub mod comparison;
+pub mod counters;
 pub mod csv;
 pub mod curve;
 pub mod distribution;

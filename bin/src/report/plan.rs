@@ -40,14 +40,16 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
         }
         out.write_char('\n')?;
         let earlier = points.get(..index).unwrap_or_default();
-        if !earlier.iter().any(|other| other.target == *target) {
-            // Points on one node share its memory.
-            let sizes = points.iter().filter(|other| other.target == *target).map(|other| other.size);
+        // Lanes have memory for every working set; other points on one node share the largest.
+        let alike =
+            |other: &Point| other.target == *target && (other.size == *size || matches!(walk, Walk::Chain));
+        if !earlier.iter().any(alike) {
+            let sizes = points.iter().filter(|other| alike(other)).map(|other| other.size);
             bytes.0 += sizes.max().map_or(0, |largest| largest.0);
         }
     }
     if points.iter().any(|point| point.walk.lanes() > 1) {
-        return lanes(out, points);
+        return lanes(out, points, bytes);
     }
     let trial_ns = options.iters.map_or(100_000.0, |iters| iters.get() as f64 * GUESSED_HOP_NS);
     let trials = options.trials.map_or(15.0, |trials| f64::from(trials.get()));
@@ -65,16 +67,13 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
 }
 
 /// The last line for points of several lanes: rounds over all of them, each after a trail that fills the caches.
-fn lanes(out: &mut dyn Write, points: &[Point]) -> fmt::Result {
+fn lanes(out: &mut dyn Write, points: &[Point], bytes: Bytes) -> fmt::Result {
     /// Fewest and most rounds.
     const ROUNDS: (f64, f64) = (15.0, 30.0);
     /// A round of a point: twenty trials.
     const ROUND_NS: f64 = 2.5e6;
     /// What comes before it where the number of lanes, or the working set, is another than that of the point before.
     const TRAIL_NS: f64 = 15e6;
-    // Every working set has memory of its own.
-    let regions = points.chunk_by(|one, other| one.size == other.size);
-    let bytes = Bytes(regions.filter_map(|region| Some(region.first()?.size.0)).sum());
     let changes = points.windows(2).filter(|pair| match pair {
         [one, other] => (one.size, one.walk.lanes()) != (other.size, other.walk.lanes()),
         _ => false,

@@ -7,7 +7,7 @@ use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
 use super::figures::Figure;
-use super::{pairs, Report};
+use super::{counters, pairs, Report};
 use crate::options::{Choice, Pages};
 use crate::result::{ClockFacts, Measurement, Outcome, Point, WarmUp};
 
@@ -34,7 +34,8 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     ratios(out, report.outcomes)?;
     conditions(out, report)?;
     clock_line(out, report)?;
-    health(out, report)
+    health(out, report)?;
+    counters::text(out, report)
 }
 
 /// The line that scripts look for.

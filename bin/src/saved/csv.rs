@@ -1,5 +1,6 @@
 //! Results in columns: those with our header, and two columns of bytes and nanoseconds from any other tool.
 
+use latency_core::double;
 use latency_core::stats::Interval;
 
 use super::{bytes, whole, Problem, Row, Saved};
@@ -55,7 +56,7 @@ pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
     let mut begun = false;
     for (index, line) in text.lines().enumerate() {
         let at = |what| Problem { line: u32::try_from(index + 1).unwrap_or(u32::MAX), what };
-        let line = line.trim();
+        let line = line.trim_ascii();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -134,15 +135,15 @@ fn row(line: &str, columns: &[Column; MAX_COLUMNS]) -> Result<Row, &'static str>
 
 /// The fields of a line: between commas, else semicolons, else white space.
 fn fields(line: &str) -> impl Iterator<Item = &str> {
-    let separator = [',', ';'].into_iter().find(|separator| line.contains(*separator));
-    let by_mark = separator.into_iter().flat_map(move |separator| line.split(separator));
-    let by_space = separator.is_none().then(|| line.split_whitespace()).into_iter().flatten();
-    by_mark.chain(by_space).map(|field| field.trim().trim_matches('"'))
+    let separator = [b',', b';'].into_iter().find(|separator| line.as_bytes().contains(separator));
+    let by_mark = separator.into_iter().flat_map(move |separator| line.split(char::from(separator)));
+    let by_space = separator.is_none().then(|| line.split_ascii_whitespace()).into_iter().flatten();
+    by_mark.chain(by_space).map(|field| field.trim_ascii().trim_matches('"'))
 }
 
 /// A finite number.
 fn number(field: &str) -> Option<f64> {
     // Longer ones are no measurement, and cost time to read.
-    let value: f64 = (field.len() <= 40).then_some(field)?.parse().ok()?;
+    let value = double::parse((field.len() <= 40).then_some(field.as_bytes())?)?;
     value.is_finite().then_some(value)
 }

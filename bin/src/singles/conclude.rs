@@ -90,19 +90,23 @@ impl Singles<'_> {
             switches: recording.switches,
         };
         let made = visits.get(..recording.visits.min(VISITS)).unwrap_or_default();
-        let batches = || made.iter().map(|visit| visit.batch_ns).filter(|batch| batch.is_finite());
-        distribution.batch_ns = batches().sum::<f64>() / batches().count() as f64;
-        let ratio = |visit: &Visit| {
-            let mean = distribution.nanoseconds(visit.windows.mean_below(below)?);
-            Some(mean / visit.batch_ns).filter(|ratio| ratio.is_finite())
+        let of = |value: &dyn Fn(&Visit) -> Option<f64>| {
+            let mut values = [0.0; VISITS];
+            let mut count = 0;
+            let found = made.iter().filter_map(value).filter(|value| value.is_finite());
+            for (slot, value) in values.iter_mut().zip(found) {
+                *slot = value;
+                count += 1;
+            }
+            values.get_mut(..count).and_then(stats::summarise)
         };
-        let mut ratios = [0.0; VISITS];
-        let mut count = 0;
-        for (slot, ratio) in ratios.iter_mut().zip(made.iter().filter_map(ratio)) {
-            *slot = ratio;
-            count += 1;
-        }
-        distribution.ratio = ratios.get_mut(..count).and_then(stats::summarise);
+        let facts: &Distribution = distribution;
+        let mean = |visit: &Visit| Some(facts.nanoseconds(visit.windows.mean_below(below)?));
+        let median = |summary: Option<Summary>| summary.map_or(f64::NAN, |summary| summary.median);
+        let round_ns = median(of(&mean));
+        let batch_ns = median(of(&|visit| Some(visit.batch_ns)));
+        let ratio = of(&|visit| Some(mean(visit)? / visit.batch_ns));
+        (distribution.round_ns, distribution.batch_ns, distribution.ratio) = (round_ns, batch_ns, ratio);
         let slow = hops::percentile(&distribution.windows, below, SLOW_PERCENT, 1).unwrap_or(0.0);
         distribution.slow_from = slow as u64 + 1;
         let log = log.get(..recording.logged).unwrap_or_default();

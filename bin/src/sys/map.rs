@@ -212,6 +212,8 @@ impl Region {
 }
 
 impl Drop for Region {
+    // Called from the end of every function that holds one.
+    #[inline(never)]
     fn drop(&mut self) {
         let start = self.base.as_ptr().wrapping_sub(GUARD);
         // SAFETY: the reservation, guards included, is this value's own, and no

@@ -1,7 +1,7 @@
-//! Hardware counters of this thread, counted together as one group.
+//! Hardware counters of this thread, counted together in groups.
 //!
-//! Knows five generic events and how to count them in user space; whether a count
-//! means anything on this machine is decided elsewhere.
+//! Knows a few events and how to count them in user space; which go together, and
+//! whether a count means anything on this machine, is decided elsewhere.
 //!
 //! # Safety
 //!
@@ -27,6 +27,8 @@ pub enum Event {
     LastLevelMisses,
     /// Reads that missed the data TLB.
     TlbMisses,
+    /// Core clock cycles in which a page table was walked for a read: an event of the model, not of the kernel.
+    WalkCycles,
 }
 
 impl Event {
@@ -37,26 +39,31 @@ impl Event {
         Event::FirstLevelMisses,
         Event::LastLevelMisses,
         Event::TlbMisses,
+        Event::WalkCycles,
     ];
 
-    /// The type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`).
-    const fn code(self) -> (u32, u64) {
+    /// The type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`), if it
+    /// has one; `walk` is what the processor itself calls walk cycles.
+    const fn code(self, walk: Option<u64>) -> Option<(u32, u64)> {
         const HARDWARE: u32 = 0;
         const CACHE: u32 = 3;
+        const RAW: u32 = 4;
         /// A miss (bit 16) of a read (operation 0 in bits 8 to 15).
         const READ_MISS: u64 = 1 << 16;
-        match self {
-            Event::Cycles => (HARDWARE, 0),
-            Event::Instructions => (HARDWARE, 1),
-            Event::FirstLevelMisses => (CACHE, READ_MISS),
-            Event::LastLevelMisses => (CACHE, 2 | READ_MISS),
-            Event::TlbMisses => (CACHE, 3 | READ_MISS),
+        match (self, walk) {
+            (Event::Cycles, _) => Some((HARDWARE, 0)),
+            (Event::Instructions, _) => Some((HARDWARE, 1)),
+            (Event::FirstLevelMisses, _) => Some((CACHE, READ_MISS)),
+            (Event::LastLevelMisses, _) => Some((CACHE, 2 | READ_MISS)),
+            (Event::TlbMisses, _) => Some((CACHE, 3 | READ_MISS)),
+            (Event::WalkCycles, Some(code)) => Some((RAW, code)),
+            (Event::WalkCycles, None) => None,
         }
     }
 }
 
 /// The number of events.
-pub const COUNT: usize = 5;
+pub const COUNT: usize = 6;
 
 /// The first published form of the kernel's `struct perf_event_attr`, which every kernel takes.
 #[repr(C)]
@@ -91,13 +98,16 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Opens every event for this thread, on whatever CPU it runs. Nothing is counted yet.
+    /// Opens the `wanted` events for this thread, on whatever CPU it runs. Nothing is counted yet.
+    ///
+    /// `walk` is the raw code of [`Event::WalkCycles`] on this processor, if it has one.
     #[must_use]
-    pub fn open() -> Counters {
+    pub fn open(wanted: &[Event], walk: Option<u64>) -> Counters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
         for (member, event) in members.iter_mut().zip(Event::ALL) {
-            *member = open_event(event, leader);
+            let Some(code) = event.code(walk).filter(|_| wanted.contains(&event)) else { continue };
+            *member = open_event(code, leader);
             if let (None, Ok(descriptor)) = (leader, &*member) {
                 leader = Some(descriptor.as_raw_fd());
             }
@@ -170,12 +180,11 @@ impl Counters {
     }
 }
 
-fn open_event(event: Event, leader: Option<i32>) -> Result<OwnedFd, Errno> {
+fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd, Errno> {
     const THIS_THREAD: usize = 0;
     const ANY_CPU: usize = usize::MAX;
     const NO_GROUP: usize = usize::MAX;
     const CLOSE_ON_EXEC: usize = 1 << 3;
-    let (kind, config) = event.code();
     let attributes = Attributes {
         kind,
         size: size_of::<Attributes>() as u32,
@@ -219,6 +228,12 @@ pub struct Reading {
 }
 
 impl Totals {
+    /// Totals as a group would give them, for tests of what is made of them.
+    #[cfg(test)]
+    pub(crate) const fn new(counts: [Option<u64>; COUNT], enabled: u64, running: u64) -> Totals {
+        Totals { counts, enabled, running }
+    }
+
     /// What was counted from `earlier` to this.
     #[must_use]
     pub fn since(&self, earlier: &Totals) -> Reading {
@@ -255,67 +270,4 @@ fn decode(words: &[u64], present: [bool; COUNT]) -> Option<Totals> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ALL: [bool; COUNT] = [true; COUNT];
-
-    #[test]
-    fn counts_stand_at_their_event() {
-        let totals = decode(&[5, 100, 90, 1, 2, 3, 4, 5], ALL).unwrap();
-        assert_eq!(totals, Totals { counts: [1, 2, 3, 4, 5].map(Some), enabled: 100, running: 90 });
-        let totals = decode(&[2, 100, 100, 7, 8], [true, false, false, true, false]).unwrap();
-        assert_eq!(totals.counts, [Some(7), None, None, Some(8), None]);
-    }
-
-    #[test]
-    fn nonsense_is_not_understood() {
-        assert_eq!(decode(&[], ALL), None);
-        assert_eq!(decode(&[5, 1, 1, 1, 2, 3, 4], ALL), None, "one count is missing");
-        assert_eq!(decode(&[4, 1, 1, 1, 2, 3, 4, 5], ALL), None, "another number of members");
-        assert_eq!(decode(&[5, 1, 2, 1, 2, 3, 4, 5], ALL), None, "ran longer than it was enabled");
-    }
-
-    /// Totals of a group of one event.
-    fn one(count: u64, enabled: u64, running: u64) -> Totals {
-        Totals { counts: [Some(count), None, None, None, None], enabled, running }
-    }
-
-    #[test]
-    fn a_group_that_shared_the_hardware_is_scaled() {
-        let reading = one(1500, 800, 300).since(&one(500, 500, 200));
-        assert_eq!((reading.counts[0], reading.running), (Some(3000), 1.0 / 3.0));
-        assert_eq!(reading.counts[1], None);
-        let reading = one(1500, 800, 300).since(&one(500, 700, 200));
-        assert_eq!((reading.counts[0], reading.running), (Some(1000), 1.0));
-        assert_eq!(one(u64::MAX, u64::MAX, 1).since(&one(0, 0, 0)).counts[0], Some(u64::MAX));
-    }
-
-    #[test]
-    fn a_group_that_never_ran_has_no_counts() {
-        let reading = one(0, 300, 0).since(&one(0, 0, 0));
-        assert_eq!((reading.counts[0], reading.running), (None, 0.0));
-    }
-
-    #[test]
-    fn counters_count_or_say_why_not() {
-        let counters = Counters::open();
-        let opened = Event::ALL.map(|event| counters.availability(event));
-        if let Err(error) = counters.start() {
-            assert!(opened.iter().all(|member| member.is_err()), "{error}");
-            assert_eq!(counters.read().err(), Some(error));
-            return;
-        }
-        let before = counters.read().unwrap();
-        let sum: u64 = (0..100_000_u64).map(std::hint::black_box).sum();
-        std::hint::black_box(sum);
-        let reading = counters.read().unwrap().since(&before);
-        counters.stop().unwrap();
-        for (count, member) in reading.counts.iter().zip(opened) {
-            assert!(member.is_ok() || count.is_none());
-        }
-        if let Some(instructions) = reading.counts[Event::Instructions as usize] {
-            assert!(instructions > 100_000, "{reading:?}");
-        }
-    }
-}
+mod tests;

@@ -85,13 +85,18 @@ impl<T: Copy> Table<T> {
     /// Room for `length` elements, not initialised but for being zero bytes.
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
-        let bytes = length.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?;
-        Ok(Table { region: Region::map(bytes, Kind::Small)?, length, of: core::marker::PhantomData })
+        Ok(Table { region: room(length, size_of::<T>())?, length, of: core::marker::PhantomData })
     }
 
     fn start(&self) -> *mut T {
         self.region.start().as_ptr().cast()
     }
+}
+
+/// Room for `length` elements of `size` bytes. Not a method, so that tables of all types share it.
+#[inline(never)]
+fn room(length: usize, size: usize) -> Result<Region, Errno> {
+    Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Kind::Small)
 }
 
 impl<T: Copy> core::fmt::Debug for Table<T> {

@@ -112,6 +112,8 @@ pub enum Warning {
     PointsNotPrecise { points: u32, of: u32, wanted: f64 },
     /// Points of an experiment with many had trials interrupted, each at least this share of them.
     PointsDisturbed { points: u32, of: u32, share: f64 },
+    /// Counted core cycles are not those that dependent additions make likely.
+    CoreCyclesDiffer { ratio: f64 },
     /// There are no hardware counters.
     CountersUnavailable { why: NoCounters },
     /// The run was interrupted.
@@ -195,6 +197,7 @@ impl Warning {
             }
             Warning::PointsNotPrecise { .. } => ("points-not-precise", NOTE, ALL),
             Warning::PointsDisturbed { .. } => ("points-disturbed", NOTE, ALL),
+            Warning::CoreCyclesDiffer { .. } => ("core-cycles-differ", DOUBT, ALL),
             Warning::CountersUnavailable { .. } => ("counters-unavailable", NOTE, ALL),
             Warning::Partial { .. } => ("partial", DOUBT, ALL),
         }

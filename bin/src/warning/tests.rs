@@ -50,6 +50,7 @@ fn every() -> Vec<Warning> {
         Warning::HopMeanDiffers { from, to, size, ratio: 1.062 },
         Warning::PointsNotPrecise { points: 7, of: 60, wanted: 0.01 },
         Warning::PointsDisturbed { points: 3, of: 60, share: 0.1 },
+        Warning::CoreCyclesDiffer { ratio: 1.1 },
         Warning::CountersUnavailable { why: NoCounters::Paranoid },
         Warning::CountersUnavailable { why: NoCounters::Filtered },
         Warning::CountersUnavailable { why: NoCounters::Absent },
@@ -77,7 +78,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 38);
+    assert_eq!(codes.len(), 39);
 }
 
 #[test]

@@ -157,17 +157,33 @@ impl fmt::Display for Warning {
                 write!(out, "one by one: {hops} together, and percentiles above the median are diluted")
             }
             Warning::HopMeanDiffers { from, to, size, ratio } => {
-                write!(out, "node {from} -> node {to}, {size}: single hops take {ratio:.3} times ")?;
+                write!(
+                    out,
+                    "node {from} -> node {to}, {size}: single hops take {ratio:.3} times ",
+                    ratio = Decimal(ratio)
+                )?;
                 out.write_str("what the batches do on average")
             }
             Warning::PointsNotPrecise { points, of, wanted } => {
                 let wanted = wanted * 100.0;
-                write!(out, "{points} of {of} points did not reach a precision of {wanted:.2} %: ")?;
+                write!(
+                    out,
+                    "{points} of {of} points did not reach a precision of {wanted:.2} %: ",
+                    wanted = Decimal(wanted)
+                )?;
                 out.write_str("their intervals are given")
             }
             Warning::PointsDisturbed { points, of, share } => {
                 let share = share * 100.0;
-                write!(out, "at {points} of {of} points {share:.0} % of the trials or more were disturbed")
+                write!(
+                    out,
+                    "at {points} of {of} points {share:.0} % of the trials or more were disturbed",
+                    share = Decimal(share)
+                )
+            }
+            Warning::CoreCyclesDiffer { ratio } => {
+                let ratio = Decimal(ratio);
+                write!(out, "counted core cycles are {ratio:.3} times those that dependent additions tell")
             }
             Warning::CountersUnavailable { why } => out.write_str(match why {
                 NoCounters::Paranoid => "no hardware counters: kernel.perf_event_paranoid forbids them",
@@ -242,6 +258,9 @@ impl fmt::Display for Remedy<'_> {
             }
             Warning::Disturbed { .. } | Warning::PointsDisturbed { .. } => {
                 "choose a quieter --cpu, or one isolated with isolcpus"
+            }
+            Warning::CoreCyclesDiffer { .. } => {
+                "fix the frequency, and keep the sibling thread of this core idle"
             }
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => {
                 "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"

@@ -6,6 +6,7 @@
 use super::error::{Error, Reason};
 use super::string::Str;
 use super::MAX_DEPTH;
+use crate::double;
 
 /// One step through a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -264,9 +265,7 @@ impl<'a> Reader<'a> {
             offset: start + length,
             reason: if length == rest.len() { Reason::Truncated } else { Reason::Number },
         })?;
-        let digits = rest.get(..length).and_then(|digits| core::str::from_utf8(digits).ok());
-        let value: f64 =
-            digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| self.error(Reason::Number))?;
+        let value = rest.get(..length).and_then(double::parse).ok_or_else(|| self.error(Reason::Number))?;
         if !value.is_finite() {
             return Err(self.error(Reason::NumberRange));
         }

@@ -1,5 +1,6 @@
 //! Signals that ask for the end: what was finished is printed, and marked as partial.
 
+use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, warnings};
 use latency_tests::run::{finish_within, read_until, Run};
@@ -19,7 +20,7 @@ fn send(child: &Child, signal: i32) {
 /// Starts a measurement that would take a day, and ends it with `signal` when it has said `words`.
 fn interrupted(directory: &Directory, more: &[&str], words: &str, signal: i32) -> Run {
     let endless = ["--trials=1000000", "--time-limit=86400", "--progress=always"];
-    let mut child = directory.command(&[&endless, more].concat()).spawn().expect("a process");
+    let mut child = directory.command(&[&endless, more].concat()).hearing(signal).spawn().expect("a process");
     read_until(child.stderr.as_mut().expect("a pipe"), words);
     send(&child, signal);
     finish_within(child, PATIENCE)

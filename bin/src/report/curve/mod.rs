@@ -10,7 +10,7 @@ use latency_core::text::Text;
 
 use super::figures::Figure;
 use super::terminal::Terminal;
-use super::{plot, svg, text, Report};
+use super::{counters, plot, svg, text, Report};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::samples::Sample;
@@ -38,7 +38,8 @@ pub fn report(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         }
         text::conditions(out, report)?;
         text::clock_line(out, report)?;
-        text::health(out, report)
+        text::health(out, report)?;
+        counters::text(out, report)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use latency_core::decimal::Trimmed;
 use latency_core::hops;
 use latency_core::text::Text;
 
@@ -27,16 +28,17 @@ pub fn chart<R>(point: &Point, distribution: &Distribution, show: impl FnOnce(&C
     let _ = write!(title, "Single hops, node {} -> node {}", point.initiator, point.target);
     let _ = write!(
         subtitle,
-        "{} in {}, the fastest {SHOWN_PERCENT} % of {} windows",
+        "{} in {}, the fastest {} % of {} windows",
         if distribution.each == 1 { "each by itself" } else { "several together" },
         point.size,
+        Trimmed(SHOWN_PERCENT),
         distribution.total()
     );
     let mut labels = [Text::<32>::EMPTY; MARKED.len()];
     let mut marks = [Mark { x: 0.0, label: "" }; MARKED.len()];
     for ((mark, label), percent) in marks.iter_mut().zip(&mut labels).zip(MARKED) {
         let value = distribution.percentile_ns(percent).unwrap_or(0.0);
-        let _ = write!(label, "p{percent} {} ns", Figure(value));
+        let _ = write!(label, "p{} {} ns", Trimmed(percent), Figure(value));
         *mark = Mark { x: value, label: label.as_str() };
     }
     show(&Chart {

@@ -6,7 +6,7 @@ use super::points;
 use crate::distribution::{Distribution, PERCENTAGES};
 use crate::options::Choice;
 use crate::report::csv::number;
-use crate::report::Report;
+use crate::report::{counters, Report};
 
 /// Writes the points; the histograms are in the JSON.
 ///
@@ -14,13 +14,17 @@ use crate::report::Report;
 ///
 /// Those of `out`.
 pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    writeln!(
+    write!(
         out,
         "from,to,cycles,ns,hop_mean_ns,hop_p50_ns,hop_p90_ns,hop_p95_ns,hop_p99_ns,hop_p99_9_ns,hop_p99_99_ns,\
          hop_max_ns,hop_batch_ratio,timer_mean_ns,timer_step_ns,interrupted_from_ns,refresh_period_us,\
          hops_per_window,windows,interrupted_windows,context_switches,working_set_bytes,stride_bytes,pages_asked,\
          pages_obtained,verified,seed"
     )?;
+    if report.options.counters {
+        counters::csv_names(out)?;
+    }
+    out.write_char('\n')?;
     for (outcome, distribution) in points(report) {
         let point = &outcome.point;
         write!(out, "{},{},", point.initiator, point.target)?;
@@ -41,7 +45,11 @@ pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             }
             None => out.write_str(",,")?,
         }
-        writeln!(out, "{}", point.seed)?;
+        write!(out, "{}", point.seed)?;
+        if report.options.counters {
+            counters::csv(out, measured.map(|measured| &measured.series))?;
+        }
+        out.write_char('\n')?;
     }
     Ok(())
 }

@@ -55,6 +55,8 @@ fn hops(json: &mut Json<'_>, found: &Distribution) -> fmt::Result {
     json.end_object()?;
     json.key("hop_max_ns")?;
     optional(json, found.maximum_ns(), DECIMALS)?;
+    json.key("round_mean_ns")?;
+    optional(json, Some(found.round_ns), DECIMALS)?;
     json.key("batch_mean_ns")?;
     optional(json, Some(found.batch_ns), DECIMALS)?;
     json.key("batch_ratio")?;

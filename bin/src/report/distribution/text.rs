@@ -1,13 +1,14 @@
 //! Single hops for people.
 
 use core::fmt::{self, Display, Write};
+use latency_core::decimal::{Decimal, Trimmed};
 
 use super::{bars, points};
 use crate::distribution::{Distribution, PERCENTAGES};
 use crate::report::figures::Figure;
 use crate::report::plot;
 use crate::report::text::{clock_line, conditions, pair};
-use crate::report::Report;
+use crate::report::{counters, Report};
 use crate::result::ClockFacts;
 
 /// Single hops and batches agree if they differ by no more.
@@ -41,7 +42,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         return Ok(());
     }
     conditions(out, report)?;
-    clock_line(out, report)
+    clock_line(out, report)?;
+    counters::text(out, report)
 }
 
 /// Percentiles, maximum and mean, in nanoseconds and in ticks.
@@ -51,7 +53,7 @@ fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::
     for percent in PERCENTAGES {
         let mut label = latency_core::text::Text::<WIDTH>::EMPTY;
         // All labels are shorter than the column.
-        let _ = write!(label, "p{percent}");
+        let _ = write!(label, "p{}", Trimmed(percent));
         write!(out, "{label:>WIDTH$}")?;
     }
     writeln!(out, "{:>WIDTH$}{:>WIDTH$}", "max", "mean")?;
@@ -73,14 +75,14 @@ fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::
 
 /// Whether single hops and batches tell the same, and why the median does not.
 fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
-    write!(out, "Mean:       single hops {} ns, ", Figure(found.mean_ns()))?;
+    write!(out, "Mean:       of a round, single hops {} ns, ", Figure(found.round_ns))?;
     write!(out, "batches in turn with them {} ns", Figure(found.batch_ns))?;
     match &found.ratio {
         Some(ratio) => {
             let agree = (ratio.median - 1.0).abs() <= AGREEMENT;
-            write!(out, "; ratio {:.3}", ratio.median)?;
+            write!(out, "; ratio {:.3}", Decimal(ratio.median))?;
             if let Some(interval) = ratio.interval {
-                write!(out, " ({:.3} .. {:.3})", interval.low, interval.high)?;
+                write!(out, " ({:.3} .. {:.3})", Decimal(interval.low), Decimal(interval.high))?;
             }
             out.write_str(if agree { ": they agree within 3 %" } else { ": they do not agree within 3 %" })?;
         }
@@ -107,7 +109,7 @@ fn timer(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
         empty(1.0),
         empty(50.0),
         empty(99.0),
-        found.overhead,
+        Decimal(found.overhead),
         Figure(found.time(found.overhead))
     )?;
     if found.each > 1 {
@@ -159,7 +161,11 @@ fn refresh(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
     write!(out, "Refresh:    ")?;
     match (found.refresh(), found.period) {
         (Some((microseconds, name)), Some(period)) => {
-            write!(out, "hops from {slow} ns on recur every {microseconds:.3} us: ")?;
+            write!(
+                out,
+                "hops from {slow} ns on recur every {microseconds:.3} us: ",
+                microseconds = Decimal(microseconds)
+            )?;
             out.write_str(name.unwrap_or("no interval that DRAM is known for"))?;
             writeln!(out, " ({} standard deviations)", Figure(period.significance))
         }

@@ -8,6 +8,7 @@ use latency_core::stats::Summary;
 use super::{interval, optional, Json, DECIMALS};
 use crate::options::Choice;
 use crate::proof::Evidence;
+use crate::report::counters;
 use crate::result::{ClockFacts, Measurement, Outcome, Placed, Point};
 
 /// Writes the object of a point.
@@ -77,6 +78,7 @@ fn findings(json: &mut Json<'_>, point: &Point, measured: &Measurement) -> fmt::
     optional(json, series.core_gigahertz.map(|clock| clock.median), DECIMALS)?;
     json.key("repeat_ratio")?;
     optional(json, series.repeat_ratio, 4)?;
+    counters::json(json, series)?;
     json.key("warm_up")?.begin_object()?;
     json.key("hops")?.u64(measured.warm_up.hops)?;
     json.key("cold_ns")?;

@@ -36,7 +36,7 @@ pub fn lines(text: &str, size: Size, room: f64) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let (line, after) = rest.split_at(line_end(rest, most));
+        let (line, after) = rest.split_at_checked(line_end(rest, most)).unwrap_or((rest, ""));
         rest = after.trim_ascii_start();
         Some(line.trim_ascii_end())
     })

@@ -1,0 +1,70 @@
+//! What counters saw, as plain data: of the hardware per hop, of the kernel per thread.
+//!
+//! Knows the events by name. How they are counted is the business of others.
+
+/// The events of the hardware.
+pub const EVENTS: usize = 6;
+/// The events by the names that they have in JSON and CSV, in the order of [`Counted::per_hop`].
+pub const NAMES: [&str; EVENTS] =
+    ["core_cycles", "instructions", "l1d_misses", "llc_misses", "dtlb_misses", "walk_cycles"];
+
+/// What one walk counted, per hop; not a number where there is nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counted {
+    /// By [`NAMES`].
+    pub per_hop: [f64; EVENTS],
+    /// The smallest share of a walk in which its group was on the hardware; below 1 the kernel's counts are scaled up.
+    pub running: f64,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Counted { per_hop: [f64::NAN; EVENTS], running: f64::NAN }
+    }
+}
+
+/// What the kernel counts for every thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Software {
+    /// Context switches of its own will, and against it.
+    pub switches: (u64, u64),
+    /// Changes of the CPU.
+    pub migrations: u64,
+    /// Page faults without a disk, and with one.
+    pub faults: (u64, u64),
+}
+
+impl Software {
+    /// Both together.
+    #[must_use]
+    pub fn and(&self, other: &Software) -> Software {
+        Software {
+            switches: (self.switches.0 + other.switches.0, self.switches.1 + other.switches.1),
+            migrations: self.migrations + other.migrations,
+            faults: (self.faults.0 + other.faults.0, self.faults.1 + other.faults.1),
+        }
+    }
+}
+
+impl Counted {
+    /// This, and what another group counted.
+    #[must_use]
+    pub fn and(mut self, other: &Counted) -> Counted {
+        for (mine, other) in self.per_hop.iter_mut().zip(other.per_hop) {
+            if mine.is_nan() {
+                *mine = other;
+            }
+        }
+        self.running = self.running.min(other.running);
+        self
+    }
+}
+
+/// What hardware counters saw, median over rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Counters {
+    /// Events per hop, by [`NAMES`]; `None` where the event could not be counted.
+    pub per_hop: [Option<f64>; EVENTS],
+    /// The smallest share of a walk in which the events were on the hardware: below 1 the kernel has scaled them.
+    pub running: f64,
+}

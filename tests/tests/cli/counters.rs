@@ -1,0 +1,36 @@
+//! `--counters` on this machine, whether it has any or not.
+
+use super::small;
+use latency_tests::document::{at, number, warnings};
+use latency_tests::run::run;
+
+#[test]
+fn counters_count_or_it_is_said_why_not() {
+    for experiment in ["matrix", "distribution"] {
+        let document = run(&small(&[experiment, "--json", "--counters"])).expect_json(0);
+        let points = if experiment == "matrix" { "/node_pairs" } else { "/points" };
+        let counted = document.pointer(&format!("{points}/0/counters")).is_some();
+        assert_ne!(counted, warnings(&document).contains(&"counters-unavailable"), "{document:#}");
+    }
+}
+
+#[test]
+fn what_the_kernel_counts_is_always_there() {
+    let document = run(&small(&["--json"])).expect_json(0);
+    assert!(document.pointer("/node_pairs/0/counters").is_none(), "{document:#}");
+    let software = at(&document, "/node_pairs/0/software");
+    for key in ["voluntary_switches", "involuntary_switches", "minor_faults"] {
+        number(software, &format!("/{key}"));
+    }
+    assert_eq!(number(software, "/migrations"), 0, "a pinned thread stays");
+    assert_eq!(number(software, "/major_faults"), 0, "everything was touched before");
+}
+
+#[test]
+fn the_columns_are_there_even_where_nothing_counts() {
+    let found = run(&small(&["--csv", "--counters"]));
+    found.expect_status(0);
+    let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();
+    assert!(fields.iter().all(|count| *count == fields[0]), "{found}");
+    assert!(found.stdout.lines().next().unwrap_or("").ends_with("counted_walk_cycles"), "{found}");
+}
