@@ -284,18 +284,15 @@ impl<'t> Stopwatch<'t> {
                 return Err(Failure::Interrupted);
             }
             let part = left.min(LONGEST_WALK);
-            spent_ns += match subject.side {
-                Some(side) => self.walk_lanes(subject.buffer, side, part)?,
-                None => {
-                    let (ended, nanoseconds) = self.timed(subject, *node, part)?;
-                    *node = subject
-                        .buffer
-                        .prove(*node, part, ended)
-                        .map_err(|Astray { .. }| TimingError::HopsNotProven)?;
-                    nanoseconds
-                }
-            };
             left -= part;
+            if let Some(side) = subject.side {
+                spent_ns += self.walk_lanes(subject.buffer, side, part)?;
+                continue;
+            }
+            let (ended, nanoseconds) = self.timed(subject, *node, part)?;
+            let proven = subject.buffer.prove(*node, part, ended);
+            *node = proven.map_err(|Astray { .. }| TimingError::HopsNotProven)?;
+            spent_ns += nanoseconds;
         }
         Ok(spent_ns)
     }

@@ -2,10 +2,12 @@
 //!
 //! Reports see nothing else. No system is asked here.
 
+mod walk;
+
 use core::fmt;
 
 use latency_core::chain::Order;
-use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
+use latency_core::kernel::lanes::Filler;
 use latency_core::kernel::Kernel;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{Interval, Summary};
@@ -15,6 +17,8 @@ use crate::counted::{Counted, Counters, Software};
 use crate::error::PlacementError;
 use crate::options::Pages;
 use crate::proof::{Evidence, PageCounts};
+
+pub use walk::{Reach, Walk};
 
 /// One point of a plan: everything that decides what is measured.
 #[derive(Clone, Copy, Debug)]
@@ -39,30 +43,6 @@ pub struct Point {
     pub pages: Pages,
     /// How it is walked.
     pub walk: Walk,
-}
-
-/// How many chains are walked at a time.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum Walk {
-    /// One chain of dependent loads, by the point's kernel: what it takes is a latency.
-    #[default]
-    Chain,
-    /// Lanes side by side: what it takes is the inverse of a throughput.
-    Lanes(&'static LaneKernel),
-    /// Two lanes with fillers between their loads.
-    Apart(Gap),
-}
-
-impl Walk {
-    /// The chains walked side by side.
-    #[must_use]
-    pub const fn lanes(&self) -> usize {
-        match self {
-            Walk::Chain => 1,
-            Walk::Lanes(kernel) => kernel.lanes(),
-            Walk::Apart(_) => Gap::LANES,
-        }
-    }
 }
 
 /// What one round of batches says, per hop.
@@ -312,17 +292,6 @@ pub struct Extra {
     pub orders: Option<Orders>,
     /// The prefetch audit.
     pub audit: Option<Audit>,
-}
-
-/// How many fillers the processor reaches over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
-    /// What they are.
-    pub filler: Filler,
-    /// With so many, two loads still overlap.
-    pub overlaps: usize,
-    /// With so many, they do no longer; `None` where they always did.
-    pub alone: Option<usize>,
 }
 
 /// Independent loads in address order: the inverse of throughput.

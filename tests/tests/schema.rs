@@ -105,6 +105,16 @@ fn the_variants_are_valid() {
 }
 
 #[test]
+fn lanes_are_valid() {
+    let document = run(&["parallel", "--json", "--trials=7", "--size=4M"]).expect_json(0);
+    assert_valid(&document);
+    assert!(at(&document, "/saturation/0/loads_in_flight").is_number(), "{document:#}");
+    let document = run(&["window", "--json", "--trials=7", "--size=4M"]).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(at(&document, "/filler_reach/2/filler"), "mixed", "{document:#}");
+}
+
+#[test]
 fn the_system_is_valid() {
     assert_valid(&run(&["system", "--json"]).expect_json(0));
 }

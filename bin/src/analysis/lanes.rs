@@ -161,3 +161,7 @@ pub fn work_reach(floor: Option<Region<'_, '_>>, memory: Region<'_, '_>) -> Opti
     }
     reach
 }
+
+#[cfg(test)]
+#[path = "lanes_tests.rs"]
+mod tests;

@@ -1,0 +1,99 @@
+//! Loads in flight and the reach of the window, of times that follow from known ones.
+
+use super::*;
+use crate::options::Pages;
+use crate::proof::Evidence;
+use crate::result::{Means, Measurement, Placed, Point, Series, WarmUp};
+use latency_core::chain::Order;
+use latency_core::kernel::lanes::{windowed, PARALLEL, WINDOW};
+use latency_core::kernel::POINTER;
+use latency_core::stats::Summary;
+use latency_core::units::{CpuId, NodeId};
+use std::vec::Vec;
+
+/// A point that took so long, give or take a hundredth.
+fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
+    let nodes = (NodeId(0), CpuId(0));
+    let (order, pages) = (Order::Random, Pages::Thp);
+    let (size, stride) = (Bytes(size), Bytes(64));
+    let (initiator, cpu, target) = (nodes.0, nodes.1, nodes.0);
+    let point = Point { initiator, cpu, target, kernel: &POINTER, order, size, stride, seed: 1, pages, walk };
+    let interval = Interval { low: nanoseconds * 0.99, high: nanoseconds * 1.01 };
+    let summary = Summary {
+        count: 15,
+        median: nanoseconds,
+        minimum: nanoseconds,
+        maximum: nanoseconds,
+        mad: 0.0,
+        interval: Some(interval),
+    };
+    let series = Series {
+        nanoseconds: summary,
+        core_cycles: None,
+        core_gigahertz: None,
+        minimum_ns: nanoseconds,
+        batches: 300,
+        disturbed: 0,
+        repeat_ratio: None,
+        counters: None,
+        software: crate::counted::Software::default(),
+    };
+    let seen = Evidence::default();
+    let placed = Placed { means: Means::SoleNode, pages, mapped: size, before: seen, after: seen };
+    let result = Ok(Measurement {
+        placed,
+        hops: 100,
+        warm_up: WarmUp::default(),
+        series,
+        rounds: 15,
+        precise: true,
+        fingerprint: 1,
+        nodes: 1,
+    });
+    Outcome { point, result }
+}
+
+#[test]
+fn lanes_saturate_where_the_buffers_are_full() {
+    let time = |lanes: usize| 96.0 / lanes.min(12) as f64;
+    let point = |kernel| outcome(1 << 28, Walk::Lanes(kernel), time(kernel.lanes()));
+    let outcomes: Vec<_> = PARALLEL.iter().map(point).collect();
+    let region = regions(&outcomes).next().unwrap();
+    let found = region.saturation().unwrap();
+    assert!((found.in_flight - 12.0).abs() < 1e-9, "{found:?}");
+    assert_eq!(found.from_lanes, 12);
+    assert!((found.gigabytes_per_second(Bytes(64)) - 8.0).abs() < 1e-9, "{found:?}");
+    let interval = found.interval.unwrap();
+    assert!(interval.low < 11.8 && interval.high > 12.2, "{interval:?}");
+    assert_eq!(region.in_flight(48.0), Some(2.0));
+}
+
+#[test]
+fn without_a_lane_alone_there_is_nothing_to_compare_with() {
+    let outcomes = [outcome(1 << 28, Walk::Lanes(&PARALLEL[3]), 30.0)];
+    let region = regions(&outcomes).next().unwrap();
+    assert_eq!((region.saturation(), region.in_flight(10.0)), (None, None));
+}
+
+/// Memory takes so long for each load as the window leaves lanes' loads in flight.
+fn worked(room: f64) -> Vec<Outcome<'static>> {
+    let floor = |work: usize| 0.4 + work as f64 / 10.0;
+    let memory = |instructions: usize| 160.0 / (room / instructions as f64 * 16.0).min(16.0);
+    let cached = WINDOW.iter().map(|[plain, _]| outcome(1 << 14, Walk::Lanes(plain), floor(plain.work())));
+    let distant =
+        WINDOW.iter().map(|[plain, _]| outcome(1 << 28, Walk::Lanes(plain), memory(plain.instructions())));
+    cached.chain(distant).collect()
+}
+
+#[test]
+fn the_window_ends_between_two_amounts_of_work() {
+    let reach = |room| {
+        let outcomes = worked(room);
+        let mut regions = regions(&outcomes);
+        let floor = regions.next();
+        work_reach(floor, regions.next().unwrap()).unwrap()
+    };
+    assert_eq!(reach(200.0), WorkReach { hidden: 192, exposed: Some(256) });
+    assert_eq!(reach(1e6), WorkReach { hidden: 832, exposed: None });
+    assert_eq!(windowed(12, false).unwrap().instructions(), 256);
+}

@@ -1,0 +1,38 @@
+//! How many chains a point walks side by side, and what walks of two said of the window: plain data.
+
+use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
+
+/// How many chains are walked at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Walk {
+    /// One chain of dependent loads, by the point's kernel: what it takes is a latency.
+    #[default]
+    Chain,
+    /// Lanes side by side: what it takes is the inverse of a throughput.
+    Lanes(&'static LaneKernel),
+    /// Two lanes with fillers between their loads.
+    Apart(Gap),
+}
+
+impl Walk {
+    /// The chains walked side by side.
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        match self {
+            Walk::Chain => 1,
+            Walk::Lanes(kernel) => kernel.lanes(),
+            Walk::Apart(_) => Gap::LANES,
+        }
+    }
+}
+
+/// How many fillers the processor reaches over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// What they are.
+    pub filler: Filler,
+    /// With so many, two loads still overlap.
+    pub overlaps: usize,
+    /// With so many, they do no longer; `None` where they always did.
+    pub alone: Option<usize>,
+}
