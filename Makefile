@@ -16,7 +16,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 # What .cargo/config.toml says for the musl target. Said here for the gnu target, whose
 # other programs (build scripts, tests) are ordinary ones.
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
-	-Clink-arg=-static -Clink-arg=-no-pie
+	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
 .PHONY: all run test plugin lab bench check clean
 

@@ -25,7 +25,7 @@ pub fn place<'a>(
 ) -> Result<Placement, Failure<'a>> {
     session.progress.say(format_args!("placing {size} on node {target}"));
     let placement = Placement::new(session.machine, target, size, pages)?;
-    tell(session, &placement);
+    tell(session, &placement, pages);
     Ok(placement)
 }
 
@@ -40,9 +40,9 @@ pub fn meter(session: &mut Session<'_, '_>) -> Option<Meter> {
         .ok()
 }
 
-fn tell(session: &mut Session<'_, '_>, placement: &Placement) {
+fn tell(session: &mut Session<'_, '_>, placement: &Placement, asked: Pages) {
     let Witness { target, pages, mapped, .. } = *placement.witness();
-    if session.options.pages == Pages::Auto && pages == Pages::Small4k {
+    if asked == Pages::Auto && pages == Pages::Small4k {
         session.warnings.push(Warning::PagesFellBack { found: pages.page_size() });
     }
     if let (Pages::Thp, Some(found)) = (pages, placement.evidence().transparent_huge) {

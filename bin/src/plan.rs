@@ -5,6 +5,7 @@
 
 pub mod curve;
 pub mod lanes;
+pub mod single;
 
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::cpulist::NodeSet;

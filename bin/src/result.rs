@@ -288,6 +288,39 @@ pub struct Extra {
     pub edge: Option<Result<Edge, EdgeError>>,
     /// How far the processor reaches over each kind of filler; `None` if it was not looked for.
     pub reach: [Option<Reach>; Filler::ALL.len()],
+    /// What there is of several orders besides their walks.
+    pub orders: Option<Orders>,
+    /// The prefetch audit.
+    pub audit: Option<Audit>,
+}
+
+/// Independent loads in address order: the inverse of throughput.
+#[derive(Clone, Copy, Debug)]
+pub struct Strided {
+    /// For each load, over a whole pass.
+    pub nanoseconds: f64,
+    /// The same in core cycles; `None` without a counter.
+    pub core_cycles: Option<f64>,
+    /// The rounds whose median this is.
+    pub rounds: usize,
+}
+
+/// Several orders of the same nodes, besides their walks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Orders {
+    /// Their loads without a chain; `None` without a counter.
+    pub strided: Option<Strided>,
+}
+
+/// The time of nodes in every line over that of nodes in every fourth, drawn at random.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit {
+    /// The memory that both walk.
+    pub span: Bytes,
+    /// In full random order; `None` where the last-level cache is too large to tell.
+    pub random: Option<f64>,
+    /// Within regions of 2 MiB.
+    pub local: Option<f64>,
 }
 
 /// The clock that batches were timed with, for reports.

@@ -85,6 +85,36 @@ fn lanes_are_valid() {
 }
 
 #[test]
+fn the_orders_are_valid() {
+    let options = ["order", "--json", "--size=64M", "--counters", "--time-limit=1"];
+    let document = run(&options).expect_json(0);
+    assert_valid(&document);
+    assert!(at(&document, "/strided_loads/ns").is_number(), "{document:#}");
+    assert!(
+        at(&document, "/ratios/random_sequential").as_f64().is_some_and(|ratio| ratio > 3.0),
+        "{document:#}"
+    );
+}
+
+#[test]
+fn the_pages_are_valid() {
+    let options = ["pages", "--json", "--size=32M", "--trials=15", "--iters=2000"];
+    let document = run(&options).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(at(&document, "/points/0/pages_obtained"), "4k");
+    assert_eq!(at(&document, "/translation/0/pages_asked"), "4k");
+}
+
+#[test]
+fn the_variants_are_valid() {
+    let options = ["variants", "--json", "--size=64M", "--trials=15", "--iters=2000"];
+    let document = run(&options).expect_json(0);
+    assert_valid(&document);
+    assert_eq!(at(&document, "/points/0/variant"), "index4-packed");
+    assert!(at(&document, "/points/0/core_cycles").is_number(), "{document:#}");
+}
+
+#[test]
 fn the_system_is_valid() {
     assert_valid(&run(&["system", "--json"]).expect_json(0));
 }

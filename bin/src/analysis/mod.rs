@@ -9,3 +9,4 @@ pub mod curve;
 pub mod lanes;
 pub mod pages;
 pub mod samples;
+pub mod translation;

@@ -6,8 +6,11 @@ mod curve;
 mod distribution;
 mod fit;
 mod matrix;
+mod order;
+mod pages;
 mod parallel;
 mod system;
+mod variants;
 mod window;
 
 use core::fmt;
@@ -70,12 +73,15 @@ pub struct Experiment {
 }
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 6] = [
+pub static EXPERIMENTS: [&Experiment; 9] = [
     &matrix::MATRIX,
     &curve::CURVE,
     &parallel::PARALLEL,
     &window::WINDOW,
     &distribution::DISTRIBUTION,
+    &order::ORDER,
+    &pages::PAGES,
+    &variants::VARIANTS_EXPERIMENT,
     &system::SYSTEM,
 ];
 
@@ -89,6 +95,9 @@ pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
     parallel::PARALLEL.descriptor,
     window::WINDOW.descriptor,
     distribution::DISTRIBUTION.descriptor,
+    order::ORDER.descriptor,
+    pages::PAGES.descriptor,
+    variants::VARIANTS_EXPERIMENT.descriptor,
     system::SYSTEM.descriptor,
     fit::FIT.descriptor,
     compare::COMPARE.descriptor,

@@ -98,8 +98,12 @@ fn looks_for_translation(options: &Options<'_>) -> bool {
     options.order == crate::options::Order::Random && options.stride == Bytes(64)
 }
 
-/// The one pair of nodes that a curve is of.
-fn pair<'a>(
+/// The one pair of nodes that is measured.
+///
+/// # Errors
+///
+/// [`UsageError::OneNodeOnly`] where more were asked for; [`PlacementError`] where there is none.
+pub fn pair<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
     scope: &Scope,

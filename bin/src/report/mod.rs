@@ -12,6 +12,8 @@ pub mod heatmap;
 pub mod json;
 pub mod labels;
 pub mod lanes;
+pub mod order;
+pub mod pages;
 pub mod pairs;
 pub mod parallel;
 pub mod plan;
@@ -21,6 +23,7 @@ pub mod svg;
 pub mod system;
 pub mod terminal;
 pub mod text;
+pub mod variants;
 pub mod window;
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::units::Bytes;
 
+use super::text::OrderName;
 use crate::options::{Choice, Options};
 use crate::result::{Point, Walk};
 
@@ -12,6 +13,8 @@ use crate::result::{Point, Walk};
 const NANOSECONDS_PER_BYTE: f64 = 0.3;
 /// What a hop takes, until it is known.
 const GUESSED_HOP_NS: f64 = 100.0;
+/// The rounds of points that share memory, at the least.
+const REWRITES: f64 = 7.0;
 
 /// Writes every point, the memory that they need together, and how long it will take.
 ///
@@ -21,11 +24,12 @@ const GUESSED_HOP_NS: f64 = 100.0;
 pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt::Result {
     let mut bytes = Bytes(0);
     for (index, point) in points.iter().enumerate() {
-        let Point { initiator, cpu, target, size, stride, pages, kernel, walk, .. } = point;
+        let Point { initiator, cpu, target, size, stride, pages, kernel, walk, order, .. } = point;
         write!(
             out,
-            "Node {initiator} (CPU {cpu}) -> Node {target}: {size} in {} nodes {stride} apart, {} kernel, pages {}",
+            "Node {initiator} (CPU {cpu}) -> Node {target}: {size} in {} nodes {stride} apart, {} order, {} kernel, pages {}",
             size.0 / stride.0.max(1),
+            OrderName(*order),
             kernel.name,
             pages.word()
         )?;
@@ -40,9 +44,12 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
         }
         out.write_char('\n')?;
         let earlier = points.get(..index).unwrap_or_default();
-        // Lanes have memory for every working set; other points on one node share the largest.
-        let alike =
-            |other: &Point| other.target == *target && (other.size == *size || matches!(walk, Walk::Chain));
+        // Lanes have memory for every working set; other points on one node in one kind of pages share the largest.
+        let alike = |other: &Point| {
+            other.target == *target
+                && other.pages == *pages
+                && (other.size == *size || matches!(walk, Walk::Chain))
+        };
         if !earlier.iter().any(alike) {
             let sizes = points.iter().filter(|other| alike(other)).map(|other| other.size);
             bytes.0 += sizes.max().map_or(0, |largest| largest.0);
@@ -54,7 +61,11 @@ pub fn text(out: &mut dyn Write, options: &Options<'_>, points: &[Point]) -> fmt
     let trial_ns = options.iters.map_or(100_000.0, |iters| iters.get() as f64 * GUESSED_HOP_NS);
     let trials = options.trials.map_or(15.0, |trials| f64::from(trials.get()));
     let warm_up_ns = 0.2e9;
-    let shortest_ns = points.len() as f64 * (warm_up_ns + trials * trial_ns);
+    // Points that share memory have their chains written anew for each round.
+    let rewrites = if points.len() > 1 { REWRITES } else { 0.0 };
+    let written: f64 = points.iter().map(|point| point.size.0 as f64).sum();
+    let shortest_ns =
+        points.len() as f64 * (warm_up_ns + trials * trial_ns) + rewrites * written * NANOSECONDS_PER_BYTE;
     let usual = (bytes.0 as f64 * NANOSECONDS_PER_BYTE + shortest_ns.max(1e9)) / 1e9;
     let limit = points.len() as f64 * options.time_limit.0 as f64 / 1e12;
     writeln!(

@@ -165,10 +165,19 @@ pub fn conditions(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         stride,
         kernel.name
     )?;
-    let mut seen = latency_core::cpulist::NodeSet::EMPTY;
-    for outcome in report.outcomes {
+    memory(out, report)
+}
+
+/// The pages of every buffer, and how it is known where they were.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub(super) fn memory(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    for (index, outcome) in report.outcomes.iter().enumerate() {
         let (point, Ok(measured)) = (&outcome.point, &outcome.result) else { continue };
-        if !seen.insert(point.target.0) {
+        let mut earlier = report.outcomes.iter().take(index).filter(|other| other.result.is_ok());
+        if earlier.any(|other| other.point.target == point.target && other.point.pages == point.pages) {
             continue;
         }
         if report.options.verbose {
@@ -215,6 +224,7 @@ impl Display for OrderName {
         match self.0 {
             Order::Random => out.write_str("random"),
             Order::Local(region) if region.0 == 4096 => out.write_str("page-local"),
+            Order::Local(region) if region.0 == 2 << 20 => out.write_str("2m-local"),
             Order::Local(region) => write!(out, "{region}-local"),
             Order::Sequential => out.write_str("sequential"),
             Order::Backward => out.write_str("backward"),

@@ -45,6 +45,7 @@ fn conditions(json: &mut Json<'_>, point: &Point) -> fmt::Result {
     json.key("stride_bytes")?.u64(point.stride.0)?;
     json.key("order")?.string(match point.order {
         Order::Random => "random",
+        Order::Local(region) if region.0 == 2 << 20 => "2m-local",
         Order::Local(_) => "page-local",
         Order::Sequential => "sequential",
         Order::Backward => "backward",

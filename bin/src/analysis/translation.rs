@@ -1,0 +1,154 @@
+//! What walks on several kinds of pages say of address translation.
+//!
+//! A chase over one line on each of many pages differs from one over as many
+//! neighbouring lines in its translations alone: the caches hold both as well.
+//! What the one takes longer than the other grows by the cost of a miss where the
+//! reach of a translation buffer ends.
+
+use latency_core::chain::Order;
+use latency_core::units::{Bytes, PageSize};
+
+use crate::options::Pages;
+use crate::result::Outcome;
+
+/// The smallest working set of the walks: the first-level buffers of x86-64 reach 64 to 128 pages of 4 KiB.
+pub const SMALLEST: Bytes = Bytes(256 << 10);
+/// Random within regions of 2 MiB.
+pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(Bytes(2 << 20));
+/// How many lines are probed: first-level buffers have 32 to 128 entries, second-level ones 512 to 4096.
+pub const LINES_PROBED: [u64; 17] =
+    [16, 32, 48, 64, 72, 80, 96, 128, 192, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
+/// Beyond so many cycles hops miss a buffer; the same in nanoseconds, without cycles, is as good a bound.
+const MISS: f64 = 2.0;
+/// A page walk costs so many cycles more than a hit in the second level.
+const WALK: f64 = 8.0;
+/// A buffer's cost is taken where it holds no more than a part of the pages.
+const BEYOND: u64 = 3;
+/// Reaches are found to a step of the probe; two within this factor are taken for one.
+const SAME_REACH: u64 = 2;
+
+/// One level of translation buffers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buffer {
+    /// The last span of one line on each 4 KiB without a miss.
+    pub reach: Bytes,
+    /// What a miss costs beyond a hit of the first level, in core cycles, or nanoseconds without them.
+    pub miss: f64,
+}
+
+/// The translation buffers behind one kind of pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Buffers {
+    /// First and second level, as far as their ends were reached.
+    pub levels: [Option<Buffer>; 2],
+    /// Whether pages larger than 4 KiB are translated like those; `None` where that cannot be told.
+    pub behaves_as_small: Option<bool>,
+}
+
+/// A latency: core cycles, or nanoseconds without them.
+fn latency(outcome: &Outcome<'_>) -> Option<f64> {
+    let series = &outcome.result.as_ref().ok()?.series;
+    Some(series.core_cycles.map_or(series.nanoseconds.median, |cycles| cycles.median))
+}
+
+/// The outcome of a walk.
+#[must_use]
+pub fn find<'o, 'a>(
+    outcomes: &'o [Outcome<'a>],
+    pages: Pages,
+    (order, stride, size): (Order, Bytes, Bytes),
+) -> Option<&'o Outcome<'a>> {
+    outcomes.iter().find(|outcome| {
+        let point = &outcome.point;
+        point.pages == pages && point.order == order && point.stride == stride && point.size == size
+    })
+}
+
+/// What so many lines, each on a page of its own, take longer than neighbouring ones; `None` if not measured.
+#[must_use]
+pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
+    let page = PageSize::Small.bytes();
+    let spread = find(outcomes, pages, (Order::Random, page, page.times(lines)))?;
+    let dense = find(outcomes, pages, (Order::Random, Bytes(64), Bytes(64 * lines)))?;
+    Some(latency(spread)? - latency(dense)?)
+}
+
+/// What the probe says of the buffers behind one kind of pages.
+#[must_use]
+pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
+    let levels = levels(|lines| excess(outcomes, pages, lines));
+    let measured = excess(outcomes, pages, 16).is_some();
+    let small = self::levels(|lines| excess(outcomes, Pages::Small4k, lines));
+    let behaves_as_small = match (small, levels) {
+        _ if pages == Pages::Small4k || !measured => None,
+        ([_, Some(small)], [_, Some(large)]) => Some(large.reach <= small.reach.times(SAME_REACH)),
+        ([_, Some(_)], [_, None]) => Some(false),
+        _ => None,
+    };
+    Buffers { levels, behaves_as_small }
+}
+
+/// First and second level, by what each number of lines takes longer.
+fn levels(excess: impl Fn(u64) -> Option<f64>) -> [Option<Buffer>; 2] {
+    let page = PageSize::Small.bytes();
+    // The last of the probe below which no more is spent, if there is one above it.
+    let reach = |most: f64| {
+        let beyond =
+            LINES_PROBED.into_iter().find(|lines| excess(*lines).is_some_and(|excess| excess > most))?;
+        let last = LINES_PROBED.into_iter().take_while(|lines| *lines < beyond).last()?;
+        Some((last, beyond))
+    };
+    let cost = |last: u64, end: u64| {
+        let far = LINES_PROBED.into_iter().find(|lines| *lines >= last * BEYOND && *lines <= end);
+        far.or(LINES_PROBED.into_iter().rfind(|lines| *lines <= end)).and_then(&excess)
+    };
+    let Some((first, _)) = reach(MISS) else { return [None; 2] };
+    // Before its cost is known, the second level is looked for where the first is far behind.
+    let base = cost(first, u64::MAX).unwrap_or(MISS);
+    let second = reach(base + WALK.max(base)).filter(|(last, _)| *last >= first * BEYOND);
+    let end = second.map_or(u64::MAX, |(last, _)| last);
+    let buffer = |last: u64, end| Some(Buffer { reach: page.times(last), miss: cost(last, end)? });
+    [buffer(first, end), second.and_then(|(last, _)| buffer(last, u64::MAX))]
+}
+
+/// The share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
+#[must_use]
+pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
+    let point = &outcome.point;
+    let largest = [Pages::Huge1g, Pages::Huge2m, Pages::Thp].into_iter().find_map(|pages| {
+        find(outcomes, pages, (point.order, point.stride, point.size)).filter(|other| other.result.is_ok())
+    })?;
+    if largest.point.pages == point.pages {
+        return None;
+    }
+    let nanoseconds = |outcome: &Outcome<'_>| Some(outcome.result.as_ref().ok()?.series.nanoseconds.median);
+    Some(1.0 - nanoseconds(largest)? / nanoseconds(outcome)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hops that miss buffers of 64 and 2048 entries, as a chase in random order does.
+    fn planted(lines: u64) -> Option<f64> {
+        let missed = |entries: u64| 1.0 - (entries as f64 / lines as f64).min(1.0);
+        Some(7.0 * missed(64) + 30.0 * missed(2048))
+    }
+
+    #[test]
+    fn both_levels_are_found() {
+        let [first, second] = levels(planted);
+        let first = first.expect("a first level");
+        assert!((64..=80).contains(&(first.reach.0 / 4096)), "{first:?}");
+        assert!((3.0..9.0).contains(&first.miss), "{first:?}");
+        let second = second.expect("a second level");
+        assert!((2048..=3072).contains(&(second.reach.0 / 4096)), "{second:?}");
+        assert!(second.miss > 25.0, "{second:?}");
+    }
+
+    #[test]
+    fn without_misses_there_is_no_level() {
+        assert_eq!(levels(|_| Some(0.3)), [None; 2]);
+        assert_eq!(levels(|_| None), [None; 2]);
+    }
+}

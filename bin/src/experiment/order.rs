@@ -1,0 +1,74 @@
+//! The same nodes in random, sequential and backward order: what the order of a walk costs.
+
+use latency_core::chain::Order;
+use latency_core::units::Bytes;
+
+use super::{Experiment, Findings, Plan, Session};
+use crate::audit;
+use crate::error::{Failure, PlacementError};
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::orders;
+use crate::plan::single;
+use crate::report::{csv, order};
+use crate::result::Point;
+use crate::store::Store;
+use crate::timer::Timer;
+
+/// The working set where none is asked for: far beyond most caches, and written in a tenth of a second.
+const SIZE: Bytes = Bytes(256 << 20);
+/// The orders, as they are shown.
+const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
+
+/// Random against sequential.
+pub const ORDER: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "order",
+        summary: "the same nodes walked in random, sequential and backward order",
+        details: "256 MiB of 64-byte nodes, 20 million hops in each order, over a chain just written (cold) and after \
+                  a lap of warm-up; then the same nodes as independent loads in address order, none of which waits \
+                  for another. What the ratios mean for a linked structure against an array, and whether \
+                  prefetchers help random walks too (the prefetch audit).",
+        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
+            &[FlagId::Size, FlagId::Stride, FlagId::Seed, FlagId::Counters],
+        )),
+        formats: &[Format::Text, Format::Json, Format::Csv],
+        operands: Operands::NONE,
+    },
+    plan,
+    measure,
+    writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, csv::matrix)],
+};
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    let Session { options, machine, .. } = *session;
+    let mut like = single::like(options, machine, session.warnings)?;
+    if options.size.is_none() {
+        like.size = like.size.min(SIZE);
+    }
+    let mut points = Store::filled(ORDERS.len(), like)?;
+    for (slot, order) in points.iter_mut().zip(ORDERS) {
+        slot.order = order;
+        crate::plan::chain(slot)?;
+    }
+    Ok(points)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    let first = points.first().ok_or(PlacementError::NothingToMeasure)?;
+    let mut findings = orders::run(session, timer, points)?;
+    if findings.interrupted {
+        return Ok(findings);
+    }
+    session.progress.say(format_args!("auditing prefetchers"));
+    match audit::prefetch(session, timer, first) {
+        Ok(audit) => findings.extra.audit = audit,
+        Err(Failure::Interrupted) => findings.interrupted = true,
+        Err(error) => return Err(error),
+    }
+    session.progress.clear();
+    Ok(findings)
+}

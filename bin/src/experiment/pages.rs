@@ -1,0 +1,96 @@
+//! The same random walks on every kind of page: what translation costs.
+
+use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::units::{Bytes, PageSize};
+
+use super::{Experiment, Findings, Plan, Session};
+use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
+use crate::error::Failure;
+use crate::kinds;
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
+use crate::plan::{self, single};
+use crate::report::{csv, pages};
+use crate::result::Point;
+use crate::store::Store;
+use crate::timer::Timer;
+use crate::warning::Warning;
+
+/// The time for a point, on average: most are small, and those in memory take what they leave.
+const SHARE_NS: f64 = 0.2e9;
+/// Every kind, smallest pages first.
+const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
+
+/// Page sizes side by side.
+pub const PAGES: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "pages",
+        summary: "random walks on 4 KiB, transparent huge, 2 MiB and 1 GiB pages",
+        details: "At working sets from the reach of the first-level TLB to the default size: nanoseconds for each kind \
+                  of page, and the share of translation as the difference to the largest pages; what orders that stay \
+                  within a page save; and the translation buffers themselves, by chases over one random line on each \
+                  of ever more pages. Kinds that cannot be had are shown with the reason; with --pages that kind and \
+                  4 KiB alone.",
+        flags: FlagSet::PLACEMENT
+            .union(FlagSet::SAMPLING)
+            .union(FlagSet::PRESENTATION)
+            .union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        operands: Operands::NONE,
+    },
+    plan,
+    measure,
+    writers: &[
+        (Format::Text, pages::text),
+        (Format::Json, pages::json),
+        (Format::Csv, csv::matrix),
+        (Format::Svg, pages::picture),
+    ],
+};
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    let Session { options, machine, .. } = *session;
+    let like = single::like(options, machine, session.warnings)?;
+    let kinds = || {
+        let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
+        KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
+    };
+    let points = || kinds().flat_map(|pages| of_kind(Point { pages, ..like }));
+    let mut planned = Store::filled(points().count(), like)?;
+    for (slot, point) in planned.iter_mut().zip(points()) {
+        plan::chain(&point)?;
+        *slot = point;
+    }
+    Ok(planned)
+}
+
+/// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
+fn of_kind(like: Point) -> impl Iterator<Item = Point> {
+    let largest = like.size;
+    let walk = Point { order: Order::Random, stride: Bytes(64), ..like };
+    let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(move |size| *size < largest);
+    let sizes = inner.chain([largest]).map(move |size| Point { size, ..walk });
+    let local = [PAGE_LOCAL, TWO_MEGABYTE_LOCAL].map(|order| Point { order, ..walk });
+    let local = local.into_iter().filter(move |_| largest >= Bytes(4 << 20));
+    let page = PageSize::Small.bytes();
+    let lines = || LINES_PROBED.into_iter().filter(move |lines| page.times(*lines) <= largest);
+    let bare = lines().map(move |lines| Point { size: Bytes(64 * lines), ..walk });
+    let bare = bare.filter(|point| point.size < SMALLEST);
+    let spread = lines().map(move |lines| Point { size: page.times(lines), stride: page, ..walk });
+    sizes.chain(local).chain(bare).chain(spread)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    let findings = kinds::run(session, timer, points, SHARE_NS)?;
+    for pages in KINDS {
+        let found = translation::buffers(&findings.outcomes, pages);
+        if found.behaves_as_small == Some(true) {
+            let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
+            session.warnings.push(Warning::HugePagesWithoutEffect { page });
+        }
+    }
+    Ok(findings)
+}

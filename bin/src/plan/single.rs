@@ -1,0 +1,60 @@
+//! Points of one pair of nodes: what they have in common, and the sizes that the caches suggest.
+//!
+//! Pure, as all of the plan.
+
+use latency_core::units::{Bytes, NodeId, PageSize};
+
+use super::Scope;
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::options::{Options, Pages};
+use crate::result::{Point, Walk};
+use crate::warning::Warnings;
+
+/// The point that the others of an experiment are made from: the first initiator and its own memory, at the
+/// default working set.
+///
+/// # Errors
+///
+/// As [`Scope::resolve`], [`super::curve::pair`] and [`super::working_set`].
+pub fn like<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+) -> Result<Point, Failure<'a>> {
+    let scope = Scope::resolve(options, machine, warnings)?;
+    let (initiator, target) = super::curve::pair(options, machine, &scope)?;
+    let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
+    Ok(Point {
+        initiator,
+        cpu,
+        target,
+        walk: Walk::Chain,
+        kernel: super::kernel(options.kernel),
+        order: super::order(options.order),
+        size: super::working_set(options, machine, target, warnings)?,
+        stride: options.stride,
+        seed: options.seed,
+        pages: options.pages,
+    })
+}
+
+/// The size of a data cache by sysfs or CPUID, if it is told.
+#[must_use]
+pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
+    let sysfs = machine.host.caches.data(level.into()).map(|cache| cache.size);
+    let claims = || machine.processor.caches.iter().flatten();
+    let claimed = || claims().find(|claim| claim.level == level).map(|claim| claim.size);
+    sysfs.or_else(claimed).filter(|size| size.0 >= 4096)
+}
+
+/// Pages of 2 MiB as the machine has them: out of the pool if it holds `size` bytes, else transparent ones.
+#[must_use]
+pub fn two_megabyte_pages(machine: &Machine, target: NodeId, size: Bytes) -> Pages {
+    let page = PageSize::Huge2M;
+    let pool = machine.topology.node(target).and_then(|node| node.page_pool(page));
+    match pool {
+        Some(pool) if pool.free >= size.0.div_ceil(page.bytes().0) => Pages::Huge2m,
+        _ => Pages::Thp,
+    }
+}
