@@ -2,7 +2,7 @@
 //!
 //! Chains and their generator, the chase kernels, the arithmetic of clocks, the
 //! statistics, and the parsers of what a system says of itself. Everything here
-//! is tested with plain `cargo test`, on any host.
+//! is tested with plain `cargo test`, on any x86-64 host.
 //!
 //! `#![no_std]` always: the standard library is linked for the tests alone, so
 //! that it cannot creep in through an editor's import.
