@@ -60,29 +60,6 @@ pub struct Rotation<'t> {
     begun_ns: u64,
 }
 
-/// Measures a fixed list of points, which share initiator, target and pages.
-///
-/// # Errors
-///
-/// [`Failure`] before anything was measured. An interrupt later on ends the run, and what there is is kept.
-#[allow(dead_code)] // for the experiments with a fixed list of points
-pub fn run<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-) -> Result<Findings<'a>, Failure<'a>> {
-    let (Some(first), Some(largest)) = (points.first(), points.iter().map(|point| point.size).max()) else {
-        return Err(PlacementError::NothingToMeasure.into());
-    };
-    let limits = Limits { point_ns: session.options.time_limit.0 as f64 / 1e3, run_ns: f64::INFINITY };
-    let mut rotation = Rotation::new(session, timer, first, largest, points.len(), limits)?;
-    for point in points {
-        rotation.add(*point);
-    }
-    let interrupted = rotation.measure(session)?;
-    rotation.finish(session, interrupted)
-}
-
 impl<'t> Rotation<'t> {
     /// Places `region` bytes as `like` wants them, with room for `capacity` points.
     ///
