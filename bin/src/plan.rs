@@ -171,6 +171,20 @@ pub fn working_set(
         return Ok(size);
     }
     let wanted = cache.times(CACHES).max(LEAST_DEFAULT);
+    let size = within_half_of_free(machine, target, wanted, warnings)?;
+    if size < cache.times(CACHES) {
+        warnings.push(Warning::CacheCouldHold { size, cache });
+    }
+    Ok(size)
+}
+
+/// As much of `wanted` as half of what is free on a node; what is cut off is said.
+fn within_half_of_free(
+    machine: &Machine,
+    target: NodeId,
+    wanted: Bytes,
+    warnings: &mut Warnings,
+) -> Result<Bytes, PlacementError<'static>> {
     let free = machine.free_memory(target);
     // Whole 2 MiB pages, so that every kind of page can serve it.
     let half = Bytes(free.0 / 2 / (2 << 20) * (2 << 20));
@@ -183,9 +197,6 @@ pub fn working_set(
     let on_node = machine.topology.node(target).map_or(Bytes(0), |node| node.memory_free);
     let why = if free < on_node { Clipped::ControlGroup } else { Clipped::HalfOfFree };
     warnings.push(Warning::SizeClipped { from: wanted, to: half, why });
-    if half < cache.times(CACHES) {
-        warnings.push(Warning::CacheCouldHold { size: half, cache });
-    }
     Ok(half)
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Failure, PlacementError, UsageError};
 use crate::machine::Machine;
 use crate::options::{Options, Pages};
 use crate::result::{Point, Walk};
-use crate::warning::{Clipped, Warning, Warnings};
+use crate::warning::Warnings;
 
 /// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
@@ -134,18 +134,7 @@ fn largest(
         return Ok(most);
     }
     let wanted = machine.last_level_cache().times(super::CACHES).max(options.min_size.unwrap_or(Bytes(0)));
-    let free = machine.free_memory(target);
-    let half = Bytes(free.0 / 2 / (2 << 20) * (2 << 20));
-    if half >= wanted || free.0 == 0 {
-        return Ok(wanted);
-    }
-    if half.0 == 0 {
-        return Err(PlacementError::NotEnoughMemory { node: target, wanted, free });
-    }
-    let on_node = machine.topology.node(target).map_or(Bytes(0), |node| node.memory_free);
-    let why = if free < on_node { Clipped::ControlGroup } else { Clipped::HalfOfFree };
-    warnings.push(Warning::SizeClipped { from: wanted, to: half, why });
-    Ok(half)
+    super::within_half_of_free(machine, target, wanted, warnings)
 }
 
 /// Equal ratios from `least` to `most`, both included: `per_octave` for each doubling.

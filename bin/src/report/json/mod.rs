@@ -95,24 +95,13 @@ pub fn system(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 ///
 /// Those of `out`.
 pub fn curve(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    let mut json = Writer::new(out, Layout::Lines);
-    json.begin_object()?;
-    json.key("points")?.begin_array()?;
-    for outcome in report.outcomes {
-        point::object(&mut json, report.clock, outcome)?;
-    }
-    json.end_array()?;
     let analysis = super::curve::analyse(report);
-    json.key("model")?;
-    model::object(&mut json, &analysis)?;
-    json.key("l1_edge")?;
-    model::edge(&mut json, &analysis)?;
-    json.key("seed")?.u64(report.options.seed)?;
-    json.key("freq_ghz")?;
-    optional(&mut json, report.clock.frequency().map(|frequency| frequency.gigahertz()), 6)?;
-    header(&mut json, report)?;
-    json.end_object()?;
-    json.finish()?.write_char('\n')
+    points(out, report, &|_, _| Ok(()), &|json| {
+        json.key("model")?;
+        model::object(json, &analysis)?;
+        json.key("l1_edge")?;
+        model::edge(json, &analysis)
+    })
 }
 
 /// Writes what a fit made of a saved curve.
