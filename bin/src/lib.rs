@@ -183,8 +183,11 @@ fn perform<'a>(
         placement::pin(point.cpu)?;
     }
     let timer = Timer::choose(&machine.processor, session.warnings)?;
-    let health = diagnose::health(timer.counter(), machine.processor.platform, session.warnings);
-    let findings = (experiment.measure)(&mut session, &timer, &points);
+    let mut health = diagnose::health(timer.counter(), machine.processor.platform, session.warnings);
+    let findings = (experiment.measure)(&mut session, &timer, &points).and_then(|findings| {
+        audit(&mut session, &timer, &mut health, &findings)?;
+        Ok(findings)
+    });
     progress.clear();
     let findings = findings?;
     let done = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
@@ -219,6 +222,26 @@ fn perform<'a>(
     }
     written?;
     verdict(&findings, done, options, &warnings)
+}
+
+/// Audits prefetchers in as much memory as was measured, unless nobody would be told.
+fn audit<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    health: &mut result::Health,
+    findings: &experiment::Findings<'a>,
+) -> Result<(), Failure<'a>> {
+    let told = !(session.options.quiet && session.options.format == Format::Text);
+    if !told || findings.interrupted {
+        return Ok(());
+    }
+    match audit::prefetch(session, timer, &findings.outcomes) {
+        Ok(made) => health.audit = made,
+        // What was measured is complete all the same.
+        Err(Failure::Interrupted) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {

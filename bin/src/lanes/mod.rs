@@ -234,7 +234,7 @@ impl Lanes<'_, '_> {
         let side = SideBySide { walk: Walk::Lanes(kernel), positions };
         let subject = Subject { buffer: &region.buffer, kernel: &POINTER, side: Some(&side) };
         let hops = FILLING_LAPS * chain.nodes() / FILLING_LANES as u64 + 1;
-        self.watch.walk_for(&subject, &mut 0, hops, LONGEST_TRAIL_NS)
+        self.watch.walk_for(&subject, &mut 0, hops, LONGEST_TRAIL_NS).map(drop)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::distribution::{Distribution, PERCENTAGES};
 use crate::report::figures::Figure;
 use crate::report::plot;
 use crate::report::text::{clock_line, conditions, pair};
-use crate::report::{counters, Report};
+use crate::report::{counters, health, Report};
 use crate::result::ClockFacts;
 
 /// Single hops and batches agree if they differ by no more.
@@ -43,6 +43,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     }
     conditions(out, report)?;
     clock_line(out, report)?;
+    health::text(out, report)?;
     counters::text(out, report)
 }
 
