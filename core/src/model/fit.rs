@@ -63,6 +63,18 @@ pub struct Level {
     pub cause: Cause,
 }
 
+impl Level {
+    /// The share of the accesses that miss at a working set in bytes.
+    #[must_use]
+    pub fn missing(&self, working_set: f64) -> f64 {
+        let rise = match self.shape {
+            Some(shape) => Rise::Hill { shape: shape.value },
+            None => Rise::Share,
+        };
+        Step { ln_capacity: ln(self.capacity.value), rise }.missing(ln(working_set))
+    }
+}
+
 /// The step of a translation buffer of given reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TranslationStep {

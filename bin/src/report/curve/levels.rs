@@ -100,7 +100,7 @@ fn level(out: &mut dyn Write, analysis: &Analysis, cache: &Cache) -> fmt::Result
             Some(ways) => padded(format_args!("{} ({ways} ways)", edge.capacity)),
             None => padded(format_args!("{}", edge.capacity)),
         },
-        _ => padded(format_args!("{} .. {}", size(first.onset), size(last.capacity.value))),
+        _ => padded(format_args!("{} .. {}", size(cache.onset), size(cache.knee))),
     };
     write!(
         out,
@@ -125,10 +125,10 @@ fn level(out: &mut dyn Write, analysis: &Analysis, cache: &Cache) -> fmt::Result
 pub fn remarks(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     for cache in analysis.caches().iter().filter(|cache| cache.disagrees()) {
         let (number, Some(claim)) = (cache.number, cache.claim) else { continue };
-        let (onset, knee) = (size(cache.first.onset), size(cache.last.capacity.value));
+        let (onset, knee) = (size(cache.onset), size(cache.knee));
         let source = claim.source.name();
         write!(out, "L{number}: {source} reports {}, but the latency rises from {onset} on", claim.size)?;
-        if claim.size.0 as f64 > cache.last.capacity.value {
+        if claim.size.0 as f64 > cache.knee {
             writeln!(
                 out,
                 " and half of the accesses miss at {knee}: a part of it is all that this core gets"

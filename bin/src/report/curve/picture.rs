@@ -38,7 +38,7 @@ pub fn show(view: &View<'_>, draw: impl FnOnce(&Chart<'_>)) {
     let mut count = 0;
     for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
         let edge = analysis.edge.and_then(Result::ok).filter(|_| cache.number == 1);
-        *place = edge.map_or(cache.last.capacity.value, |edge| edge.capacity.0 as f64);
+        *place = edge.map_or(cache.knee, |edge| edge.capacity.0 as f64);
         let latency = Figure(analysis.nanoseconds(cache.first.latency.value));
         // A text takes a part whole or not at all.
         let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));
