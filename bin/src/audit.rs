@@ -135,5 +135,6 @@ fn visit(watch: &mut Stopwatch<'_>, placed: &mut Placement, point: &Point) -> Re
     let mut node = chain.start(0, 1);
     let nodes = REGION.0 / point.stride.0;
     watch.walk_for(&subject, &mut node, nodes, MOST_NS)?;
-    watch.walk_for(&subject, &mut node, nodes, MOST_NS)
+    let (hops, spent_ns) = watch.walk_for(&subject, &mut node, nodes, MOST_NS)?;
+    Ok(spent_ns / hops as f64)
 }

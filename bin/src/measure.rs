@@ -19,7 +19,7 @@ use crate::sys::table::Table;
 use crate::sys::{cpu, signal, time};
 use crate::timer::{Counter, Timer};
 
-pub use lanes::SideBySide;
+pub use lanes::{start, SideBySide};
 
 /// The batches of a round, at the most.
 pub const MOST_BATCHES: usize = 1024;
@@ -135,7 +135,7 @@ impl<'t> Stopwatch<'t> {
         self.walk_for(subject, node, subject.buffer.chain().nodes(), MOST_NS).map(drop)
     }
 
-    /// Walks `hops` hops, or `most_ns`: the mean of those made, in nanoseconds per hop, whatever interrupted them.
+    /// Walks `hops` hops, or `most_ns`: the hops made, and the nanoseconds that they took, whatever interrupted them.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl<'t> Stopwatch<'t> {
         node: &mut u64,
         hops: u64,
         most_ns: f64,
-    ) -> Result<f64, Failure<'static>> {
+    ) -> Result<(u64, f64), Failure<'static>> {
         let mut left = hops;
         let mut spent_ns = 0.0;
         while left > 0 && spent_ns < most_ns {
@@ -154,11 +154,15 @@ impl<'t> Stopwatch<'t> {
             spent_ns += self.walk(subject, node, part)?;
             left -= part;
         }
-        Ok(spent_ns / (hops - left) as f64)
+        Ok((hops - left, spent_ns))
     }
 
     /// Nanoseconds per hop, from walks that grow until they fill a batch; the middle of three.
-    fn estimate(&mut self, subject: &Subject<'_>, node: &mut u64) -> Result<f64, Failure<'static>> {
+    ///
+    /// # Errors
+    ///
+    /// As [`warm_up`](Self::warm_up).
+    pub fn estimate(&self, subject: &Subject<'_>, node: &mut u64) -> Result<f64, Failure<'static>> {
         let mut hops = FEWEST_HOPS;
         loop {
             let spent = self.walk(subject, node, hops)?;

@@ -9,19 +9,17 @@ mod reach;
 use core::cell::Cell;
 
 use latency_core::buffer::Buffer;
-use latency_core::chain::Chain;
-use latency_core::kernel::lanes::{self, MOST_LANES};
-use latency_core::kernel::POINTER;
+use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::Bytes;
 
 use crate::acquire;
 use crate::conclude::{self, DISTURBED_SHARE};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
-use crate::measure::{SideBySide, Stopwatch, Subject};
+use crate::measure::{start, SideBySide, Stopwatch, Subject};
 use crate::placement::{self, Placement, Witness};
 use crate::plan;
-use crate::result::{Exclusion, Extra, Outcome, Point, Round, Walk};
+use crate::result::{Exclusion, Extra, Outcome, Point, Round};
 use crate::store::Store;
 use crate::timer::Timer;
 use crate::visit::{Pace, State, ROUNDS};
@@ -33,12 +31,6 @@ const REGIONS: usize = 4;
 const MOST_ROUNDS: usize = 2 * ROUNDS;
 /// A trail is no longer than this: 25 MiB of single dependent loads.
 const LONGEST_TRAIL_NS: f64 = 40e6;
-
-/// As many as memory serves well on every machine known.
-const FILLING_LANES: usize = 16;
-/// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
-/// after two laps a load took 59 ns that takes 17 in the end.
-const FILLING_LAPS: u64 = 12;
 
 /// One working set in memory.
 struct Region<'p> {
@@ -207,7 +199,7 @@ impl Lanes<'_, '_> {
         let state = &mut course.state;
         if self.last.replace(group(point)) != Some(group(point)) {
             if region.buffer.chain().nodes() < self.trail {
-                self.fill(region)?;
+                self.watch.fill(&region.buffer)?;
             } else {
                 self.watch.walk_for(&subject, &mut state.node, trail, LONGEST_TRAIL_NS)?;
             }
@@ -223,28 +215,6 @@ impl Lanes<'_, '_> {
         course.positions = side.positions.get();
         visited
     }
-}
-
-impl Lanes<'_, '_> {
-    /// Brings a working set into the caches that hold it: some laps by many lanes, which is fast.
-    fn fill(&self, region: &Region<'_>) -> Result<(), Failure<'static>> {
-        let Some(kernel) = lanes::parallel(FILLING_LANES) else { return Ok(()) };
-        let chain = region.buffer.chain();
-        let positions = Cell::new(start(chain, FILLING_LANES));
-        let side = SideBySide { walk: Walk::Lanes(kernel), positions };
-        let subject = Subject { buffer: &region.buffer, kernel: &POINTER, side: Some(&side) };
-        let hops = FILLING_LAPS * chain.nodes() / FILLING_LANES as u64 + 1;
-        self.watch.walk_for(&subject, &mut 0, hops, LONGEST_TRAIL_NS).map(drop)
-    }
-}
-
-/// Nodes at equal distances on the cycle.
-fn start(chain: &Chain, lanes: usize) -> [u64; MOST_LANES] {
-    let mut positions = [0; MOST_LANES];
-    for (lane, position) in positions.iter_mut().enumerate().take(lanes) {
-        *position = chain.start(lane as u64, lanes as u64);
-    }
-    positions
 }
 
 /// Looks at the memory again, and makes a result for each load of the rounds.
