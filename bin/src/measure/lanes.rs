@@ -28,6 +28,12 @@ pub struct SideBySide {
     pub positions: Cell<Positions>,
 }
 
+/// Loads with instructions between them are walked from stamp to stamp.
+pub const NEEDS_COUNTER: TimingError = TimingError::NeedsCounter {
+    what: "the reach of the window (loads with other instructions between them)",
+    instead: "parallel",
+};
+
 fn not_proven<E>(_: E) -> Failure<'static> {
     Failure::Timing(TimingError::HopsNotProven)
 }
@@ -68,7 +74,7 @@ impl Stopwatch<'_> {
                 buffer.walk_lanes(kernel, starts, ends, hops as usize).map_err(not_proven)?;
                 time::monotonic_raw_ns().saturating_sub(start).saturating_sub(clock.overhead_ns) as f64
             }
-            (Timer::Kernel(_), _) => return Err(TimingError::NeedsCounter.into()),
+            (Timer::Kernel(_), _) => return Err(NEEDS_COUNTER.into()),
         };
         buffer.prove_lanes(starts, hops, ends).map_err(not_proven)?;
         side.positions.set(positions);
