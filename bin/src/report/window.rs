@@ -263,19 +263,23 @@ fn chart(report: &Report<'_, '_>, draw: impl FnOnce(&Chart<'_>)) {
         }
         points
     };
-    let place = place(report, &memory);
+    let mut name = place(report, &memory);
+    if report.machine.reaches_memory(memory.size) {
+        // It is shorter than the text.
+        let _ = write!(name, ", {}", lanes::region_name(&memory));
+    }
     let (without, with, cache) = (line(Some(memory), false), line(Some(memory), true), line(floor, false));
     let series = [
-        Series { name: place.as_str(), data: Data::Points(&without) },
-        Series { name: "prefetched", data: Data::Points(&with) },
+        Series { name: name.as_str(), data: Data::Points(&without) },
+        Series { name: "the same, prefetched", data: Data::Points(&with) },
         Series { name: "L1", data: Data::Points(&cache) },
     ];
     let subtitle = lanes::subtitle(report);
     draw(&Chart {
-        title: "Inverse throughput against work between loads",
+        title: "Inverse throughput against work between loads of 16 lanes",
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "units of work", unit: Unit::Count, scale: Scale::Ordinal },
-        y_axis: Axis { title: "for each load", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        y_axis: Axis { title: "time for each load", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: if floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
         marks: &[],
     });
