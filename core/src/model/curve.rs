@@ -3,8 +3,8 @@
 //! Pure functions of size, capacity and shape; latencies enter elsewhere.
 
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
-use super::math::{exp, ln};
 use super::MAX_LEVELS;
+use crate::math::{exp, ln};
 use crate::sort::sort_by;
 
 /// The range of the Hill shape: at 1 a step spreads over eight octaves and is a slope, and

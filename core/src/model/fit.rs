@@ -2,13 +2,13 @@
 
 use super::curve::{Curve, Rise, Step};
 use super::least_squares::Unknowns;
-use super::math::{exp, ln};
 use super::robust;
 use super::search::Candidate;
 use super::select::criterion;
 use super::translation::Cause;
 use super::uncertainty::Uncertainty;
 use super::{Workspace, MAX_LEVELS};
+use crate::math::{exp, ln};
 
 /// A step smaller than this many times the spread of the points is not a level's.
 const STEP_OVER_SPREAD: f64 = 3.0;
@@ -71,7 +71,7 @@ impl Level {
             Some(shape) => Rise::Hill { shape: shape.value },
             None => Rise::Share,
         };
-        Step { ln_capacity: ln(self.capacity.value), rise }.missing(ln(working_set))
+        Step { ln_capacity: ln(self.capacity.value), rise }.missing(ln(working_set.max(0.0)))
     }
 }
 
@@ -176,7 +176,7 @@ impl Fit {
     /// the innermost level.
     #[must_use]
     pub fn evaluate(&self, working_set: f64) -> f64 {
-        self.curve.height(ln(working_set), &self.unknowns)
+        self.curve.height(ln(working_set.max(0.0)), &self.unknowns)
     }
 }
 

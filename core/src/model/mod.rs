@@ -35,7 +35,6 @@ mod curve;
 pub mod edge;
 mod fit;
 mod least_squares;
-mod math;
 pub mod refine;
 mod robust;
 mod search;
