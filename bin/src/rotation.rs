@@ -138,6 +138,8 @@ impl<'t> Rotation<'t> {
             let least = match share {
                 ..1.0 => usize::MAX,
                 ..OVERTIME => FEWEST_ROUNDS,
+                // What is cheap is not to go without an interval for what is dear.
+                _ if entry.fewest_rounds() == ROUNDS => FEWEST_ROUNDS,
                 _ => 1,
             };
             entry.state.rounds < least
