@@ -160,6 +160,9 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
     Terminal { columns, unicode: utf8, colour }
 }
 
+/// Who waits longer wants to know how long, on a terminal or not.
+const WORTH_SAYING_NS: f64 = 5e9;
+
 /// Plans, measures, reports.
 fn perform<'a>(
     arguments: Arguments,
@@ -175,9 +178,14 @@ fn perform<'a>(
     survey::warn(machine, &mut warnings);
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;
+    let takes = (experiment.takes)(options, machine, &points);
     if options.dry_run {
-        let _ = report::plan::text(&mut out, options, &points);
+        let _ = report::plan::text(&mut out, &points, takes);
         return finish(out, options);
+    }
+    if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
+        let _ = writeln!(messages, "{}: {takes}", experiment.descriptor.name);
+        messages.flush();
     }
     if let Some(point) = points.first() {
         placement::pin(point.cpu)?;

@@ -19,7 +19,7 @@ use crate::sys::table::Table;
 use crate::sys::{cpu, signal, time};
 use crate::timer::{Counter, Timer};
 
-pub use lanes::{start, SideBySide};
+pub use lanes::{start, SideBySide, FILLING_LAPS, NEEDS_COUNTER};
 
 /// The batches of a round, at the most.
 pub const MOST_BATCHES: usize = 1024;

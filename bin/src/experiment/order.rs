@@ -7,8 +7,9 @@ use super::{Experiment, Findings, Plan, Session};
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::orders;
+use crate::plan::duration::{self, Walks};
 use crate::plan::single;
-use crate::report::{csv, order};
+use crate::report::order;
 use crate::result::Point;
 use crate::store::Store;
 use crate::timer::Timer;
@@ -24,17 +25,21 @@ pub const ORDER: Experiment = Experiment {
         name: "order",
         summary: "the same nodes walked in random, sequential and backward order",
         details: "256 MiB of 64-byte nodes, 20 million hops in each order, over a chain just written (cold) and after \
-                  a lap of warm-up; then the same nodes as independent loads in address order, none of which waits \
+                  a pass of warm-up; then the same nodes as independent loads in address order, none of which waits \
                   for another. What the ratios mean for a linked structure against an array.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
-            &[FlagId::Size, FlagId::Stride, FlagId::Seed, FlagId::Counters],
+        flags: FlagSet::MEASURING.union(FlagSet::of(
+            &[FlagId::Size, FlagId::Stride, FlagId::Seed],
         )),
         formats: &[Format::Text, Format::Json, Format::Csv],
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| {
+        let walks = Walks { hops: orders::HOPS, short_pass: orders::SHORT_PASS };
+        duration::orders(options, machine, points, &walks)
+    },
     measure,
-    writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, csv::matrix)],
+    writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, order::csv)],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

@@ -22,7 +22,7 @@ use crate::timer::Timer;
 const FILLING_LANES: usize = 16;
 /// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
 /// after two laps a load took 59 ns that takes 17 in the end.
-const FILLING_LAPS: u64 = 12;
+pub const FILLING_LAPS: u64 = 12;
 /// Filling takes no longer, but for the first lap: 25 MiB of single dependent loads.
 const LONGEST_FILL_NS: f64 = 40e6;
 
@@ -37,6 +37,12 @@ pub struct SideBySide {
     /// Where they stand: as many as the walk has lanes count.
     pub positions: Cell<Positions>,
 }
+
+/// Loads with instructions between them are walked from stamp to stamp.
+pub const NEEDS_COUNTER: TimingError = TimingError::NeedsCounter {
+    what: "the reach of the window (loads with other instructions between them)",
+    instead: "parallel",
+};
 
 /// Nodes at equal distances on the cycle.
 #[must_use]
@@ -112,7 +118,7 @@ impl Stopwatch<'_> {
                 buffer.walk_lanes(kernel, starts, ends, hops as usize).map_err(not_proven)?;
                 time::monotonic_raw_ns().saturating_sub(start).saturating_sub(clock.overhead_ns) as f64
             }
-            (Timer::Kernel(_), _) => return Err(TimingError::NeedsCounter.into()),
+            (Timer::Kernel(_), _) => return Err(NEEDS_COUNTER.into()),
         };
         buffer.prove_lanes(starts, hops, ends).map_err(not_proven)?;
         side.positions.set(positions);

@@ -9,7 +9,7 @@ use latency_core::text::Text;
 use super::figures::Figure;
 use super::json::optional;
 use super::text::OrderName;
-use super::{counters, health, json as documents, text as lines, Report};
+use super::{counters, csv as columns, health, json as documents, text as lines, Report};
 use crate::result::Measurement;
 
 /// The hops that times are given for.
@@ -172,4 +172,15 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             json.end_object()
         },
     )
+}
+
+/// Writes a row for each order, with the time of a hop over a chain just written first.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    columns::table(out, report, "cold_ns,", &|out, _, outcome| {
+        columns::number(out, outcome.result.as_ref().ok().and_then(|measured| measured.warm_up.cold_ns))
+    })
 }

@@ -121,7 +121,9 @@ fn table(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             write!(out, "{:>10}", Figure(nanoseconds(walk)))?;
         }
         match share(report.outcomes, small) {
-            Some(share) => writeln!(out, "{:>20.0} %", Decimal(share * 100.0))?,
+            Some(share) if share > 0.0 => writeln!(out, "{:>20.0} %", Decimal(share * 100.0))?,
+            // No walk of a page table is faster than none: other things differed by more.
+            Some(_) => writeln!(out, "{:>22}", "none seen")?,
             None => writeln!(out, "{:>22}", "-")?,
         }
     }
@@ -219,9 +221,18 @@ fn chart(report: &Report<'_, '_>, draw: impl FnOnce(&Chart<'_>) -> fmt::Result) 
             drawn += 1;
         }
     }
+    let mut subtitle = Text::<160>::EMPTY;
+    if let Some(Outcome { point, .. }) = report.outcomes.first() {
+        // What does not fit is left out.
+        let _ = write!(
+            subtitle,
+            "node {} (CPU {}) -> node {}, random order, {} apart, seed {}",
+            point.initiator, point.cpu, point.target, point.stride, point.seed
+        );
+    }
     draw(&Chart {
         title: "Latency by kind of page",
-        subtitle: "random order, 64 B apart",
+        subtitle: subtitle.as_str(),
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
         series: series.get(..drawn).unwrap_or_default(),

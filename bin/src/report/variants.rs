@@ -7,7 +7,7 @@ use latency_core::kernel::variants::VARIANTS;
 use latency_core::text::Text;
 
 use super::figures::Figure;
-use super::{health, json as documents, text as lines, Report};
+use super::{csv as columns, health, json as documents, text as lines, Report};
 use crate::options::Choice;
 use crate::result::Outcome;
 
@@ -98,4 +98,16 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         },
         &|_| Ok(()),
     )
+}
+
+/// Writes a row for each point, with the name of its variant first.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    let sizes = (report.outcomes.len() / VARIANTS.len()).max(1);
+    columns::table(out, report, "variant,", &|out, index, _| {
+        write!(out, "{},", VARIANTS.get(index / sizes).map_or("", |variant| variant.name))
+    })
 }

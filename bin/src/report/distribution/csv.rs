@@ -6,6 +6,7 @@ use super::points;
 use crate::distribution::{Distribution, PERCENTAGES};
 use crate::options::Choice;
 use crate::report::csv::number;
+use crate::report::text::OrderName;
 use crate::report::{counters, Report};
 
 /// Writes the points; the histograms are in the JSON.
@@ -18,8 +19,8 @@ pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         out,
         "from,to,cycles,ns,hop_mean_ns,hop_p50_ns,hop_p90_ns,hop_p95_ns,hop_p99_ns,hop_p99_9_ns,hop_p99_99_ns,\
          hop_max_ns,hop_batch_ratio,timer_mean_ns,timer_step_ns,interrupted_from_ns,refresh_period_us,\
-         hops_per_window,windows,interrupted_windows,context_switches,working_set_bytes,stride_bytes,pages_asked,\
-         pages_obtained,verified,seed"
+         hops_per_window,windows,interrupted_windows,context_switches,working_set_bytes,stride_bytes,order,kernel,\
+         pages_asked,pages_obtained,verified,seed"
     )?;
     if report.options.counters {
         counters::csv_names(out)?;
@@ -33,7 +34,8 @@ pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         number(out, nanoseconds.and_then(|nanoseconds| report.clock.ticks(nanoseconds)))?;
         number(out, nanoseconds)?;
         hops(out, distribution)?;
-        write!(out, "{},{},{},", point.size.0, point.stride.0, point.pages.word())?;
+        write!(out, "{},{},{},", point.size.0, point.stride.0, OrderName(point.order))?;
+        write!(out, "{},{},", point.kernel.name, point.pages.word())?;
         match measured {
             Some(measured) => {
                 write!(
