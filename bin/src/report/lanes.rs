@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 
 use super::json::{header, optional, pair, Json, DECIMALS};
-use super::{csv, Report};
+use super::{counters, csv, Report};
 use crate::analysis::lanes::Region;
 use crate::options::Choice;
 use crate::result::Walk;
@@ -55,7 +55,11 @@ pub(super) fn number(json: &mut Json<'_>, key: &str, value: Option<f64>) -> fmt:
 ///
 /// Those of `out`.
 pub fn rows(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    writeln!(out, "lanes,work,prefetch,filler,fillers,{}", csv::COLUMNS)?;
+    write!(out, "lanes,work,prefetch,filler,fillers,{}", csv::COLUMNS)?;
+    if report.options.counters {
+        counters::csv_names(out)?;
+    }
+    out.write_char('\n')?;
     for outcome in report.outcomes {
         write!(out, "{},", outcome.point.walk.lanes())?;
         match outcome.point.walk {
@@ -64,6 +68,10 @@ pub fn rows(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             Walk::Apart(gap) => write!(out, ",,{},{},", gap.filler().name(), gap.fillers())?,
         }
         csv::row(out, report, outcome)?;
+        if report.options.counters {
+            counters::csv(out, outcome.result.as_ref().ok().map(|measured| &measured.series))?;
+        }
+        out.write_char('\n')?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::json::{interval, Json};
 use super::lanes::{self, between, number, region_name};
-use super::{plot, svg, text, Report};
+use super::{counters, plot, svg, text, Report};
 use crate::analysis::lanes::{regions, Region};
 
 pub use super::lanes::rows as csv;
@@ -52,7 +52,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     )?;
     text::conditions(out, &lanes::in_memory(report))?;
     text::clock_line(out, report)?;
-    text::health(out, report)
+    text::health(out, report)?;
+    counters::text(out, report)
 }
 
 /// A line for each number of lanes, two columns for each working set.

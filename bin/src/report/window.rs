@@ -9,7 +9,7 @@ use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::lanes::{self, number};
-use super::{plot, svg, text, Report};
+use super::{counters, plot, svg, text, Report};
 use crate::analysis::lanes::{regions, work_reach, Region, WorkReach};
 use crate::result::{Reach, Walk};
 
@@ -59,7 +59,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     }
     text::conditions(out, &lanes::in_memory(report))?;
     text::clock_line(out, report)?;
-    text::health(out, &lanes::in_memory(report))
+    text::health(out, &lanes::in_memory(report))?;
+    counters::text(out, report)
 }
 
 /// A line for each amount of work.

@@ -94,12 +94,6 @@ impl Table {
             let truth = loads[slower_side(loads.len(), percent)];
             let reported = ticks(&format!("hop_percentiles_ns/{key}"));
             self.figure(&format!("{name}, {key}, ticks"), truth as f64, reported, HOP_TOLERANCE);
-            let share = 1.0 / (1.0 - percent / 100.0);
-            if model.tails.iter().any(|tail| (tail.every as f64 / share - 1.0).abs() < 1e-6) {
-                let steps = pair.and_then(|pair| pair["distribution"]["hop_percentiles_on_step"].as_array());
-                let found = steps.is_some_and(|steps| steps.iter().any(|step| step == key));
-                self.word(&format!("{name}, {key} on a step"), given(true), given(found).into());
-            }
         }
         let mean = loads.iter().sum::<u64>() as f64 / loads.len() as f64;
         self.figure(&format!("{name}, mean, ticks"), mean, ticks("hop_mean_ns"), HOP_TOLERANCE);
