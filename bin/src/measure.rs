@@ -218,7 +218,12 @@ impl<'t> Stopwatch<'t> {
             migrations: u64::from(after.1 != before.1),
             faults: (usage.minor_faults, usage.major_faults),
         };
-        let counted = counters::walk(self.meter.as_ref(), subject, node, hops)?;
+        let counted = match (&self.meter, subject.side) {
+            (Some(meter), Some(side)) => {
+                self.count_lanes(meter, subject.buffer, side, counters::hops(hops))?
+            }
+            (meter, _) => counters::walk(meter.as_ref(), subject, node, hops)?,
+        };
         Ok(Round { software, counted, ..self.judge(made, hops) })
     }
 

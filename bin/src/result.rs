@@ -116,6 +116,10 @@ impl Series {
         };
         Series {
             nanoseconds: share(self.nanoseconds),
+            counters: self.counters.map(|counters| Counters {
+                per_hop: counters.per_hop.map(|count| count.map(|count| count / loads)),
+                ..counters
+            }),
             core_cycles: self.core_cycles.map(share),
             minimum_ns: self.minimum_ns / loads,
             ..self

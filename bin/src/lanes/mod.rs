@@ -87,7 +87,8 @@ pub fn run<'a>(
         *region = Some(Region { size: chain.layout().size(), buffer, witness });
     }
     let trail = session.machine.last_level_cache().0 / first.stride.0.max(1) * 3 / 2;
-    Lanes { watch: Stopwatch::new(timer, None)?, points, regions: &regions, trail, last: None }.run(session)
+    let watch = Stopwatch::new(timer, acquire::meter(session))?;
+    Lanes { watch, points, regions: &regions, trail, last: None }.run(session)
 }
 
 /// Points under way.

@@ -13,6 +13,8 @@ use latency_core::kernel::lanes::{self, MOST_LANES};
 use latency_core::kernel::POINTER;
 
 use super::{Stopwatch, Subject};
+use crate::counted::Counted;
+use crate::counters::{self, Meter};
 use crate::error::{Failure, TimingError};
 use crate::result::Walk;
 use crate::sys::time;
@@ -90,13 +92,62 @@ impl Stopwatch<'_> {
         side: &SideBySide,
         hops: u64,
     ) -> Result<f64, Failure<'static>> {
+        let mut nanoseconds = Ok(0.0);
+        self.proven(buffer, side, hops, |starts, ends| {
+            nanoseconds = self.timed_lanes(buffer, side.walk, (starts, ends), hops);
+        })?;
+        nanoseconds
+    }
+
+    /// Events per hop of every lane, in walks that are counted and not timed, one for each group of events.
+    pub(super) fn count_lanes(
+        &self,
+        meter: &Meter,
+        buffer: &Buffer<'_>,
+        side: &SideBySide,
+        hops: u64,
+    ) -> Result<Counted, Failure<'static>> {
+        let mut all = Counted::default();
+        for group in 0..counters::WALKS {
+            let mut walked = Ok(0.0);
+            self.proven(buffer, side, hops, |starts, ends| {
+                let walk = || walked = self.timed_lanes(buffer, side.walk, (starts, ends), hops);
+                all = all.and(&meter.count(group, hops, walk));
+            })?;
+            walked?;
+        }
+        Ok(all)
+    }
+
+    /// Has `walk` take the lanes from where they stand, and proves where each ended.
+    fn proven(
+        &self,
+        buffer: &Buffer<'_>,
+        side: &SideBySide,
+        hops: u64,
+        walk: impl FnOnce(&[u64], &mut [Cursor]),
+    ) -> Result<(), Failure<'static>> {
         let mut positions = side.positions.get();
         let mut ends = [Cursor::default(); MOST_LANES];
         let lanes = side.walk.lanes();
         let (Some(starts), Some(ends)) = (positions.get_mut(..lanes), ends.get_mut(..lanes)) else {
             return Err(not_proven(()));
         };
-        let nanoseconds = match (self.timer, side.walk) {
+        walk(starts, ends);
+        buffer.prove_lanes(starts, hops, ends).map_err(not_proven)?;
+        side.positions.set(positions);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn timed_lanes(
+        &self,
+        buffer: &Buffer<'_>,
+        walk: Walk,
+        (starts, ends): (&[u64], &mut [Cursor]),
+        hops: u64,
+    ) -> Result<f64, Failure<'static>> {
+        Ok(match (self.timer, walk) {
             (Timer::Counter(counter), walk) => {
                 let timed = match walk {
                     Walk::Lanes(kernel) => {
@@ -119,9 +170,6 @@ impl Stopwatch<'_> {
                 time::monotonic_raw_ns().saturating_sub(start).saturating_sub(clock.overhead_ns) as f64
             }
             (Timer::Kernel(_), _) => return Err(NEEDS_COUNTER.into()),
-        };
-        buffer.prove_lanes(starts, hops, ends).map_err(not_proven)?;
-        side.positions.set(positions);
-        Ok(nanoseconds)
+        })
     }
 }

@@ -11,7 +11,7 @@ use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::json::optional;
 use super::text::OrderName;
-use super::{health, json as documents, plot, svg, text as lines, Report};
+use super::{counters, health, json as documents, plot, svg, text as lines, Report};
 use crate::analysis::translation::{
     buffers, excess, find, share, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL,
 };
@@ -103,7 +103,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     )?;
     lines::memory(out, report)?;
     lines::clock_line(out, report)?;
-    health::text(out, report)
+    health::text(out, report)?;
+    counters::text(out, report)
 }
 
 /// Nanoseconds by working set, and the share of translation.

@@ -26,15 +26,7 @@ pub fn text(out: &mut dyn Write, points: &[Point], takes: Range) -> fmt::Result 
             kernel.name,
             pages.word()
         )?;
-        match walk {
-            Walk::Chain => {}
-            Walk::Lanes(kernel) if kernel.work() == 0 => write!(out, ", {} lanes", kernel.lanes())?,
-            Walk::Lanes(kernel) => write!(out, ", {} lanes, work {}", kernel.lanes(), kernel.work())?,
-            Walk::Apart(gap) => write!(out, ", 2 lanes, {} {}", gap.fillers(), gap.filler().name())?,
-        }
-        if matches!(walk, Walk::Lanes(kernel) if kernel.prefetch()) {
-            out.write_str(", prefetch")?;
-        }
+        lanes_of(out, walk)?;
         out.write_char('\n')?;
         let earlier = points.get(..index).unwrap_or_default();
         // Lanes have memory for every working set; other points on one node in one kind of pages share the largest.
@@ -49,4 +41,18 @@ pub fn text(out: &mut dyn Write, points: &[Point], takes: Range) -> fmt::Result 
         }
     }
     writeln!(out, "{} points, {bytes} of memory, {takes}", points.len())
+}
+
+/// What is walked beside one another, if there is more than one chain.
+pub(super) fn lanes_of(out: &mut dyn Write, walk: &Walk) -> fmt::Result {
+    match walk {
+        Walk::Chain => {}
+        Walk::Lanes(kernel) if kernel.work() == 0 => write!(out, ", {} lanes", kernel.lanes())?,
+        Walk::Lanes(kernel) => write!(out, ", {} lanes, work {}", kernel.lanes(), kernel.work())?,
+        Walk::Apart(gap) => write!(out, ", 2 lanes, {} {}", gap.fillers(), gap.filler().name())?,
+    }
+    if matches!(walk, Walk::Lanes(kernel) if kernel.prefetch()) {
+        out.write_str(", prefetch")?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use latency_core::kernel::variants::VARIANTS;
 use latency_core::text::Text;
 
 use super::figures::Figure;
-use super::{csv as columns, health, json as documents, text as lines, Report};
+use super::{counters, csv as columns, health, json as documents, text as lines, Report};
 use crate::options::Choice;
 use crate::result::Outcome;
 
@@ -69,7 +69,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     )?;
     lines::memory(out, report)?;
     lines::clock_line(out, report)?;
-    health::text(out, report)
+    health::text(out, report)?;
+    counters::text(out, report)
 }
 
 fn figures(out: &mut dyn Write, outcome: &Outcome<'_>) -> fmt::Result {

@@ -10,7 +10,7 @@ use latency_core::text::Text;
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::lanes::{self, number};
-use super::{health, plot, svg, text, Report};
+use super::{counters, health, plot, svg, text, Report};
 use crate::analysis::lanes::{regions, work_reach, Region, WorkReach};
 use crate::result::{Reach, Walk};
 
@@ -86,7 +86,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     }
     text::conditions(out, &lanes::in_memory(report))?;
     text::clock_line(out, report)?;
-    health::text(out, &lanes::in_memory(report))
+    health::text(out, &lanes::in_memory(report))?;
+    counters::text(out, report)
 }
 
 /// A line for each amount of work.

@@ -42,7 +42,10 @@
 //! working set is what has to be reported then, with the warning `looks-cached`,
 //! which must not be given otherwise. With a pause the medians have to stay
 //! and the trials that it hit have to be counted, with the warning `disturbed`. With
-//! tails, percentiles and mean of single hops are compared, to 3 %. Without
+//! tails, percentiles and mean of single hops are compared, to 3 %. A percentile that
+//! stands on a step exactly, as the 99th does where every 100th hop is slower, is the
+//! slower side: the least that the slowest hundredth takes. A window of its own costs
+//! each hop some 300 ticks of the emulator's: below 15000 ticks that is too much. Without
 //! a clock nothing may be reported, with exit status 3.
 //!
 //! The lab itself needs the host's CPUs: where the guest ended without a word, or more
