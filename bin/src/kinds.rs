@@ -1,7 +1,11 @@
-//! Measures points on several kinds of pages: a rotation for each kind, one after another.
+//! Measures points on several kinds of pages: a rotation for each kind, which take turns round by round.
 //!
-//! A kind that cannot be had is no failure unless it was asked for: its points
-//! say why they have no number. Which points there are is the caller's business.
+//! What drifts meets all kinds alike then, so that they compare. Where memory does
+//! not suffice for all of them at a time, they come one after another. A kind that
+//! cannot be had is no failure unless it was asked for: its points say why they
+//! have no number. Which points there are is the caller's business.
+
+use latency_core::units::Bytes;
 
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
@@ -15,7 +19,7 @@ use crate::timer::Timer;
 /// Every kind that a point may ask for.
 const KINDS: [Pages; 5] = [Pages::Auto, Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
 
-/// Measures `points`, each kind of pages within `share_ns` for each of its points, unless a time limit is given.
+/// Measures `points`, within `share_ns` for each, unless a time limit is given.
 ///
 /// Outcomes are in the order of the points.
 ///
@@ -35,56 +39,112 @@ pub fn run<'a>(
     for (outcome, point) in outcomes.iter_mut().zip(points) {
         outcome.point = *point;
     }
-    let mut interrupted = false;
-    // What was asked for comes first: without it the others are not wanted.
     let asked = session.options.pages;
-    for pages in [asked].into_iter().chain(KINDS.into_iter().filter(|pages| *pages != asked)) {
+    let has_points = |pages: &Pages| points.iter().any(|point| point.pages == *pages);
+    // What was asked for comes first: without it the others are not wanted.
+    let others = KINDS.into_iter().filter(|pages| *pages != asked);
+    let mut kinds = KINDS;
+    let mut count = 0;
+    for (slot, pages) in kinds.iter_mut().zip([asked].into_iter().chain(others).filter(has_points)) {
+        *slot = pages;
+        count += 1;
+    }
+    let kinds = kinds.get(..count).unwrap_or_default();
+    let together = if fit(session, points, kinds) { count } else { 1 };
+    let mut interrupted = false;
+    for kinds in kinds.chunks(together.max(1)) {
+        let of_these = points.iter().filter(|point| kinds.contains(&point.pages)).count();
+        let limits = limits(session, share_ns * of_these as f64);
+        let mut rotations: [Option<Rotation<'_>>; KINDS.len()] = [const { None }; KINDS.len()];
+        for (slot, &pages) in rotations.iter_mut().zip(kinds) {
+            match place(session, timer, points, pages, limits) {
+                Ok(rotation) => *slot = rotation,
+                Err(Failure::Placement(error)) if pages != asked || pages == Pages::Auto => {
+                    for outcome in outcomes.iter_mut().filter(|outcome| outcome.point.pages == pages) {
+                        outcome.result = Err(Exclusion::Placement(error));
+                    }
+                }
+                Err(Failure::Interrupted) => {
+                    interrupted = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if !interrupted {
+            match take_turns(session, &mut rotations) {
+                Err(Failure::Interrupted) => interrupted = true,
+                ended => ended?,
+            }
+        }
+        for (rotation, &pages) in rotations.into_iter().zip(kinds) {
+            let Some(rotation) = rotation else { continue };
+            let found = rotation.finish(session, interrupted)?;
+            let mine = outcomes.iter_mut().filter(|outcome| outcome.point.pages == pages);
+            for (outcome, found) in mine.zip(found.outcomes.iter()) {
+                *outcome = *found;
+            }
+        }
         if interrupted {
             break;
-        }
-        let mine = outcomes.iter_mut().filter(|outcome| outcome.point.pages == pages);
-        match rotate(session, timer, points, pages, share_ns) {
-            Ok(None) => {}
-            Ok(Some(found)) => {
-                interrupted = found.interrupted;
-                for (outcome, found) in mine.zip(found.outcomes.iter()) {
-                    *outcome = *found;
-                }
-            }
-            Err(Failure::Placement(error)) if pages != asked || pages == Pages::Auto => {
-                for outcome in mine {
-                    outcome.result = Err(Exclusion::Placement(error));
-                }
-            }
-            Err(Failure::Interrupted) => interrupted = true,
-            Err(error) => return Err(error),
         }
     }
     Ok(Findings { outcomes, distributions: Store::empty()?, extra: Extra::default(), interrupted })
 }
 
-/// Measures the points of one kind; `None` where there are none.
-fn rotate<'a>(
+fn limits(session: &Session<'_, '_>, run_ns: f64) -> Limits {
+    let given = session.options.given.contains(FlagId::TimeLimit);
+    Limits {
+        point_ns: session.options.time_limit.0 as f64 / 1e3,
+        run_ns: if given { f64::INFINITY } else { run_ns },
+    }
+}
+
+/// The largest point of a kind, with the memory for it and for room to lie elsewhere in.
+fn region(session: &Session<'_, '_>, points: &[Point], pages: Pages) -> Option<(Point, Bytes)> {
+    let largest = points.iter().filter(|point| point.pages == pages).max_by_key(|point| point.size)?;
+    Some((*largest, plan::curve::region(largest.size, session.machine, largest.target, pages)))
+}
+
+/// Whether half of the free memory suffices for all kinds that come out of it.
+fn fit(session: &Session<'_, '_>, points: &[Point], kinds: &[Pages]) -> bool {
+    let Some(first) = points.first() else { return false };
+    let free = session.machine.free_memory(first.target);
+    let from_pools = |pages: &Pages| matches!(pages, Pages::Huge2m | Pages::Huge1g);
+    let regions = kinds.iter().filter(|pages| !from_pools(pages));
+    let wanted = regions.filter_map(|pages| region(session, points, *pages)).map(|(_, size)| size.0);
+    wanted.sum::<u64>() <= free.0 / 2
+}
+
+/// The rotation of one kind; `None` where it has no points.
+fn place<'a, 't>(
     session: &mut Session<'a, '_>,
-    timer: &Timer,
+    timer: &'t Timer,
     points: &[Point],
     pages: Pages,
-    share_ns: f64,
-) -> Result<Option<Findings<'a>>, Failure<'a>> {
+    limits: Limits,
+) -> Result<Option<Rotation<'t>>, Failure<'a>> {
+    let Some((like, size)) = region(session, points, pages) else { return Ok(None) };
     let mine = || points.iter().filter(|point| point.pages == pages);
-    let (Some(like), Some(largest)) = (mine().next(), mine().map(|point| point.size).max()) else {
-        return Ok(None);
-    };
-    let given = session.options.given.contains(FlagId::TimeLimit);
-    let limits = Limits {
-        point_ns: session.options.time_limit.0 as f64 / 1e3,
-        run_ns: if given { f64::INFINITY } else { share_ns * mine().count() as f64 },
-    };
-    let region = plan::curve::region(largest, session.machine, like.target, pages);
-    let mut rotation = Rotation::new(session, timer, like, region, mine().count(), limits)?;
+    let mut rotation = Rotation::new(session, timer, &like, size, mine().count(), limits)?;
     for point in mine() {
         rotation.add(*point);
     }
-    let interrupted = rotation.measure(session)?;
-    rotation.finish(session, interrupted).map(Some)
+    Ok(Some(rotation))
+}
+
+/// Goes round in every rotation in turn, until all have what they need.
+fn take_turns(
+    session: &mut Session<'_, '_>,
+    rotations: &mut [Option<Rotation<'_>>],
+) -> Result<(), Failure<'static>> {
+    loop {
+        let mut went = false;
+        for rotation in rotations.iter_mut().flatten() {
+            went |= rotation.go(session)?;
+        }
+        if !went {
+            return Ok(());
+        }
+    }
 }

@@ -134,6 +134,22 @@ impl<'t> Rotation<'t> {
     ///
     /// As [`Stopwatch::round`], but for the interrupt.
     pub fn measure(&mut self, session: &mut Session<'_, '_>) -> Result<bool, Failure<'static>> {
+        loop {
+            match self.go(session) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(Failure::Interrupted) => return Ok(true),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Goes round once; false where every point is precise or out of time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stopwatch::round`], [`Failure::Interrupted`] among them.
+    pub fn go(&mut self, session: &mut Session<'_, '_>) -> Result<bool, Failure<'static>> {
         let open = |entry: &Entry, share| {
             let least = match share {
                 ..1.0 => usize::MAX,
@@ -144,14 +160,7 @@ impl<'t> Rotation<'t> {
             };
             entry.state.rounds < least
         };
-        loop {
-            match self.go_round(session, open) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(Failure::Interrupted) => return Ok(true),
-                Err(error) => return Err(error),
-            }
-        }
+        self.go_round(session, open)
     }
 
     /// The medians of `visits` visits to a point that is not one of the rotation: nanoseconds, and core
