@@ -206,7 +206,7 @@ fn perform<'a>(
     let report = Report {
         options,
         machine,
-        clock: &timer.facts(),
+        clock: &timer,
         health: &health,
         warnings: &warnings,
         outcomes: &findings.outcomes,

@@ -2,6 +2,7 @@
 //!
 //! Reports see nothing else. No system is asked here.
 
+mod clock;
 mod walk;
 
 use core::fmt;
@@ -11,13 +12,14 @@ use latency_core::kernel::lanes::Filler;
 use latency_core::kernel::Kernel;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{Interval, Summary};
-use latency_core::units::{Bytes, CpuId, Hertz, NodeId, Ticks};
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 use crate::counted::{Counted, Counters, Software};
 use crate::error::PlacementError;
 use crate::options::Pages;
 use crate::proof::{Evidence, PageCounts};
 
+pub use clock::{Counter, KernelClock, Timer};
 pub use walk::{Reach, Walk};
 
 /// One point of a plan: everything that decides what is measured.
@@ -323,54 +325,6 @@ pub struct Audit {
     pub random: Summary,
     /// Within regions of 2 MiB, over rounds.
     pub local: Summary,
-}
-
-/// The clock that batches were timed with, for reports.
-#[derive(Clone, Copy, Debug)]
-pub enum ClockFacts {
-    /// The time-stamp counter.
-    Counter {
-        /// Ticks per second.
-        frequency: Hertz,
-        /// How far calibrations were apart.
-        spread_ppm: f64,
-        /// CPUID promises one rate in all power states.
-        invariant: bool,
-        /// What CPUID or the hypervisor declares.
-        declared: Option<Hertz>,
-        /// The resolution.
-        step: Ticks,
-        /// The cost of an empty pair of stamps.
-        overhead: Ticks,
-        /// How much longer a pair around 128 multiplications took than an empty one.
-        fence_ratio: f64,
-        /// The closing read.
-        instructions: &'static str,
-    },
-    /// `clock_gettime`.
-    Kernel {
-        /// The resolution.
-        step_ns: u64,
-        /// The cost of two reads.
-        overhead_ns: u64,
-    },
-}
-
-impl ClockFacts {
-    /// The counter's frequency; `None` for the kernel's clock.
-    #[must_use]
-    pub const fn frequency(&self) -> Option<Hertz> {
-        match self {
-            ClockFacts::Counter { frequency, .. } => Some(*frequency),
-            ClockFacts::Kernel { .. } => None,
-        }
-    }
-
-    /// Ticks of the counter in so many nanoseconds; `None` without a counter.
-    #[must_use]
-    pub fn ticks(&self, nanoseconds: f64) -> Option<f64> {
-        self.frequency().map(|frequency| nanoseconds * frequency.gigahertz())
-    }
 }
 
 /// The tool's own health.

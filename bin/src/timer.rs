@@ -11,9 +11,10 @@ use latency_core::units::{Hertz, Ticks};
 
 use crate::error::{Failure, TimingError};
 use crate::processor::{Platform, Processor};
-use crate::result::ClockFacts;
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
+
+pub use crate::result::{Counter, KernelClock, Timer};
 
 /// Repeated calibrations without an invariant counter must agree this well (spec: 100 ppm).
 const AGREEMENT_PPM: f64 = 100.0;
@@ -23,45 +24,6 @@ const DECLARATION_PPM: f64 = 500.0;
 const LARGEST_KERNEL_STEP_NS: u64 = 100_000;
 /// The narrowest of this many attempts to catch the kernel's clock between two counter readings.
 const ATTEMPTS: usize = 20;
-
-/// How batches are timed.
-#[derive(Clone, Copy, Debug)]
-pub enum Timer {
-    /// The time-stamp counter, between serialising instructions.
-    Counter(Counter),
-    /// `clock_gettime`: whole batches only, no ticks, no core cycles.
-    Kernel(KernelClock),
-}
-
-/// A calibrated time-stamp counter.
-#[derive(Clone, Copy, Debug)]
-pub struct Counter {
-    /// The reads.
-    pub stamp: Stamp,
-    /// Ticks per second.
-    pub frequency: Hertz,
-    /// How far two calibrations were apart.
-    pub spread_ppm: f64,
-    /// CPUID promises one rate in all power states.
-    pub invariant: bool,
-    /// What CPUID or the hypervisor declares.
-    pub declared: Option<Hertz>,
-    /// The smallest difference between two readings: the resolution.
-    pub step: Ticks,
-    /// The median cost of an empty pair of stamps, which is subtracted.
-    pub overhead: Ticks,
-    /// A chain of multiplications between stamps, relative to an empty pair; near 1 if the fence does not wait.
-    pub fence_ratio: f64,
-}
-
-/// The kernel's clock.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelClock {
-    /// The smallest step seen.
-    pub step_ns: u64,
-    /// The cost of reading it twice.
-    pub overhead_ns: u64,
-}
 
 impl Timer {
     /// Chooses and calibrates a clock; takes some 20 ms, more where the counter has to prove itself.
@@ -79,44 +41,6 @@ impl Timer {
         match counter(processor, warnings) {
             Some(counter) => Ok(Timer::Counter(counter)),
             None => kernel_clock(warnings).map(Timer::Kernel),
-        }
-    }
-
-    /// The counter, if that is what times.
-    #[must_use]
-    pub const fn counter(&self) -> Option<&Counter> {
-        match self {
-            Timer::Counter(counter) => Some(counter),
-            Timer::Kernel(_) => None,
-        }
-    }
-
-    /// What reports say of the clock.
-    #[must_use]
-    pub const fn facts(&self) -> ClockFacts {
-        match *self {
-            Timer::Counter(Counter {
-                stamp,
-                frequency,
-                spread_ppm,
-                invariant,
-                declared,
-                step,
-                overhead,
-                fence_ratio,
-            }) => ClockFacts::Counter {
-                frequency,
-                spread_ppm,
-                invariant,
-                declared,
-                step,
-                overhead,
-                fence_ratio,
-                instructions: stamp.name(),
-            },
-            Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
-                ClockFacts::Kernel { step_ns, overhead_ns }
-            }
         }
     }
 

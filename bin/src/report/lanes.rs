@@ -39,7 +39,7 @@ pub(super) fn points(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Resul
 pub(super) fn end(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
     json.key("seed")?.u64(report.options.seed)?;
     json.key("freq_ghz")?;
-    optional(json, report.clock.frequency().map(|frequency| frequency.gigahertz()), 6)?;
+    optional(json, report.clock.counter().map(|counter| counter.frequency.gigahertz()), 6)?;
     header(json, report)
 }
 

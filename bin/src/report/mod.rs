@@ -33,7 +33,7 @@ mod samples;
 use crate::distribution::Distribution;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::result::{ClockFacts, Extra, Health, Outcome};
+use crate::result::{Extra, Health, Outcome, Timer};
 use crate::warning::Warnings;
 
 /// Everything that a format may show.
@@ -44,7 +44,7 @@ pub struct Report<'r, 'a> {
     /// Where it ran.
     pub machine: &'r Machine,
     /// What it was timed with.
-    pub clock: &'r ClockFacts,
+    pub clock: &'r Timer,
     /// How the tool itself fared.
     pub health: &'r Health,
     /// What has to be known of it.

@@ -9,7 +9,7 @@ use latency_core::units::NodeId;
 use super::figures::Figure;
 use super::{counters, health, pairs, Report};
 use crate::options::{Choice, Pages};
-use crate::result::{ClockFacts, Measurement, Outcome, Point, WarmUp};
+use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Timer, WarmUp};
 
 /// Writes the whole report.
 ///
@@ -39,7 +39,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 /// The line that scripts look for.
-pub(super) fn pair(out: &mut dyn Write, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
+pub(super) fn pair(out: &mut dyn Write, clock: &Timer, outcome: &Outcome<'_>) -> fmt::Result {
     let Point { initiator, target, .. } = outcome.point;
     write!(out, "Node {initiator} -> Node {target}: ")?;
     match &outcome.result {
@@ -249,7 +249,7 @@ const fn page_words(pages: Pages) -> &'static str {
 pub fn clock_line(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     write!(out, "Clock:      ")?;
     match *report.clock {
-        ClockFacts::Counter { frequency, spread_ppm, invariant, step, overhead, .. } => {
+        Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => {
             write!(
                 out,
                 "TSC {:.3} MHz (calibrations within {spread_ppm:.2} ppm",
@@ -267,7 +267,7 @@ pub fn clock_line(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             }
             writeln!(out, "), step {} ticks, pair of stamps {} ticks (subtracted)", step.0, overhead.0)?;
         }
-        ClockFacts::Kernel { step_ns, overhead_ns } => {
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
             writeln!(out, "clock_gettime, step {step_ns} ns, pair of reads {overhead_ns} ns; no cycles")?;
         }
     }

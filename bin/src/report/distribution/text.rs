@@ -10,7 +10,7 @@ use crate::report::figures::Figure;
 use crate::report::plot;
 use crate::report::text::{clock_line, conditions, pair};
 use crate::report::{counters, health, Report};
-use crate::result::ClockFacts;
+use crate::result::Timer;
 
 /// Single hops and batches agree if they differ by no more.
 const AGREEMENT: f64 = 0.03;
@@ -49,7 +49,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 /// Percentiles with their intervals, maximum and mean, in nanoseconds and in ticks.
-fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::Result {
+fn table(out: &mut dyn Write, clock: &Timer, found: &Distribution) -> fmt::Result {
     const WIDTH: usize = 8;
     write!(out, "\n{:<10}", if found.each == 1 { "one hop" } else { "mean of" })?;
     for percent in PERCENTAGES {

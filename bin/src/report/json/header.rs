@@ -6,7 +6,7 @@ use latency_core::units::PageSize;
 
 use super::{Json, DECIMALS};
 use crate::report::{health, Report};
-use crate::result::ClockFacts;
+use crate::result::{KernelClock, Timer};
 
 /// The version of the document's shape: raised when a key changes its meaning or goes.
 const SCHEMA: u64 = 1;
@@ -114,31 +114,22 @@ fn machine(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
 fn clock(json: &mut Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
     json.key("clock")?.begin_object()?;
     match *report.clock {
-        ClockFacts::Counter {
-            frequency,
-            spread_ppm,
-            invariant,
-            declared,
-            step,
-            overhead,
-            fence_ratio,
-            instructions,
-        } => {
+        Timer::Counter(counter) => {
             json.key("source")?.string("tsc")?;
-            json.key("frequency_hz")?.u64(frequency.0)?;
-            json.key("calibration_spread_ppm")?.decimal(spread_ppm, DECIMALS)?;
-            json.key("invariant")?.bool(invariant)?;
+            json.key("frequency_hz")?.u64(counter.frequency.0)?;
+            json.key("calibration_spread_ppm")?.decimal(counter.spread_ppm, DECIMALS)?;
+            json.key("invariant")?.bool(counter.invariant)?;
             json.key("declared_hz")?;
-            match declared {
+            match counter.declared {
                 Some(declared) => json.u64(declared.0)?,
                 None => json.null()?,
             }
-            json.key("step_ticks")?.u64(step.0)?;
-            json.key("overhead_ticks")?.u64(overhead.0)?;
-            json.key("fence_ratio")?.decimal(fence_ratio, DECIMALS)?;
-            json.key("end_stamp")?.string(instructions)?;
+            json.key("step_ticks")?.u64(counter.step.0)?;
+            json.key("overhead_ticks")?.u64(counter.overhead.0)?;
+            json.key("fence_ratio")?.decimal(counter.fence_ratio, DECIMALS)?;
+            json.key("end_stamp")?.string(counter.stamp.name())?;
         }
-        ClockFacts::Kernel { step_ns, overhead_ns } => {
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
             json.key("source")?.string("clock_gettime")?;
             json.key("step_ns")?.u64(step_ns)?;
             json.key("overhead_ns")?.u64(overhead_ns)?;

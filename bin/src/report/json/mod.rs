@@ -39,7 +39,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     json.key("iters")?.u64(hops.or(report.options.iters.map(u64::from)).unwrap_or(0))?;
     json.key("seed")?.u64(report.options.seed)?;
     json.key("freq_ghz")?;
-    optional(&mut json, report.clock.frequency().map(|frequency| frequency.gigahertz()), 6)?;
+    optional(&mut json, report.clock.counter().map(|counter| counter.frequency.gigahertz()), 6)?;
     header(&mut json, report)?;
     json.end_object()?;
     json.finish()?.write_char('\n')
@@ -70,7 +70,7 @@ pub(super) fn points(
     rest(&mut json)?;
     json.key("seed")?.u64(report.options.seed)?;
     json.key("freq_ghz")?;
-    optional(&mut json, report.clock.frequency().map(|frequency| frequency.gigahertz()), 6)?;
+    optional(&mut json, report.clock.counter().map(|counter| counter.frequency.gigahertz()), 6)?;
     header(&mut json, report)?;
     json.end_object()?;
     json.finish()?.write_char('\n')

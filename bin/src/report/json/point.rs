@@ -9,21 +9,17 @@ use super::{interval, optional, Json, DECIMALS};
 use crate::options::Choice;
 use crate::proof::Evidence;
 use crate::report::counters;
-use crate::result::{ClockFacts, Measurement, Outcome, Placed, Point};
+use crate::result::{Measurement, Outcome, Placed, Point, Timer};
 
 /// Writes the object of a point.
-pub(super) fn object(json: &mut Json<'_>, clock: &ClockFacts, outcome: &Outcome<'_>) -> fmt::Result {
+pub(super) fn object(json: &mut Json<'_>, clock: &Timer, outcome: &Outcome<'_>) -> fmt::Result {
     json.begin_object()?;
     members(json, clock, outcome)?;
     json.end_object()
 }
 
 /// The members of that object, for those who have more to say.
-pub(in crate::report) fn members(
-    json: &mut Json<'_>,
-    clock: &ClockFacts,
-    outcome: &Outcome<'_>,
-) -> fmt::Result {
+pub(in crate::report) fn members(json: &mut Json<'_>, clock: &Timer, outcome: &Outcome<'_>) -> fmt::Result {
     let point = &outcome.point;
     json.key("from")?.u64(point.initiator.0.into())?;
     json.key("to")?.u64(point.target.0.into())?;
