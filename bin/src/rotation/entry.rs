@@ -26,6 +26,9 @@ const LONG_LAP: u64 = 1 << 18;
 /// Steady rounds over first pass: below the first, a good part of the hops hit a cache, and which lines it keeps
 /// settles over laps; above the second, none hit.
 const CACHED_RATIOS: (f64, f64) = (0.8, 0.96);
+/// The laps of a visit that are spent on letting a cache settle: after so many, an eighth is missed of what a cache
+/// with random victims holds in the end.
+const MOST_LAPS: u32 = 16;
 /// Where no cache helps, so many hops fill the TLBs and bring page tables into the caches.
 pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
 
@@ -85,13 +88,22 @@ impl Entry {
             let hops = if point.size <= SMALL { lap.max(FEW_HOPS.0) } else { lap };
             state.begin(options, watch, &subject, asked.or(Some(hops)))?;
         }
-        let hops = match asked {
-            Some(_) if first => 0,
-            Some(hops) => hops,
-            None => warm_up_hops(chain.nodes(), *cached_ratio, first),
-        };
-        if hops > 0 {
-            watch.warm_up(&subject, &mut state.node, Some(hops))?;
+        let long = chain.nodes() > LONG_LAP;
+        match asked {
+            Some(_) if first => {}
+            Some(hops) => {
+                watch.warm_up(&subject, &mut state.node, Some(hops))?;
+            }
+            // What a cache may hold a part of.
+            None if !long && (first || *cached_ratio < CACHED_RATIOS.0) => {
+                watch.settle(&subject, &mut state.node, MOST_LAPS)?;
+            }
+            None => {
+                let hops = warm_up_hops(chain.nodes(), *cached_ratio, first);
+                if hops > 0 {
+                    watch.warm_up(&subject, &mut state.node, Some(hops))?;
+                }
+            }
         }
         state.spent_ns += time::monotonic_raw_ns().saturating_sub(start) as f64;
         state.advance(options, watch, &subject, kept, pace)?;
@@ -111,8 +123,7 @@ fn warm_up_hops(nodes: u64, cached_ratio: f64, first: bool) -> u64 {
     let lap = nodes.min(LONGEST_LAP);
     match cached_ratio {
         // The first pass has just been made, and was long enough for one that is longer than most caches.
-        _ if first && lap > LONG_LAP => 0,
-        _ if first => lap,
+        _ if first => 0,
         ratio if ratio < CACHED_RATIOS.0 => 2 * lap,
         ratio if ratio < CACHED_RATIOS.1 => lap,
         _ => (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1),
