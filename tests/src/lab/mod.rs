@@ -56,7 +56,7 @@ mod plugin;
 mod table;
 
 pub use boot::Boot;
-pub use model::{Clock, Latency, Level, Model, Pause};
+pub use model::{Clock, Experiment, Latency, Level, Model, Noise, Pages, Pause, Tlb};
 pub use table::Table;
 
 use crate::vm::ready;
