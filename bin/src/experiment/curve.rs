@@ -25,8 +25,8 @@ use crate::warning::Warning;
 const COARSE_ROUNDS: usize = 3;
 /// The whole takes about so long, unless a time limit for each point is given.
 const RUN_NS: f64 = 18e9;
-/// No first-level cache of this century is smaller.
-const SMALLEST: Bytes = Bytes(4 << 10);
+/// No first-level cache is larger: what does not get slower before has none that shows.
+const MOST: Bytes = Bytes(512 << 10);
 /// A plateau's latencies differ by less; a larger level's is slower by more.
 const FLAT: f64 = 1.03;
 const SLOWER: f64 = 1.15;
@@ -174,7 +174,7 @@ fn descend(
     let granule = plan::curve::granule(session.options);
     let mut least = like.size;
     for _ in 0..OCTAVES {
-        if least.0 / 2 < SMALLEST.0.max(granule.0 * 2) {
+        if least.0 / 2 < plan::curve::SMALLEST.0.max(granule.0 * 2) {
             break;
         }
         let within = |size: Bytes| (least..=least.times(2)).contains(&size);
@@ -202,7 +202,7 @@ fn first_level(rotation: &mut Rotation<'_>, like: &Point) -> Option<Bytes> {
     let dense = |(point, _): &(&Point, f64)| point.stride == like.stride;
     let smallest = rotation.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
     let held = rotation.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
-    held.map(|(point, _)| point.size).max().filter(|size| *size < like.size.times(8))
+    held.map(|(point, _)| point.size).max().filter(|size| *size <= MOST)
 }
 
 /// Adds sizes where the latency changes most between neighbours.

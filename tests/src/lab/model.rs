@@ -197,6 +197,18 @@ impl Model {
         self.latencies.first().map_or(0, |latency| latency.ticks)
     }
 
+    /// The mean ticks of a load of a long walk in ascending or descending order.
+    ///
+    /// In each page of 64 lines a prefetcher needs two to find the direction; the others it has brought to the
+    /// nearest level. Without a level it has nowhere to bring them.
+    pub fn ordered_ticks(&self) -> f64 {
+        let memory = self.memory_ticks() as f64;
+        match self.levels.first() {
+            Some(level) if self.prefetch > 0 => (2.0 * memory + 62.0 * level.ticks as f64) / 64.0,
+            _ => memory,
+        }
+    }
+
     /// The ticks of every load of a long run with tails, ascending.
     pub fn sorted_loads(&self, latency: &Latency) -> Vec<u64> {
         const LOADS: u64 = 1 << 20;

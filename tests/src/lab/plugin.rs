@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_model_becomes_arguments() {
-        let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9";
+        let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9 \
+                    level=64K:8:400:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
         let model: Model = line.parse().unwrap();
         let text = argument(Path::new("/p.so"), &model, &(0x4000..0x40ff), Path::new("/report"));
         assert_eq!(

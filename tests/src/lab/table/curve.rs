@@ -6,11 +6,13 @@ use super::{gigahertz, text, Model, Table};
 
 /// A latency comes from the points of a plateau, or of the fit through all points.
 const LATENCY_TOLERANCE: f64 = 0.03;
+/// It is a difference of two.
+const TRANSLATION_TOLERANCE: f64 = 0.05;
 /// A size lies between two points that are a sixteenth of an octave apart.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 impl Table {
-    /// The levels of `model` beside those that `document` reports.
+    /// The levels of `model`, and its translation buffer, beside those that `document` reports.
     pub(super) fn curve(&mut self, model: &Model, document: &Value) {
         let gigahertz = gigahertz(document);
         let tolerance = model.tolerance.unwrap_or(LATENCY_TOLERANCE);
@@ -30,5 +32,11 @@ impl Table {
         }
         let memory = document["model"]["memory"]["ns"].as_f64().map(|nanoseconds| nanoseconds * gigahertz);
         self.figure("memory, ticks", model.memory_ticks() as f64, memory, tolerance);
+        if let Some(tlb) = model.tlb.first() {
+            let reported = |key: &str| document["model"]["translation"][key].as_f64();
+            let miss = reported("miss_ns").map(|nanoseconds| nanoseconds * gigahertz);
+            self.figure("translations", tlb.entries as f64, reported("pages"), SIZE_TOLERANCE);
+            self.figure("a missing translation, ticks", tlb.ticks as f64, miss, TRANSLATION_TOLERANCE);
+        }
     }
 }
