@@ -143,6 +143,12 @@ impl<G: Group> Meter<G> {
     }
 }
 
+/// The hops of a counted walk where a batch has so many.
+#[must_use]
+pub fn hops(batch: u64) -> u64 {
+    batch.clamp(FEWEST_COUNTED, MOST_COUNTED)
+}
+
 /// Walks that are counted and not timed, one for each group of events.
 ///
 /// # Errors
@@ -157,7 +163,7 @@ pub fn walk(
     let mut all = Counted::default();
     let Some(meter) = meter else { return Ok(all) };
     let buffer = subject.buffer;
-    let hops = hops.clamp(FEWEST_COUNTED, MOST_COUNTED);
+    let hops = self::hops(hops);
     for group in 0..WALKS {
         let walk = |hops: u64| buffer.walk(subject.kernel, *node, hops as usize);
         if buffer.chain().nodes() <= SATTOLO_LIMIT {

@@ -19,7 +19,11 @@ const WHOLE_CYCLES: f64 = 0.05;
 #[must_use]
 pub fn health(counter: Option<&Counter>, platform: Platform, warnings: &mut Warnings) -> Health {
     let Some(counter) = counter else { return Health::default() };
-    let health = Health { l1_cycles: first_level_cycles(counter), multiply_ratio: counter.multiply_ratio() };
+    let health = Health {
+        l1_cycles: first_level_cycles(counter),
+        multiply_ratio: counter.multiply_ratio(),
+        ..Health::default()
+    };
     // A translator keeps to no cycles at all.
     if platform != Platform::Emulated {
         if let Some(cycles) = health.l1_cycles.filter(|&cycles| distance_from_whole(cycles) > WHOLE_CYCLES) {

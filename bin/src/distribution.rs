@@ -5,7 +5,7 @@
 use latency_core::clock;
 use latency_core::histogram::fold::Period;
 use latency_core::histogram::Histogram;
-use latency_core::hops;
+use latency_core::hops::{self, Quantile, Sample};
 use latency_core::stats::Summary;
 use latency_core::units::Hertz;
 
@@ -39,15 +39,18 @@ pub struct Distribution {
     pub overhead: f64,
     /// The ticks from which a window counts as interrupted, if any does.
     pub interrupted_from: Option<u64>,
-    /// The mean of the windows below that.
+    /// How often the kernel is entered per tick, by the watching loop; 0 where that leaves no mark.
+    pub entries: f64,
+    /// The mean of the windows that were not interrupted, each with the weight of [`hops::weight`].
     pub mean: f64,
     /// What else was seen of interruptions.
     pub interruptions: Interruptions,
-    /// The mean of single hops within a round, median over rounds, in nanoseconds.
+    /// The mean of single hops in stretches as long as a batch: the most frequent within a round, median over rounds,
+    /// in nanoseconds. Batches, and with them `matrix`, are summarised so.
     pub round_ns: f64,
-    /// The same of calm batches that were made in turn with the hops.
+    /// The same of batches that were made in turn with the hops.
     pub batch_ns: f64,
-    /// The mean of single hops divided by that of the batches, over rounds.
+    /// The former divided by the latter, over rounds.
     pub ratio: Option<Summary>,
     /// The period with which slow hops recur, significant or not, if it could be sought.
     pub period: Option<Period>,
@@ -92,6 +95,7 @@ impl Distribution {
             empties: Histogram::EMPTY,
             overhead: 0.0,
             interrupted_from: None,
+            entries: 0.0,
             mean: f64::NAN,
             round_ns: f64::NAN,
             batch_ns: f64::NAN,
@@ -114,11 +118,30 @@ impl Distribution {
         clock::nanoseconds(ticks, self.frequency)
     }
 
+    /// The hops that were not interrupted.
+    #[must_use]
+    pub fn sample(&self) -> Sample<'_> {
+        Sample {
+            histogram: &self.windows,
+            below: self.interrupted_from,
+            step: self.step,
+            overhead: self.overhead,
+            entries: self.entries,
+        }
+    }
+
     /// Nanoseconds per hop that `percent` of the hops do not exceed, interrupted ones left aside.
     #[must_use]
+    pub fn quantile_ns(&self, percent: f64) -> Option<Quantile> {
+        let Quantile { value, low, high, on_step } = self.sample().quantile(percent)?;
+        let nanoseconds = |window| self.nanoseconds(window);
+        Some(Quantile { value: nanoseconds(value), low: nanoseconds(low), high: nanoseconds(high), on_step })
+    }
+
+    /// Its value alone.
+    #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<f64> {
-        hops::percentile(&self.windows, self.interrupted_from, percent, self.step)
-            .map(|window| self.nanoseconds(window))
+        self.quantile_ns(percent).map(|quantile| quantile.value)
     }
 
     /// The slowest hop that was not interrupted.

@@ -160,6 +160,9 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
     Terminal { columns, unicode: utf8, colour }
 }
 
+/// Who waits longer wants to know how long, on a terminal or not.
+const WORTH_SAYING_NS: f64 = 5e9;
+
 /// Plans, measures, reports.
 fn perform<'a>(
     arguments: Arguments,
@@ -175,16 +178,24 @@ fn perform<'a>(
     survey::warn(machine, &mut warnings);
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;
+    let takes = (experiment.takes)(options, machine, &points);
     if options.dry_run {
-        let _ = report::plan::text(&mut out, options, &points);
+        let _ = report::plan::text(&mut out, &points, takes);
         return finish(out, options);
+    }
+    if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
+        let _ = writeln!(messages, "{}: {takes}", experiment.descriptor.name);
+        messages.flush();
     }
     if let Some(point) = points.first() {
         placement::pin(point.cpu)?;
     }
     let timer = Timer::choose(&machine.processor, session.warnings)?;
-    let health = diagnose::health(timer.counter(), machine.processor.platform, session.warnings);
-    let findings = (experiment.measure)(&mut session, &timer, &points);
+    let mut health = diagnose::health(timer.counter(), machine.processor.platform, session.warnings);
+    let findings = (experiment.measure)(&mut session, &timer, &points).and_then(|findings| {
+        audit(&mut session, &timer, &mut health, &findings)?;
+        Ok(findings)
+    });
     progress.clear();
     let findings = findings?;
     let done = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
@@ -219,6 +230,26 @@ fn perform<'a>(
     }
     written?;
     verdict(&findings, done, options, &warnings)
+}
+
+/// Audits prefetchers in as much memory as was measured, unless nobody would be told.
+fn audit<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    health: &mut result::Health,
+    findings: &experiment::Findings<'a>,
+) -> Result<(), Failure<'a>> {
+    let told = !(session.options.quiet && session.options.format == Format::Text);
+    if !told || findings.interrupted {
+        return Ok(());
+    }
+    match audit::prefetch(session, timer, &findings.outcomes) {
+        Ok(made) => health.audit = made,
+        // What was measured is complete all the same.
+        Err(Failure::Interrupted) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {

@@ -12,6 +12,8 @@ use crate::processor::Processor;
 
 /// The last-level cache is taken for this large where nobody says: larger than most, so that memory is reached.
 const UNKNOWN_CACHE: Bytes = Bytes(64 << 20);
+/// Of a random walk over so many times the last-level cache, most hops miss it.
+const MEMORY_CACHES: u64 = 2;
 
 /// The machine, and what this process may use of it.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +87,18 @@ impl Machine {
     #[must_use]
     pub fn last_level_cache(&self) -> Bytes {
         self.reported_cache().unwrap_or(UNKNOWN_CACHE)
+    }
+
+    /// The smallest working set most of which is in no cache.
+    #[must_use]
+    pub fn least_in_memory(&self) -> Bytes {
+        self.last_level_cache().times(MEMORY_CACHES)
+    }
+
+    /// Whether most of a working set is in no cache.
+    #[must_use]
+    pub fn reaches_memory(&self, size: Bytes) -> bool {
+        size >= self.least_in_memory()
     }
 
     /// The memory that can be taken from a node without harm: what is free there, within the control group's limit.

@@ -19,7 +19,7 @@ use crate::sys::table::Table;
 use crate::sys::{cpu, signal, time};
 use crate::timer::{Counter, Timer};
 
-pub use lanes::SideBySide;
+pub use lanes::{start, SideBySide, FILLING_LAPS, NEEDS_COUNTER};
 
 /// The batches of a round, at the most.
 pub const MOST_BATCHES: usize = 1024;
@@ -132,7 +132,7 @@ impl<'t> Stopwatch<'t> {
     /// As [`warm_up`](Self::warm_up).
     pub fn refresh(&self, subject: &Subject<'_>, node: &mut u64) -> Result<(), Failure<'static>> {
         const MOST_NS: f64 = 20e6;
-        self.walk_for(subject, node, subject.buffer.chain().nodes(), MOST_NS)
+        self.walk_for(subject, node, subject.buffer.chain().nodes(), MOST_NS).map(drop)
     }
 
     /// Walks laps that do not count, until one is not faster than the one before, or there were `most` of them.
@@ -143,7 +143,12 @@ impl<'t> Stopwatch<'t> {
     /// # Errors
     ///
     /// As [`warm_up`](Self::warm_up).
-    pub fn settle(&self, subject: &Subject<'_>, node: &mut u64, most: u32) -> Result<(), Failure<'static>> {
+    pub fn walk_until_steady(
+        &self,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        most: u32,
+    ) -> Result<(), Failure<'static>> {
         const FASTER: f64 = 0.985;
         // Of very short laps several, so that a clock can tell.
         let hops = subject.buffer.chain().nodes().max(FEWEST_HOPS * 32);
@@ -164,7 +169,7 @@ impl<'t> Stopwatch<'t> {
         Ok(())
     }
 
-    /// Walks `hops` hops, or `most_ns`, that do not count.
+    /// Walks `hops` hops, or `most_ns`: the hops made, and the nanoseconds that they took, whatever interrupted them.
     ///
     /// # Errors
     ///
@@ -175,7 +180,7 @@ impl<'t> Stopwatch<'t> {
         node: &mut u64,
         hops: u64,
         most_ns: f64,
-    ) -> Result<(), Failure<'static>> {
+    ) -> Result<(u64, f64), Failure<'static>> {
         let mut left = hops;
         let mut spent_ns = 0.0;
         while left > 0 && spent_ns < most_ns {
@@ -183,11 +188,15 @@ impl<'t> Stopwatch<'t> {
             spent_ns += self.walk(subject, node, part)?;
             left -= part;
         }
-        Ok(())
+        Ok((hops - left, spent_ns))
     }
 
     /// Nanoseconds per hop, from walks that grow until they fill a batch; the middle of three.
-    fn estimate(&mut self, subject: &Subject<'_>, node: &mut u64) -> Result<f64, Failure<'static>> {
+    ///
+    /// # Errors
+    ///
+    /// As [`warm_up`](Self::warm_up).
+    pub fn estimate(&self, subject: &Subject<'_>, node: &mut u64) -> Result<f64, Failure<'static>> {
         let mut hops = FEWEST_HOPS;
         loop {
             let spent = self.walk(subject, node, hops)?;
@@ -243,7 +252,12 @@ impl<'t> Stopwatch<'t> {
             migrations: u64::from(after.1 != before.1),
             faults: (usage.minor_faults, usage.major_faults),
         };
-        let counted = counters::walk(self.meter.as_ref(), subject, node, hops)?;
+        let counted = match (&self.meter, subject.side) {
+            (Some(meter), Some(side)) => {
+                self.count_lanes(meter, subject.buffer, side, counters::hops(hops))?
+            }
+            (meter, _) => counters::walk(meter.as_ref(), subject, node, hops)?,
+        };
         Ok(Round { software, counted, ..self.judge(made, hops) })
     }
 

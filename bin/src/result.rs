@@ -116,6 +116,10 @@ impl Series {
         };
         Series {
             nanoseconds: share(self.nanoseconds),
+            counters: self.counters.map(|counters| Counters {
+                per_hop: counters.per_hop.map(|count| count.map(|count| count / loads)),
+                ..counters
+            }),
             core_cycles: self.core_cycles.map(share),
             minimum_ns: self.minimum_ns / loads,
             ..self
@@ -290,8 +294,6 @@ pub struct Extra {
     pub reach: [Option<Reach>; Filler::ALL.len()],
     /// What there is of several orders besides their walks.
     pub orders: Option<Orders>,
-    /// The prefetch audit.
-    pub audit: Option<Audit>,
 }
 
 /// Independent loads in address order: the inverse of throughput.
@@ -312,15 +314,15 @@ pub struct Orders {
     pub strided: Option<Strided>,
 }
 
-/// The time of nodes in every line over that of nodes in every fourth, drawn at random.
+/// The time of nodes in every line over that of nodes in every fourth, drawn at random: one without prefetching.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit {
     /// The memory that both walk.
     pub span: Bytes,
-    /// In full random order; `None` where the last-level cache is too large to tell.
-    pub random: Option<f64>,
-    /// Within regions of 2 MiB.
-    pub local: Option<f64>,
+    /// In full random order, over rounds.
+    pub random: Summary,
+    /// Within regions of 2 MiB, over rounds.
+    pub local: Summary,
 }
 
 /// The clock that batches were timed with, for reports.
@@ -378,4 +380,6 @@ pub struct Health {
     pub l1_cycles: Option<f64>,
     /// Multiplications take so many times as long as additions: 3, or 4.
     pub multiply_ratio: Option<f64>,
+    /// The prefetch audit; `None` where it was not made.
+    pub audit: Option<Audit>,
 }

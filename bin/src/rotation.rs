@@ -123,7 +123,7 @@ impl<'t> Rotation<'t> {
     ///
     /// As [`Stopwatch::round`], [`Failure::Interrupted`] among them.
     pub fn reach(&mut self, session: &mut Session<'_, '_>, rounds: usize) -> Result<(), Failure<'static>> {
-        let lacking = |entry: &Entry| !entry.state.done && entry.state.rounds < rounds;
+        let lacking = |entry: &Entry, _| entry.state.rounds < rounds;
         while self.go_round(session, lacking)? {}
         Ok(())
     }
@@ -134,13 +134,17 @@ impl<'t> Rotation<'t> {
     ///
     /// As [`Stopwatch::round`], but for the interrupt.
     pub fn measure(&mut self, session: &mut Session<'_, '_>) -> Result<bool, Failure<'static>> {
-        loop {
-            let least = match self.elapsed_ns() / self.limits.run_ns {
-                share if share < 1.0 => usize::MAX,
-                share if share < OVERTIME => FEWEST_ROUNDS,
+        let open = |entry: &Entry, share| {
+            let least = match share {
+                ..1.0 => usize::MAX,
+                ..OVERTIME => FEWEST_ROUNDS,
+                // What is cheap is not to go without an interval for what is dear.
+                _ if entry.fewest_rounds() == ROUNDS => FEWEST_ROUNDS,
                 _ => 1,
             };
-            let open = |entry: &Entry| !entry.state.done && entry.state.rounds < least;
+            entry.state.rounds < least
+        };
+        loop {
             match self.go_round(session, open) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
@@ -236,14 +240,17 @@ impl<'t> Rotation<'t> {
         Ok(Findings { outcomes, distributions: Store::empty()?, extra: Extra::default(), interrupted })
     }
 
-    /// Visits every point that `wants` it, in shuffled order; false where none did.
+    /// Visits every point that is not done and `wants` it at that share of the time for all, in shuffled order; false
+    /// where none did.
     fn go_round(
         &mut self,
         session: &mut Session<'_, '_>,
-        wants: impl Fn(&Entry) -> bool,
+        wants: impl Fn(&Entry, f64) -> bool,
     ) -> Result<bool, Failure<'static>> {
         let mut length = 0;
-        for (index, _) in self.entries.iter().take(self.count).enumerate().filter(|(_, entry)| wants(entry)) {
+        let share = self.share();
+        let open = |(_, entry): &(usize, &Entry)| !entry.state.done && wants(entry, share);
+        for (index, _) in self.entries.iter().take(self.count).enumerate().filter(open) {
             if let Some(slot) = self.order.get_mut(length) {
                 *slot = index;
                 length += 1;
@@ -255,6 +262,11 @@ impl<'t> Rotation<'t> {
         }
         for turn in 0..length {
             let Some(&index) = self.order.get(turn) else { break };
+            // In large memory a round takes seconds.
+            let share = self.share();
+            if !self.entries.get(index).is_some_and(|entry| wants(entry, share)) {
+                continue;
+            }
             self.visit(session.options, index)?;
             self.tell(session);
         }
@@ -269,6 +281,11 @@ impl<'t> Rotation<'t> {
         let pace = Pace { rounds: entry.fewest_rounds(), round_ns, limit_ns: self.limits.point_ns };
         let (lines, _) = self.placement.split();
         entry.visit(options, &mut self.watch, lines, kept, &pace, index as u64)
+    }
+
+    /// The share of the time for all that has gone by.
+    fn share(&self) -> f64 {
+        self.elapsed_ns() / self.limits.run_ns
     }
 
     fn elapsed_ns(&self) -> f64 {

@@ -27,7 +27,7 @@ use crate::warning::Warning;
 /// The rounds of all points together, at the most: 400 KiB of results.
 const ROUNDS_KEPT: usize = 8192;
 /// The run is spread over at least this long, since drift is a matter of seconds.
-const SPREAD_NS: f64 = 1e9;
+pub const SPREAD_NS: f64 = 1e9;
 /// A steady state that is so much faster than the first pass is a cache's. First passes over memory
 /// proper were seen up to 1.15 times as slow, for the walks of nested page tables.
 const CACHED_RATIO: f64 = 1.25;

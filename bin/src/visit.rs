@@ -71,11 +71,31 @@ impl State {
     ) -> Result<(), Failure<'static>> {
         self.node = subject.buffer.chain().start(0, 1);
         self.warm_up = watch.warm_up(subject, &mut self.node, hops)?;
+        self.choose_hops(options, watch);
+        Ok(())
+    }
+
+    /// Chooses the length of a trial anew, after more warm-up than [`begin`](Self::begin) made.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stopwatch::warm_up`].
+    pub fn settle(
+        &mut self,
+        options: &Options<'_>,
+        watch: &Stopwatch<'_>,
+        subject: &Subject<'_>,
+    ) -> Result<(), Failure<'static>> {
+        self.warm_up.estimate_ns = watch.estimate(subject, &mut self.node)?;
+        self.choose_hops(options, watch);
+        Ok(())
+    }
+
+    fn choose_hops(&mut self, options: &Options<'_>, watch: &Stopwatch<'_>) {
         self.hops = match options.iters {
             Some(iters) => iters.get(),
             None => watch.hops_per_batch(self.warm_up.estimate_ns),
         };
-        Ok(())
     }
 
     /// A later visit, to a chase that is warm: one round, which goes to `kept`.

@@ -3,8 +3,10 @@
 //! Pure functions of what was recorded, in ticks. Nothing here knows a clock's
 //! frequency, takes a sample, or knows what the memory was.
 
+mod sample;
 mod tally;
 
+pub use sample::{weight, Quantile, Sample};
 pub use tally::Tally;
 
 use crate::histogram::{Bucket, Histogram};
@@ -68,30 +70,6 @@ pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<
 /// The buckets of a histogram that begin below `below`; all of them for `None`.
 pub fn buckets_below(histogram: &Histogram, below: Option<u64>) -> impl Iterator<Item = Bucket> + '_ {
     histogram.buckets().take_while(move |bucket| below.is_none_or(|below| bucket.low < below))
-}
-
-/// The number that `percent` of the values below `below` do not exceed.
-///
-/// A counter that moves in steps rounds each difference to one of them, either
-/// way: a value stands for the width of a step around it, and the percentile is
-/// interpolated in there. `None` without values.
-#[must_use]
-pub fn percentile(histogram: &Histogram, below: Option<u64>, percent: f64, step: u64) -> Option<f64> {
-    let total: u64 = buckets_below(histogram, below).map(|bucket| bucket.count).sum();
-    let rank = percent / 100.0 * total as f64;
-    let mut seen = 0.0;
-    let mut last = None;
-    for Bucket { low, high, count } in buckets_below(histogram, below) {
-        let width = (high - low + 1).max(step) as f64;
-        let middle = low as f64 + (high - low) as f64 / 2.0;
-        let part = ((rank - seen) / count as f64).min(1.0);
-        last = Some(middle + (part - 0.5) * width);
-        seen += count as f64;
-        if seen >= rank {
-            break;
-        }
-    }
-    last.map(|value| value.max(0.0))
 }
 
 /// The largest value below `below`, to 1/128 of itself, or exactly for `None`.

@@ -10,21 +10,26 @@ const MANTISSA_BITS: u32 = 52;
 const EXPONENT_BIAS: i64 = 1023;
 /// From here on every double is a whole number.
 const WHOLE_FROM: f64 = (1u64 << MANTISSA_BITS) as f64;
+/// ln 2 cut to 32 significant bits, so that a multiple of it by an exponent is exact.
+const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+/// What `LN_2_HIGH` leaves out.
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Terms after which the rest of either series is below the last place of a double.
 const LOGARITHM_TERMS: u32 = 12;
-const EXPONENTIAL_TERMS: u32 = 16;
+const EXPONENTIAL_TERMS: usize = 14;
+/// 1/n for the exponential's series; dividing there would double its time.
+const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
+    let mut table = [1.0; EXPONENTIAL_TERMS];
+    let mut term = 1;
+    while term < EXPONENTIAL_TERMS {
+        table[term] = 1.0 / term as f64;
+        term += 1;
+    }
+    table
+};
 
-/// The logarithm to base 2, exact for powers of two.
-///
-/// Negative infinity for zero, not a number below.
-#[must_use]
-pub fn log2(value: f64) -> f64 {
-    if value.is_nan() || value < 0.0 {
-        return f64::NAN;
-    }
-    if value == 0.0 || value.is_infinite() {
-        return if value == 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
-    }
+/// The exponent of a positive number, and the natural logarithm of what is left: at most half of ln 2 from zero.
+fn split(value: f64) -> (f64, f64) {
     // A subnormal number has no implicit leading one until it is scaled up.
     let (value, scaled) = if value < f64::MIN_POSITIVE { (value * WHOLE_FROM, 52) } else { (value, 0) };
     let bits = value.to_bits();
@@ -39,41 +44,82 @@ pub fn log2(value: f64) -> f64 {
     // ln m = 2 artanh((m - 1) / (m + 1))
     let ratio = (mantissa - 1.0) / (mantissa + 1.0);
     let square = ratio * ratio;
-    let series =
-        (0..LOGARITHM_TERMS).rev().fold(0.0, |sum, term| sum * square + 1.0 / f64::from(2 * term + 1));
-    exponent as f64 + 2.0 * ratio * series * LOG2_E
+    let mut series = 0.0;
+    for term in (0..LOGARITHM_TERMS).rev() {
+        series = series * square + 1.0 / f64::from(2 * term + 1);
+    }
+    (exponent as f64, 2.0 * ratio * series)
+}
+
+/// The logarithm of a number that has none, or an infinite one.
+fn without_logarithm(value: f64) -> Option<f64> {
+    match value {
+        0.0 => Some(f64::NEG_INFINITY),
+        f64::INFINITY => Some(value),
+        _ if value > 0.0 => None,
+        _ => Some(f64::NAN),
+    }
+}
+
+/// The logarithm to base 2, exact for powers of two.
+///
+/// Negative infinity for zero, not a number below.
+#[must_use]
+pub fn log2(value: f64) -> f64 {
+    if let Some(special) = without_logarithm(value) {
+        return special;
+    }
+    let (exponent, rest) = split(value);
+    exponent + rest * LOG2_E
 }
 
 /// The natural logarithm; see [`log2`] for what has none.
 #[must_use]
 pub fn ln(value: f64) -> f64 {
-    log2(value) * LN_2
+    if let Some(special) = without_logarithm(value) {
+        return special;
+    }
+    let (exponent, rest) = split(value);
+    exponent * LN_2_HIGH + (rest + exponent * LN_2_LOW)
+}
+
+/// e to the power `rest`, at most half of ln 2 from zero, times 2 to a whole power.
+fn scaled(rest: f64, power: f64) -> f64 {
+    let mut series = 1.0;
+    for reciprocal in RECIPROCALS.iter().skip(1).rev() {
+        series = 1.0 + series * rest * reciprocal;
+    }
+    // Two factors, because a power just below 1024 rounds up to one that no double holds.
+    let (power, half) = (power as i64, power as i64 / 2);
+    series * power_of_two(half) * power_of_two(power - half)
 }
 
 /// 2 to a power, exact for whole powers; 0 where the result would be subnormal.
 #[must_use]
 pub fn exp2(power: f64) -> f64 {
-    if power.is_nan() {
-        return power;
+    match power {
+        _ if power.is_nan() => power,
+        _ if power >= 1024.0 => f64::INFINITY,
+        _ if power < -1022.0 => 0.0,
+        _ => {
+            let whole = round(power);
+            scaled((power - whole) * LN_2, whole)
+        }
     }
-    if power >= 1024.0 {
-        return f64::INFINITY;
-    }
-    if power < -1022.0 {
-        return 0.0;
-    }
-    let whole = round(power);
-    let rest = (power - whole) * LN_2;
-    let series = (1..EXPONENTIAL_TERMS).rev().fold(1.0, |sum, term| 1.0 + sum * rest / f64::from(term));
-    // Two factors, because a power just below 1024 rounds up to one that no double holds.
-    let half = whole as i64 / 2;
-    series * power_of_two(half) * power_of_two(whole as i64 - half)
 }
 
 /// The exponential function; see [`exp2`] for its limits.
 #[must_use]
 pub fn exp(power: f64) -> f64 {
-    exp2(power * LOG2_E)
+    match power {
+        _ if power.is_nan() => power,
+        _ if power > 709.78 => f64::INFINITY,
+        _ if power < -708.39 => 0.0,
+        _ => {
+            let whole = round(power / LN_2);
+            scaled(power - whole * LN_2_HIGH - whole * LN_2_LOW, whole)
+        }
+    }
 }
 
 /// The square root; not a number of what has none.
@@ -83,7 +129,7 @@ pub fn sqrt(value: f64) -> f64 {
         return value;
     }
     // One step of Newton's method takes the last bits that the logarithm leaves.
-    let guess = exp2(log2(value) / 2.0);
+    let guess = exp(ln(value) / 2.0);
     (guess + value / guess) / 2.0
 }
 

@@ -58,6 +58,15 @@ fn one_slow_hop_in_fifty_and_another_in_two_hundred_are_found() {
     check("a tail of two lengths", "latency=0:0:30000 tail=50:60000 tail=200:200000 trials=15 pages=2m");
 }
 
+// Percentiles that stand exactly on the steps: the slower side is what has to be reported.
+#[test]
+fn one_slow_hop_in_a_hundred_and_another_in_a_thousand_are_found() {
+    check(
+        "a tail on the percentiles",
+        "latency=0:0:30000 tail=100:60000 tail=1000:140000 trials=15 pages=2m",
+    );
+}
+
 // One trial a round: nothing within the round stands out.
 #[test]
 fn a_disturbance_of_few_trials_is_told() {

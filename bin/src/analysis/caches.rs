@@ -34,7 +34,7 @@ const ENOUGH: usize = 3;
 pub(super) fn plateaus(caches: &mut [Cache], points: &[Point], reach: Option<f64>) {
     let mut low = 0.0;
     for cache in caches {
-        let ends = [cache.first.onset, reach.unwrap_or(f64::INFINITY)];
+        let ends = [cache.onset, reach.unwrap_or(f64::INFINITY)];
         // What begins beyond the buffer's reach has its misses in it anyhow.
         let high = ends.into_iter().filter(|end| *end > low * MARGIN * MARGIN).fold(f64::INFINITY, f64::min);
         let range = low * MARGIN..=high / MARGIN;
@@ -53,9 +53,15 @@ pub(super) fn plateaus(caches: &mut [Cache], points: &[Point], reach: Option<f64
                 cache.first.latency = Estimate { value: summary.median, error: spread / 2.0 };
             }
         }
-        low = cache.last.knee;
+        low = cache.knee;
     }
 }
+
+/// Shares of what a cache's misses add, at which its interval begins and ends.
+const ONSET: f64 = 0.05;
+const KNEE: f64 = 0.5;
+/// Halvings of a range of sizes after which nothing is left of it.
+const HALVINGS: u32 = 50;
 
 /// What each stage's own distance from the reported size weighs beside that of the last.
 const STAGE: f64 = 0.1;
@@ -67,8 +73,12 @@ pub struct Cache {
     pub number: u32,
     /// Its first stage, which has its latency.
     pub first: Level,
-    /// Its last, beyond which the next cache or the memory serves most accesses.
+    /// Its last.
     pub last: Level,
+    /// The working set in bytes from which on it gives way: of what all stages together add, 5 % are there.
+    pub onset: f64,
+    /// The working set in bytes at which it has given way: half of that is there.
+    pub knee: f64,
     /// The number of stages.
     pub stages: u32,
     /// What the system reports of it.
@@ -83,7 +93,7 @@ impl Cache {
     pub fn disagrees(&self) -> bool {
         self.claim.is_some_and(|claim| {
             let size = claim.size.0 as f64;
-            size * TOLERANCE < self.first.onset || size > self.last.knee * TOLERANCE
+            size * TOLERANCE < self.onset || size > self.knee * TOLERANCE
         })
     }
 }
@@ -104,6 +114,7 @@ pub(super) fn caches(fit: &Fit, claims: &Claims) -> ([Cache; MAX_LEVELS], usize)
         // Without claims, what has no plateau of its own is the end of the cache before it.
         let apart = level.plateau || last_number == 0 || fit.kind == FitKind::Laws;
         let number = assigned.unwrap_or(last_number + u32::from(apart));
+        let (onset, knee) = (level.onset, level.knee);
         if number == last_number {
             if let Some(cache) = found.get_mut(..count).and_then(<[_]>::last_mut) {
                 cache.last = *level;
@@ -112,12 +123,39 @@ pub(super) fn caches(fit: &Fit, claims: &Claims) -> ([Cache; MAX_LEVELS], usize)
         } else if let Some(slot) = found.get_mut(count) {
             let claim = claims.level(number).copied();
             let capacity = level.law.map(|_| level.capacity.value);
-            *slot = Cache { number, first: *level, last: *level, stages: 1, claim, capacity };
+            *slot = Cache { number, first: *level, last: *level, onset, knee, stages: 1, claim, capacity };
             count += 1;
         }
         last_number = number;
     }
+    for cache in found.iter_mut().take(count).filter(|cache| cache.stages > 1) {
+        let stages = || {
+            let sizes = cache.first.capacity.value..=cache.last.capacity.value;
+            levels().filter(move |level| sizes.contains(&level.capacity.value))
+        };
+        (cache.onset, cache.knee) = (given_way(stages(), ONSET), given_way(stages(), KNEE));
+    }
     (found, count)
+}
+
+/// The working set at which stages have added `share` of all that they add.
+fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) -> f64 {
+    let all: f64 = stages.clone().map(|stage| stage.step.value).sum();
+    let added = |size: f64| stages.clone().map(|stage| stage.step.value * stage.missing(size)).sum::<f64>();
+    // One of the stages has come as far at the lower end, and all of them at the upper one.
+    let ends = |one: fn(f64, f64) -> f64, start: f64| {
+        stages.clone().flat_map(|stage| [stage.onset, stage.capacity.value]).fold(start, one)
+    };
+    let (mut low, mut high) = (ends(f64::min, f64::INFINITY), ends(f64::max, 0.0));
+    for _ in 0..HALVINGS {
+        let middle = low.midpoint(high);
+        if added(middle) < share * all {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
 }
 
 /// Which reported cache each level is, such that sizes fit best where levels leave a cache.
@@ -198,6 +236,29 @@ mod tests {
         let cloud = [(1, 48 << 10), (2, 2 << 20), (3, 300 << 20)];
         let knees = [50.0 * KIB, 2.4 * MIB, 22.0 * MIB];
         assert_eq!(assigned(&knees, &cloud), [Some(1), Some(2), Some(3)]);
+    }
+
+    #[test]
+    fn a_cache_in_stages_has_given_way_where_most_of_its_misses_are_added() {
+        let stage = |knee: f64, step: f64| Level {
+            capacity: Estimate { value: knee, error: 0.0 },
+            onset: knee / 2.0,
+            step: Estimate { value: step, error: 0.0 },
+            shape: Some(Estimate { value: 4.25, error: 0.0 }),
+            ..Level::default()
+        };
+        let stages = [
+            stage(5.5 * MIB, 9.0),
+            stage(13.0 * MIB, 40.0),
+            stage(18.5 * MIB, 66.0),
+            stage(67.0 * MIB, 16.0),
+        ];
+        let (onset, knee) = (given_way(stages.iter(), ONSET), given_way(stages.iter(), KNEE));
+        assert!((5.5 * MIB..7.0 * MIB).contains(&onset), "{onset}");
+        assert!((15.0 * MIB..18.5 * MIB).contains(&knee), "{knee}");
+        let one = [stage(MIB, 10.0)];
+        assert!((given_way(one.iter(), KNEE) / MIB - 1.0).abs() < 1e-9);
+        assert!((given_way(one.iter(), ONSET) / (0.5 * MIB) - 1.0).abs() < 0.01);
     }
 
     #[test]

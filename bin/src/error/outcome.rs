@@ -14,8 +14,8 @@ use crate::args::Escaped;
 pub enum TimingError {
     /// Neither the TSC nor clock_gettime can be used.
     NoClock { why: &'static str },
-    /// Single hops were to be timed, and there is no counter for it.
-    NeedsCounter,
+    /// Something shorter than a batch was to be timed, and there is no counter for it; `instead` can do without.
+    NeedsCounter { what: &'static str, instead: &'static str },
     /// The clock went back.
     SteppedBack,
     /// Repeated calibrations of the TSC do not agree.
@@ -32,9 +32,10 @@ impl fmt::Display for TimingError {
             TimingError::NoClock { why } => {
                 write!(out, "no usable clock: {why}; run on a kernel that has CLOCK_MONOTONIC_RAW")
             }
-            TimingError::NeedsCounter => out.write_str(
-                "single hops can be timed by the time-stamp counter alone, which is absent, forbidden or unsteady; \
-                 run `latency-bench matrix`, for whose batches clock_gettime is good enough",
+            TimingError::NeedsCounter { what, instead } => write!(
+                out,
+                "{what} can be timed by the time-stamp counter alone, which is absent, forbidden or unsteady; \
+                 run `latency-bench {instead}`, for whose batches clock_gettime is good enough"
             ),
             TimingError::SteppedBack => out.write_str(
                 "the clock went back during a measurement; run on one CPU with --cpu, \

@@ -170,7 +170,7 @@ fn clocks_trust_and_output() {
         "no usable clock: clock_gettime fails; run on a kernel that has CLOCK_MONOTONIC_RAW",
     );
     check(
-        TimingError::NeedsCounter,
+        TimingError::NeedsCounter { what: "single hops", instead: "matrix" },
         3,
         "single hops can be timed by the time-stamp counter alone, which is absent, forbidden or unsteady; \
          run `latency-bench matrix`, for whose batches clock_gettime is good enough",

@@ -13,7 +13,7 @@ use crate::analysis::pages::translates_small_pages;
 use crate::analysis::samples::Sample;
 use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
-use crate::plan::{self, Scope};
+use crate::plan::{self, duration, Scope};
 use crate::report::{csv, curve, json};
 use crate::result::{Extra, Point};
 use crate::rotation::{Limits, Rotation};
@@ -46,7 +46,7 @@ pub const CURVE: Experiment = Experiment {
                   last-level cache; then the size and latency of each level, as fitted models see them and as \
                   the system reports them. Points are spread over several places in memory, because the \
                   physical pages behind a buffer decide what a cache can hold of it.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
+        flags: FlagSet::MEASURING.union(FlagSet::of(
             &[
                 FlagId::MinSize,
                 FlagId::MaxSize,
@@ -62,6 +62,9 @@ pub const CURVE: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| {
+        duration::rotation(options, machine, points, RUN_NS / points.len().max(1) as f64)
+    },
     measure,
     writers: &[
         (Format::Text, curve::report),

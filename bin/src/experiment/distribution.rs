@@ -5,7 +5,7 @@ use latency_core::cpulist::NodeSet;
 use super::{matrix, Experiment, Findings, Plan, Session};
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::Scope;
+use crate::plan::{duration, Scope};
 use crate::report::distribution;
 use crate::result::Point;
 use crate::singles::Singles;
@@ -23,13 +23,14 @@ pub const DISTRIBUTION: Experiment = Experiment {
                   Hops that an interrupt or another task made long stand apart: they are told from slow memory by \
                   a loop that touches none, and by the kernel's count of context switches. Slow hops are searched \
                   for the period of DRAM refresh.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
+        flags: FlagSet::MEASURING.union(FlagSet::of(
             &[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed],
         )),
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
     measure,
     writers: &[
         (Format::Text, distribution::text),
@@ -58,7 +59,8 @@ fn measure<'a>(
     timer: &Timer,
     points: &[Point],
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let counter = timer.counter().ok_or(TimingError::NeedsCounter)?;
+    let counter =
+        timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
     let mut singles = Singles::new(counter, points.len())?;
     let mut findings = sweep::run_with(session, timer, points, &mut singles)?;
     session.progress.say(format_args!("looking for refresh"));

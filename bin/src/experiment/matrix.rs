@@ -3,7 +3,7 @@
 use super::{Experiment, Plan, Session};
 use crate::error::PlacementError;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::{self, Scope};
+use crate::plan::{self, duration, Scope};
 use crate::report::{csv, json, pairs, text};
 use crate::result::Point;
 use crate::store::Store;
@@ -18,13 +18,19 @@ pub const MATRIX: Experiment = Experiment {
             "One line a pair: the mean latency of a dependent load, median over rounds, in TSC cycles and \
                   nanoseconds. Then how far remote memory is, which pages were obtained, and how it is known \
                   that the memory was where it had to be.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
-            &[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed, FlagId::Heatmap],
-        )),
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[
+            FlagId::Size,
+            FlagId::Order,
+            FlagId::Stride,
+            FlagId::Kernel,
+            FlagId::Seed,
+            FlagId::Heatmap,
+        ])),
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
     measure: sweep::run,
     writers: &[
         (Format::Text, text::matrix),

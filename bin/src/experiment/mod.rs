@@ -21,6 +21,7 @@ use crate::distribution::Distribution;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Format, Options};
+use crate::plan::duration::Range;
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::result::{Extra, Outcome, Point};
@@ -66,6 +67,8 @@ pub struct Experiment {
     pub descriptor: Descriptor,
     /// Options and machine to points. Without points nothing is timed but the clock.
     pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
+    /// How long the points will take.
+    pub takes: fn(&Options<'_>, &Machine, &[Point]) -> Range,
     /// Points to findings.
     pub measure: for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point]) -> Result<Findings<'a>, Failure<'a>>,
     /// How findings are written.

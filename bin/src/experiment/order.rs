@@ -4,12 +4,12 @@ use latency_core::chain::Order;
 use latency_core::units::Bytes;
 
 use super::{Experiment, Findings, Plan, Session};
-use crate::audit;
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::orders;
+use crate::plan::duration::{self, Walks};
 use crate::plan::single;
-use crate::report::{csv, order};
+use crate::report::order;
 use crate::result::Point;
 use crate::store::Store;
 use crate::timer::Timer;
@@ -25,18 +25,21 @@ pub const ORDER: Experiment = Experiment {
         name: "order",
         summary: "the same nodes walked in random, sequential and backward order",
         details: "256 MiB of 64-byte nodes, 20 million hops in each order, over a chain just written (cold) and after \
-                  a lap of warm-up; then the same nodes as independent loads in address order, none of which waits \
-                  for another. What the ratios mean for a linked structure against an array, and whether \
-                  prefetchers help random walks too (the prefetch audit).",
-        flags: FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION).union(FlagSet::of(
-            &[FlagId::Size, FlagId::Stride, FlagId::Seed, FlagId::Counters],
+                  a pass of warm-up; then the same nodes as independent loads in address order, none of which waits \
+                  for another. What the ratios mean for a linked structure against an array.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(
+            &[FlagId::Size, FlagId::Stride, FlagId::Seed],
         )),
         formats: &[Format::Text, Format::Json, Format::Csv],
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| {
+        let walks = Walks { hops: orders::HOPS, short_pass: orders::SHORT_PASS };
+        duration::orders(options, machine, points, &walks)
+    },
     measure,
-    writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, csv::matrix)],
+    writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, order::csv)],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -58,17 +61,5 @@ fn measure<'a>(
     timer: &Timer,
     points: &[Point],
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let first = points.first().ok_or(PlacementError::NothingToMeasure)?;
-    let mut findings = orders::run(session, timer, points)?;
-    if findings.interrupted {
-        return Ok(findings);
-    }
-    session.progress.say(format_args!("auditing prefetchers"));
-    match audit::prefetch(session, timer, first) {
-        Ok(audit) => findings.extra.audit = audit,
-        Err(Failure::Interrupted) => findings.interrupted = true,
-        Err(error) => return Err(error),
-    }
-    session.progress.clear();
-    Ok(findings)
+    orders::run(session, timer, points)
 }

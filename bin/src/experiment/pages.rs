@@ -8,7 +8,7 @@ use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LO
 use crate::error::Failure;
 use crate::kinds;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
-use crate::plan::{self, single};
+use crate::plan::{self, duration, single};
 use crate::report::{csv, pages};
 use crate::result::Point;
 use crate::store::Store;
@@ -16,7 +16,7 @@ use crate::timer::Timer;
 use crate::warning::Warning;
 
 /// The time for a point, on average: most are small, and those in memory take what they leave.
-const SHARE_NS: f64 = 0.2e9;
+const SHARE_NS: f64 = 0.17e9;
 /// Every kind, smallest pages first.
 const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
 
@@ -30,14 +30,13 @@ pub const PAGES: Experiment = Experiment {
                   within a page save; and the translation buffers themselves, by chases over one random line on each \
                   of ever more pages. Kinds that cannot be had are shown with the reason; with --pages that kind and \
                   4 KiB alone.",
-        flags: FlagSet::PLACEMENT
-            .union(FlagSet::SAMPLING)
-            .union(FlagSet::PRESENTATION)
+        flags: FlagSet::MEASURING
             .union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS),
     measure,
     writers: &[
         (Format::Text, pages::text),

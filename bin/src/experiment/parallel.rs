@@ -3,7 +3,7 @@
 use super::{Experiment, Plan, Session};
 use crate::lanes;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan;
+use crate::plan::{self, duration};
 use crate::report::parallel;
 
 /// Inverse throughput against the number of chains.
@@ -15,14 +15,13 @@ pub const PARALLEL: Experiment = Experiment {
                   one cycle, in half of the L2, a third of the L3 and memory, or in --size alone. Loads in flight \
                   follow by Little's law: the time of a load that is alone over the time for each of many. Where \
                   they grow no more in the L3, the fill buffers are full.",
-        flags: FlagSet::PLACEMENT
-            .union(FlagSet::SAMPLING)
-            .union(FlagSet::PRESENTATION)
+        flags: FlagSet::MEASURING
             .union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
     measure: lanes::run,
     writers: &[
         (Format::Text, parallel::text),

@@ -2,6 +2,7 @@
 
 use super::{Experiment, Findings};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::plan::duration::Range;
 use crate::report::{json, system};
 use crate::result::Extra;
 use crate::store::Store;
@@ -18,6 +19,7 @@ pub const SYSTEM: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan: |_| Ok(Store::empty()?),
+    takes: |_, _, _| Range::ZERO,
     measure: |_, _, _| {
         Ok(Findings {
             outcomes: Store::empty()?,

@@ -7,14 +7,14 @@ use super::{Experiment, Findings, Plan, Session};
 use crate::error::Failure;
 use crate::kinds;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
-use crate::plan::{self, single};
-use crate::report::{csv, variants};
+use crate::plan::{self, duration, single};
+use crate::report::variants;
 use crate::result::Point;
 use crate::store::Store;
 use crate::timer::Timer;
 
 /// The time for a point, on average: those in memory need a second, and leave little for the others.
-const SHARE_NS: f64 = 0.6e9;
+const SHARE_NS: f64 = 0.45e9;
 
 /// The same walk in the data structures that programs keep it in.
 pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
@@ -32,8 +32,9 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS),
     measure,
-    writers: &[(Format::Text, variants::text), (Format::Json, variants::json), (Format::Csv, csv::matrix)],
+    writers: &[(Format::Text, variants::text), (Format::Json, variants::json), (Format::Csv, variants::csv)],
 };
 
 /// Every variant at every size, by variant and then by size.

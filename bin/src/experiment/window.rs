@@ -1,10 +1,11 @@
 //! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
 
 use super::{Experiment, Findings, Plan, Session};
-use crate::error::{Failure, TimingError};
+use crate::error::Failure;
 use crate::lanes;
+use crate::measure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan;
+use crate::plan::{self, duration};
 use crate::report::window;
 use crate::result::Point;
 use crate::timer::Timer;
@@ -18,14 +19,13 @@ pub const WINDOW: Experiment = Experiment {
                   prefetch of the lane's next node; the same code in the first-level cache is the floor. Then two \
                   chains with up to 768 instructions between their loads that depend on neither: where the loads \
                   overlap no more, the reorder buffer (or what else the instructions need) is full.",
-        flags: FlagSet::PLACEMENT
-            .union(FlagSet::SAMPLING)
-            .union(FlagSet::PRESENTATION)
+        flags: FlagSet::MEASURING
             .union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
         formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
         operands: Operands::NONE,
     },
     plan,
+    takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
     measure,
     writers: &[
         (Format::Text, window::text),
@@ -44,6 +44,6 @@ fn measure<'a>(
     timer: &Timer,
     points: &[Point],
 ) -> Result<Findings<'a>, Failure<'a>> {
-    timer.counter().ok_or(TimingError::NeedsCounter)?;
+    timer.counter().ok_or(measure::NEEDS_COUNTER)?;
     lanes::run(session, timer, points)
 }

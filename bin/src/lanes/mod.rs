@@ -9,36 +9,37 @@ mod reach;
 use core::cell::Cell;
 
 use latency_core::buffer::Buffer;
-use latency_core::chain::Chain;
-use latency_core::kernel::lanes::{self, MOST_LANES};
-use latency_core::kernel::POINTER;
+use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::Bytes;
 
 use crate::acquire;
 use crate::conclude::{self, DISTURBED_SHARE};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
-use crate::measure::{SideBySide, Stopwatch, Subject};
+use crate::measure::{start, SideBySide, Stopwatch, Subject, FILLING_LAPS};
+use crate::options::FlagId;
 use crate::placement::{self, Placement, Witness};
-use crate::plan;
-use crate::result::{Exclusion, Extra, Outcome, Point, Round, Walk};
+use crate::plan::{self, duration::Rounds};
+use crate::result::{Exclusion, Extra, Outcome, Point, Round};
 use crate::store::Store;
+use crate::sys::time;
 use crate::timer::Timer;
-use crate::visit::{Pace, State, ROUNDS};
+use crate::visit::{Pace, State, FEWEST_ROUNDS, ROUNDS};
 use crate::warning::Warning;
 
 /// The working sets of different size, at the most: two or three caches and memory.
 const REGIONS: usize = 4;
 /// Rounds of a point that does not become precise.
 const MOST_ROUNDS: usize = 2 * ROUNDS;
+/// After this time, points are left with the rounds that they have if those are [`FEWEST_ROUNDS`], unless a time limit
+/// is given. Where the last-level cache is large, trails take most of it.
+const RUN_NS: f64 = 12e9;
 /// A trail is no longer than this: 25 MiB of single dependent loads.
 const LONGEST_TRAIL_NS: f64 = 40e6;
 
-/// As many as memory serves well on every machine known.
-const FILLING_LANES: usize = 16;
-/// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
-/// after two laps a load took 59 ns that takes 17 in the end.
-const FILLING_LAPS: u64 = 12;
+/// What tells how long it will take.
+pub const PACE: Rounds =
+    Rounds { most: MOST_ROUNDS, run_ns: RUN_NS, trail_ns: LONGEST_TRAIL_NS, laps: FILLING_LAPS };
 
 /// One working set in memory.
 struct Region<'p> {
@@ -86,7 +87,8 @@ pub fn run<'a>(
         *region = Some(Region { size: chain.layout().size(), buffer, witness });
     }
     let trail = session.machine.last_level_cache().0 / first.stride.0.max(1) * 3 / 2;
-    Lanes { watch: Stopwatch::new(timer, None)?, points, regions: &regions, trail, last: None }.run(session)
+    let watch = Stopwatch::new(timer, acquire::meter(session))?;
+    Lanes { watch, points, regions: &regions, trail, last: None }.run(session)
 }
 
 /// Points under way.
@@ -132,12 +134,27 @@ impl Lanes<'_, '_> {
         let mut outcomes =
             Store::filled(points.len(), Outcome { point: first, result: Err(Exclusion::Interrupted) })?;
         let (mut imprecise, mut disturbed) = (0, 0);
+        // All points of a working set lie in the same memory, which takes long to look at.
+        let mut placed = [Err(Exclusion::Interrupted); REGIONS];
+        for (placed, region) in placed.iter_mut().zip(self.regions.iter().flatten()) {
+            *placed = conclude::look_again(session, &region.witness);
+        }
         for (((outcome, point), course), rounds) in
             outcomes.iter_mut().zip(points).zip(courses.iter()).zip(rounds.chunks(MOST_ROUNDS))
         {
             outcome.point = *point;
             let rounds = rounds.get(..course.state.rounds).unwrap_or_default();
-            outcome.result = conclude(session, &mut self.watch, self.regions, course, rounds, point);
+            outcome.result = Err(Exclusion::Interrupted);
+            let mut found = self.regions.iter().flatten().zip(placed);
+            if let Some((region, placed)) = found.find(|(region, _)| region.size == point.size) {
+                outcome.result = placed.and_then(|placed| {
+                    let chain = region.buffer.chain();
+                    conclude::measurement(session, &mut self.watch, placed, chain, &course.state, rounds)
+                });
+            }
+            if let Ok(measured) = &mut outcome.result {
+                measured.series = measured.series.shared_by(point.walk.lanes() as f64);
+            }
             if let Ok(measured) = &outcome.result {
                 imprecise += u32::from(!measured.precise);
                 disturbed += u32::from(measured.series.disturbed_share() >= DISTURBED_SHARE);
@@ -163,7 +180,10 @@ impl Lanes<'_, '_> {
         rounds: &mut [Round],
     ) -> Result<(), Failure<'static>> {
         let points = self.points;
+        let begun_ns = time::monotonic_raw_ns();
+        let most_ns = if session.options.given.contains(FlagId::TimeLimit) { f64::INFINITY } else { RUN_NS };
         for step in 0..=MOST_ROUNDS {
+            let late = time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 > most_ns;
             session
                 .progress
                 .say(format_args!("round {step} of {ROUNDS} to {MOST_ROUNDS}, {} points", points.len()));
@@ -172,6 +192,10 @@ impl Lanes<'_, '_> {
                 let Some(course) = courses.get_mut(index).filter(|course| !course.state.done) else {
                     continue;
                 };
+                if late && course.state.rounds >= FEWEST_ROUNDS && session.options.trials.is_none() {
+                    course.state.done = true;
+                    continue;
+                }
                 let kept = rounds.get_mut(index * MOST_ROUNDS..(index + 1) * MOST_ROUNDS);
                 self.visit(session, point, course, kept.unwrap_or_default(), step == 0)?;
                 open |= !course.state.done;
@@ -207,7 +231,7 @@ impl Lanes<'_, '_> {
         let state = &mut course.state;
         if self.last.replace(group(point)) != Some(group(point)) {
             if region.buffer.chain().nodes() < self.trail {
-                self.fill(region)?;
+                self.watch.fill(&region.buffer)?;
             } else {
                 self.watch.walk_for(&subject, &mut state.node, trail, LONGEST_TRAIL_NS)?;
             }
@@ -223,46 +247,4 @@ impl Lanes<'_, '_> {
         course.positions = side.positions.get();
         visited
     }
-}
-
-impl Lanes<'_, '_> {
-    /// Brings a working set into the caches that hold it: some laps by many lanes, which is fast.
-    fn fill(&self, region: &Region<'_>) -> Result<(), Failure<'static>> {
-        let Some(kernel) = lanes::parallel(FILLING_LANES) else { return Ok(()) };
-        let chain = region.buffer.chain();
-        let positions = Cell::new(start(chain, FILLING_LANES));
-        let side = SideBySide { walk: Walk::Lanes(kernel), positions };
-        let subject = Subject { buffer: &region.buffer, kernel: &POINTER, side: Some(&side) };
-        let hops = FILLING_LAPS * chain.nodes() / FILLING_LANES as u64 + 1;
-        self.watch.walk_for(&subject, &mut 0, hops, LONGEST_TRAIL_NS)
-    }
-}
-
-/// Nodes at equal distances on the cycle.
-fn start(chain: &Chain, lanes: usize) -> [u64; MOST_LANES] {
-    let mut positions = [0; MOST_LANES];
-    for (lane, position) in positions.iter_mut().enumerate().take(lanes) {
-        *position = chain.start(lane as u64, lanes as u64);
-    }
-    positions
-}
-
-/// Looks at the memory again, and makes a result for each load of the rounds.
-fn conclude<'a>(
-    session: &mut Session<'a, '_>,
-    watch: &mut Stopwatch<'_>,
-    regions: &[Option<Region<'_>>],
-    course: &Course,
-    rounds: &[Round],
-    point: &Point,
-) -> Result<crate::result::Measurement, Exclusion<'a>> {
-    if rounds.is_empty() {
-        return Err(Exclusion::Interrupted);
-    }
-    let region = regions.iter().flatten().find(|region| region.size == point.size);
-    let Region { buffer, witness, .. } = region.ok_or(Exclusion::Interrupted)?;
-    let placed = conclude::look_again(session, witness)?;
-    let mut measured = conclude::measurement(session, watch, placed, buffer.chain(), &course.state, rounds)?;
-    measured.series = measured.series.shared_by(point.walk.lanes() as f64);
-    Ok(measured)
 }

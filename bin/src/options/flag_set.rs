@@ -75,6 +75,8 @@ impl FlagSet {
         FlagId::Verbose,
         FlagId::Color,
     ]);
+    /// What every experiment that measures accepts.
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION);
     /// Accepted without being listed by any experiment.
     pub const ALWAYS: FlagSet = FlagSet::of(&[FlagId::Help, FlagId::Version]);
 

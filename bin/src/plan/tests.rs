@@ -13,8 +13,9 @@ use latency_core::host::Host;
 use latency_core::topology::{Files, Topology};
 
 use super::*;
-use crate::experiment::DESCRIPTORS;
+use crate::experiment::{Session, DESCRIPTORS, EXPERIMENTS};
 use crate::processor::Processor;
+use crate::progress::Progress;
 
 struct Fixture(BTreeMap<String, String>);
 
@@ -27,10 +28,18 @@ impl Files for Fixture {
     }
 }
 
+/// The files of a fixture.
+fn fixture(name: &str) -> String {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/machines");
+    std::fs::read_to_string(directory.join(name).with_extension("txt")).unwrap()
+}
+
 /// The machine of a fixture, with all of its CPUs or those of a list.
 fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/machines");
-    let text = std::fs::read_to_string(directory.join(name).with_extension("txt")).unwrap();
+    machine_of(&fixture(name), cpus)
+}
+
+fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
     let files = text.split("=== ").skip(1).filter_map(|part| part.split_once('\n'));
     let files = Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect());
     let mut processor = Processor::identify();
@@ -188,4 +197,38 @@ fn chains_that_cannot_be_are_refused_before_anything_is_mapped() {
     let one = machine("one-node", None);
     assert_eq!(pairs(&one, "--size=1M --order=page-local"), Ok("0>0@0".into()));
     assert!(codes(&one, "--order=sequential").contains(&"prefetch-assisted"));
+}
+
+/// The nanoseconds that an experiment is said to take.
+fn takes(machine: &Machine, line: &str) -> duration::Range {
+    let options = options(line);
+    let experiment = EXPERIMENTS[options.experiment.index];
+    let (mut warnings, mut progress) = (Warnings::EMPTY, Progress::new(options::When::Never));
+    let mut session =
+        Session { options: &options, machine, warnings: &mut warnings, progress: &mut progress };
+    let points = (experiment.plan)(&mut session).unwrap();
+    (experiment.takes)(&options, machine, &points)
+}
+
+#[test]
+fn what_one_core_can_do_is_known_in_two_minutes_however_large_the_cache() {
+    let large = fixture("one-node").replace("32768K", "307200K");
+    let (small, large) = (machine("one-node", None), machine_of(&large, None));
+    assert_eq!(large.last_level_cache(), Bytes::MIB.times(300));
+    for machine in [small, large] {
+        let all = ["order", "variants", "pages", "parallel", "window"].map(|name| takes(&machine, name));
+        assert!(all.iter().all(|range| range.0 > 1e9 && range.0 < range.1), "{all:?}");
+        assert!(all.iter().map(|range| range.1).sum::<f64>() < 120e9, "{all:?}");
+    }
+}
+
+#[test]
+fn less_to_do_takes_less() {
+    let machine = machine("one-node", None);
+    for name in ["matrix", "curve", "distribution", "order", "variants", "pages", "parallel", "window"] {
+        let (all, few) = (takes(&machine, name), takes(&machine, &format!("{name} --trials=2 --iters=1000")));
+        assert!(few.0 < all.0 && few.1 < all.1, "{name}: {few:?} {all:?}");
+    }
+    assert_eq!(duration::Range(0.2e9, 0.4e9).to_string(), "about 1 s");
+    assert_eq!(duration::Range(4.9e9, 8.1e9).to_string(), "about 4 to 9 s");
 }

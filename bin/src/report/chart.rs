@@ -140,6 +140,9 @@ pub struct Chart<'a> {
     pub marks: &'a [Mark<'a>],
 }
 
+/// What marks cells without a number, one for each reason; more reasons than these are not told.
+const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
+
 /// One number for each pair of an initiator node and a target node.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
@@ -177,10 +180,19 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// The first `N` different reasons for which numbers are missing.
+    /// What stands in a cell without a number, and before its reason: a letter where there are several.
     #[must_use]
-    pub fn reasons<const N: usize>(&self) -> [Option<&'a str>; N] {
-        let mut found = [None; N];
+    pub fn mark(&self, reason: &str) -> char {
+        let reasons = self.reasons();
+        let known = reasons.iter().flatten().zip(REASON_MARKS).find(|(known, _)| **known == reason);
+        let several = reasons.iter().flatten().count() > 1;
+        known.filter(|_| several).map_or('-', |(_, mark)| mark)
+    }
+
+    /// The first different reasons for which numbers are missing.
+    #[must_use]
+    pub fn reasons(&self) -> [Option<&'a str>; REASON_MARKS.len()] {
+        let mut found = [None; REASON_MARKS.len()];
         for reason in self.cells().filter_map(|(_, _, cell)| cell.err()) {
             if found.contains(&Some(reason)) {
                 continue;
@@ -209,8 +221,11 @@ mod tests {
         };
         let matrix =
             Matrix { title: "", subtitle: "", unit: "ns", rows: &nodes, columns: &nodes, cell: &cell };
-        assert_eq!(matrix.reasons::<4>(), [Some("mbind: EPERM"), Some("not a number"), Some("no CPU"), None]);
-        assert_eq!(matrix.reasons::<1>(), [Some("mbind: EPERM")]);
+        assert_eq!(matrix.reasons(), [Some("mbind: EPERM"), Some("not a number"), Some("no CPU"), None]);
+        assert_eq!(
+            (matrix.mark("mbind: EPERM"), matrix.mark("no CPU"), matrix.mark("else")),
+            ('a', 'c', '-')
+        );
         assert_eq!(matrix.cells().count(), 9);
     }
 }

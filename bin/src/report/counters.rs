@@ -5,8 +5,10 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 
 use super::json::{optional, Json, DECIMALS};
-use super::Report;
+use super::text::OrderName;
+use super::{plan, Report};
 use crate::counted::{Counters, Software, NAMES};
+use crate::options::Choice;
 use crate::result::Series;
 
 /// The names of the events for people, by [`NAMES`].
@@ -29,7 +31,12 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         let Ok(measured) = &outcome.result else { continue };
         let Some(counters) = &measured.series.counters else { continue };
         let point = &outcome.point;
-        write!(out, "Counters:   {} -> {}, {}: per hop", point.initiator, point.target, point.size)?;
+        write!(out, "Counters:   {} -> {}, {}", point.initiator, point.target, point.size)?;
+        // Points of one size differ in these.
+        let pages = measured.placed.pages.word();
+        write!(out, ", {} order, {} kernel, pages {pages}", OrderName(point.order), point.kernel.name)?;
+        plan::lanes_of(out, &point.walk)?;
+        out.write_str(": per hop")?;
         let mut separator = " ";
         for (count, word) in counters.per_hop.iter().zip(WORDS) {
             if let Some(count) = count {

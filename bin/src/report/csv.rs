@@ -13,18 +13,29 @@ pub(super) const COLUMNS: &str =
     "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,hops_per_trial,\
      disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,pages_asked,pages_obtained,verified,seed";
 
-/// Writes the matrix.
+/// Writes points that differ in nothing but what every point has.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    out.write_str(COLUMNS)?;
+    table(out, report, "", &|_, _, _| Ok(()))
+}
+
+/// Writes the points, a row each: `cells` under `names`, then the columns of every point.
+pub(super) fn table(
+    out: &mut dyn Write,
+    report: &Report<'_, '_>,
+    names: &str,
+    cells: &dyn Fn(&mut dyn Write, usize, &Outcome<'_>) -> fmt::Result,
+) -> fmt::Result {
+    write!(out, "{names}{COLUMNS}")?;
     if report.options.counters {
         counters::csv_names(out)?;
     }
     out.write_char('\n')?;
-    for outcome in report.outcomes {
+    for (index, outcome) in report.outcomes.iter().enumerate() {
+        cells(out, index, outcome)?;
         row(out, report, outcome)?;
         if report.options.counters {
             counters::csv(out, outcome.result.as_ref().ok().map(|measured| &measured.series))?;

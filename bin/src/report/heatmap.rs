@@ -20,10 +20,6 @@ const WHITE: u8 = 231;
 const GREY: u8 = 250;
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
-/// Reasons for missing numbers that are told below.
-const REASONS: usize = 4;
-/// What stands for a missing number.
-const NONE: &str = "-";
 const ROW_HEADING: &str = "node ";
 
 /// Draws a matrix: initiators downwards, targets to the right.
@@ -51,7 +47,10 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fm
         for &column in matrix.columns {
             match (matrix.at(row, column), &shades) {
                 (Ok(value), Some(shades)) => number(out, value, shades, cell_width, terminal)?,
-                _ => terminal.paint_on(out, GREY, BLACK, &format_args!(" {NONE:>cell_width$}  "))?,
+                (cell, _) => {
+                    let mark = cell.err().map_or('-', |reason| matrix.mark(reason));
+                    terminal.paint_on(out, GREY, BLACK, &format_args!(" {mark:>cell_width$}  "))?;
+                }
             }
         }
         out.write_char('\n')?;
@@ -59,8 +58,8 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fm
     if let Some(shades) = &shades {
         scale(out, matrix.unit, shades, terminal)?;
     }
-    for reason in matrix.reasons::<REASONS>().into_iter().flatten() {
-        writeln!(out, "{NONE} {reason}")?;
+    for reason in matrix.reasons().into_iter().flatten() {
+        writeln!(out, "{} {reason}", matrix.mark(reason))?;
     }
     Ok(())
 }

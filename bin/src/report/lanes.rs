@@ -55,17 +55,14 @@ pub(super) fn number(json: &mut Json<'_>, key: &str, value: Option<f64>) -> fmt:
 ///
 /// Those of `out`.
 pub fn rows(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    writeln!(out, "lanes,work,prefetch,filler,fillers,{}", csv::COLUMNS)?;
-    for outcome in report.outcomes {
+    csv::table(out, report, "lanes,work,prefetch,filler,fillers,", &|out, _, outcome| {
         write!(out, "{},", outcome.point.walk.lanes())?;
         match outcome.point.walk {
-            Walk::Chain => out.write_str(",,,,")?,
-            Walk::Lanes(kernel) => write!(out, "{},{},,,", kernel.work(), kernel.prefetch())?,
-            Walk::Apart(gap) => write!(out, ",,{},{},", gap.filler().name(), gap.fillers())?,
+            Walk::Chain => out.write_str(",,,,"),
+            Walk::Lanes(kernel) => write!(out, "{},{},,,", kernel.work(), kernel.prefetch()),
+            Walk::Apart(gap) => write!(out, ",,{},{},", gap.filler().name(), gap.fillers()),
         }
-        csv::row(out, report, outcome)?;
-    }
-    Ok(())
+    })
 }
 
 /// From where to where, and in which pages: the subtitle of pictures.
@@ -108,7 +105,7 @@ pub(super) fn between(interval: Option<latency_core::stats::Interval>) -> Text<4
     let mut text = Text::EMPTY;
     // All numbers that are some are shorter than the text.
     let _ = match interval {
-        Some(interval) => write!(text, "{:.1} .. {:.1}", Decimal(interval.low), Decimal(interval.high)),
+        Some(interval) => write!(text, "95 %: {:.1} .. {:.1}", Decimal(interval.low), Decimal(interval.high)),
         None => text.write_str("too few rounds for an interval"),
     };
     text

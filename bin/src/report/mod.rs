@@ -8,6 +8,7 @@ pub mod csv;
 pub mod curve;
 pub mod distribution;
 pub mod figures;
+pub mod health;
 pub mod heatmap;
 pub mod json;
 pub mod labels;

@@ -9,7 +9,7 @@ use latency_core::text::Text;
 use super::figures::Figure;
 use super::json::optional;
 use super::text::OrderName;
-use super::{counters, json as documents, text as lines, Report};
+use super::{counters, csv as columns, health, json as documents, text as lines, Report};
 use crate::result::Measurement;
 
 /// The hops that times are given for.
@@ -79,10 +79,9 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     if report.options.quiet {
         return Ok(());
     }
-    audit(out, report)?;
     lines::conditions(out, report)?;
     lines::clock_line(out, report)?;
-    lines::health(out, report)?;
+    health::text(out, report)?;
     counters::text(out, report)
 }
 
@@ -132,25 +131,6 @@ fn ratios(out: &mut dyn Write, ratios: &Ratios) -> fmt::Result {
     Ok(())
 }
 
-/// What was found of prefetchers.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub(super) fn audit(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    let Some(audit) = report.extra.audit else { return Ok(()) };
-    write!(out, "Prefetch audit, {} with nodes 64 B and 256 B apart: ", audit.span)?;
-    match (audit.random, audit.local) {
-        (Some(random), Some(local)) => writeln!(
-            out,
-            "time ratio {:.3} in random order, {:.3} within 2 MiB (1 without prefetching)",
-            Decimal(random),
-            Decimal(local)
-        ),
-        _ => writeln!(out, "the last-level cache is too large to tell"),
-    }
-}
-
 /// Writes the document.
 ///
 /// # Errors
@@ -189,20 +169,18 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
                 json.key(key)?;
                 optional(json, ratio, documents::DECIMALS)?;
             }
-            json.end_object()?;
-            audited(json, report)
+            json.end_object()
         },
     )
 }
 
-fn audited(json: &mut documents::Json<'_>, report: &Report<'_, '_>) -> fmt::Result {
-    json.key("prefetch_audit")?;
-    let Some(audit) = report.extra.audit else { return json.null() };
-    json.begin_object()?;
-    json.key("working_set_bytes")?.u64(audit.span.0)?;
-    json.key("random_ratio")?;
-    optional(json, audit.random, 4)?;
-    json.key("local_2m_ratio")?;
-    optional(json, audit.local, 4)?;
-    json.end_object()
+/// Writes a row for each order, with the time of a hop over a chain just written first.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    columns::table(out, report, "cold_ns,", &|out, _, outcome| {
+        columns::number(out, outcome.result.as_ref().ok().and_then(|measured| measured.warm_up.cold_ns))
+    })
 }

@@ -11,7 +11,7 @@ use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::json::optional;
 use super::text::OrderName;
-use super::{json as documents, plot, svg, text as lines, Report};
+use super::{counters, health, json as documents, plot, svg, text as lines, Report};
 use crate::analysis::translation::{
     buffers, excess, find, share, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL,
 };
@@ -103,7 +103,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     )?;
     lines::memory(out, report)?;
     lines::clock_line(out, report)?;
-    lines::health(out, report)
+    health::text(out, report)?;
+    counters::text(out, report)
 }
 
 /// Nanoseconds by working set, and the share of translation.
@@ -121,7 +122,9 @@ fn table(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             write!(out, "{:>10}", Figure(nanoseconds(walk)))?;
         }
         match share(report.outcomes, small) {
-            Some(share) => writeln!(out, "{:>20.0} %", Decimal(share * 100.0))?,
+            Some(share) if share > 0.0 => writeln!(out, "{:>20.0} %", Decimal(share * 100.0))?,
+            // No walk of a page table is faster than none: other things differed by more.
+            Some(_) => writeln!(out, "{:>22}", "none seen")?,
             None => writeln!(out, "{:>22}", "-")?,
         }
     }
@@ -219,9 +222,18 @@ fn chart(report: &Report<'_, '_>, draw: impl FnOnce(&Chart<'_>) -> fmt::Result) 
             drawn += 1;
         }
     }
+    let mut subtitle = Text::<160>::EMPTY;
+    if let Some(Outcome { point, .. }) = report.outcomes.first() {
+        // What does not fit is left out.
+        let _ = write!(
+            subtitle,
+            "node {} (CPU {}) -> node {}, random order, {} apart, seed {}",
+            point.initiator, point.cpu, point.target, point.stride, point.seed
+        );
+    }
     draw(&Chart {
         title: "Latency by kind of page",
-        subtitle: "random order, 64 B apart",
+        subtitle: subtitle.as_str(),
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
         series: series.get(..drawn).unwrap_or_default(),

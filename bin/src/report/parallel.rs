@@ -12,7 +12,8 @@ use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::json::{interval, Json};
 use super::lanes::{self, between, number, region_name};
-use super::{plot, svg, text, Report};
+use super::{counters, health, plot, svg, text, Report};
+use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{regions, Region};
 
 pub use super::lanes::rows as csv;
@@ -52,7 +53,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     )?;
     text::conditions(out, &lanes::in_memory(report))?;
     text::clock_line(out, report)?;
-    text::health(out, report)
+    health::text(out, report)?;
+    counters::text(out, report)
 }
 
 /// A line for each number of lanes, two columns for each working set.
@@ -100,17 +102,30 @@ fn conclusion(out: &mut dyn Write, region: &Region<'_, '_>) -> fmt::Result {
     )
 }
 
-/// The last cache is near enough for memory not to be the limit: what is, are the buffers for lines under way.
+/// The last-level cache is near enough for memory not to be the limit, and far enough for the buffers for lines under
+/// way to fill up. Memory alone gives a lower bound, and a nearer cache nothing.
 fn fill_buffers(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    let mut found = regions(report.outcomes);
-    let (Some(_), Some(cache), Some(_)) = (found.next(), found.next(), found.next()) else { return Ok(()) };
-    let Some(saturation) = cache.saturation() else { return Ok(()) };
+    let near = Claims::of(report.machine).level(2).map_or(Bytes(0), |claim| claim.size);
+    let last = report.machine.last_level_cache();
+    let mut all = regions(report.outcomes);
+    let shared = regions(report.outcomes).find(|region| region.size > near && region.size <= last);
+    let mut in_memory = || all.find(|region| report.machine.reaches_memory(region.size));
+    let (bound, region, why) = match shared {
+        Some(region) => ("at most about", Some(region), ""),
+        None => ("at least about", in_memory(), ", where memory may be the limit and not the buffers"),
+    };
+    let found = region.and_then(|region| Some((region_name(&region), region.saturation()?)));
+    let Some((name, saturation)) = found else {
+        return writeln!(
+            out,
+            "Fill buffers: no working set fills them up; give no --size, or one between {near} and {last}"
+        );
+    };
     writeln!(
         out,
-        "Fill buffers: at most about {:.0} lines under way to one core ({}), by the saturation in {}",
+        "Fill buffers: {bound} {:.0} lines under way to one core ({}), by the saturation in {name}{why}",
         Decimal(saturation.in_flight),
         between(saturation.interval).as_str(),
-        region_name(&cache).as_str()
     )
 }
 

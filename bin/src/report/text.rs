@@ -7,7 +7,7 @@ use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
 use super::figures::Figure;
-use super::{counters, pairs, Report};
+use super::{counters, health, pairs, Report};
 use crate::options::{Choice, Pages};
 use crate::result::{ClockFacts, Measurement, Outcome, Point, WarmUp};
 
@@ -34,7 +34,7 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     ratios(out, report.outcomes)?;
     conditions(out, report)?;
     clock_line(out, report)?;
-    health(out, report)?;
+    health::text(out, report)?;
     counters::text(out, report)
 }
 
@@ -272,41 +272,4 @@ pub fn clock_line(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         }
     }
     Ok(())
-}
-
-/// Whether the tool measures what is known as what it is.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn health(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
-    let medians = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
-    let clocks = medians.filter_map(|measured| measured.series.core_gigahertz.map(|clock| clock.median));
-    let (low, high) =
-        clocks.fold((f64::INFINITY, 0.0f64), |(low, high), clock| (low.min(clock), high.max(clock)));
-    write!(out, "Health:     ")?;
-    if high > 0.0 {
-        write!(out, "core clock {low:.2}", low = Decimal(low))?;
-        if high - low >= 0.005 {
-            write!(out, " to {high:.2}", high = Decimal(high))?;
-        }
-        out.write_str(" GHz; ")?;
-    }
-    if let Some(cycles) = report.health.l1_cycles {
-        write!(out, "L1 hit {cycles:.2} core cycles; ", cycles = Decimal(cycles))?;
-    }
-    if let Some(ratio) = report.health.multiply_ratio {
-        write!(out, "multiply/add {ratio:.2}; ", ratio = Decimal(ratio))?;
-    }
-    let measured = || report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
-    // What is not precise differs for reasons that its interval tells.
-    let any = measured().any(|measured| measured.precise);
-    let repeats = measured().filter(|measured| measured.precise || !any);
-    match repeats
-        .filter_map(|measured| measured.series.repeat_ratio)
-        .max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs()))
-    {
-        Some(ratio) => writeln!(out, "same chain twice {ratio:.3}", ratio = Decimal(ratio)),
-        None => writeln!(out, "same chain twice: too few rounds"),
-    }
 }

@@ -7,7 +7,7 @@ use latency_core::kernel::variants::VARIANTS;
 use latency_core::text::Text;
 
 use super::figures::Figure;
-use super::{json as documents, text as lines, Report};
+use super::{counters, csv as columns, health, json as documents, text as lines, Report};
 use crate::options::Choice;
 use crate::result::Outcome;
 
@@ -69,7 +69,8 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     )?;
     lines::memory(out, report)?;
     lines::clock_line(out, report)?;
-    lines::health(out, report)
+    health::text(out, report)?;
+    counters::text(out, report)
 }
 
 fn figures(out: &mut dyn Write, outcome: &Outcome<'_>) -> fmt::Result {
@@ -98,4 +99,16 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         },
         &|_| Ok(()),
     )
+}
+
+/// Writes a row for each point, with the name of its variant first.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
+    let sizes = (report.outcomes.len() / VARIANTS.len()).max(1);
+    columns::table(out, report, "variant,", &|out, index, _| {
+        write!(out, "{},", VARIANTS.get(index / sizes).map_or("", |variant| variant.name))
+    })
 }

@@ -5,11 +5,12 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 use latency_core::json::{Layout, Writer};
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
+use latency_core::text::Text;
 
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::lanes::{self, number};
-use super::{plot, svg, text, Report};
+use super::{counters, health, plot, svg, text, Report};
 use crate::analysis::lanes::{regions, work_reach, Region, WorkReach};
 use crate::result::{Reach, Walk};
 
@@ -29,6 +30,19 @@ fn floor_and_memory<'r, 'a>(report: &Report<'r, 'a>) -> Option<(Option<Region<'r
     }
 }
 
+/// Where the larger working set lies: memory, if caches cannot hold it.
+fn place(report: &Report<'_, '_>, larger: &Region<'_, '_>) -> Text<24> {
+    match report.machine.reaches_memory(larger.size) {
+        true => {
+            let mut text = Text::EMPTY;
+            // It is shorter than the text.
+            let _ = text.write_str("memory");
+            text
+        }
+        false => lanes::region_name(larger),
+    }
+}
+
 /// Writes the report for people.
 ///
 /// # Errors
@@ -36,39 +50,58 @@ fn floor_and_memory<'r, 'a>(report: &Report<'r, 'a>) -> Option<(Option<Region<'r
 /// Those of `out`.
 pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let Some((floor, memory)) = floor_and_memory(report) else { return Ok(()) };
-    work_table(out, floor, memory)?;
+    let place = place(report, &memory);
+    work_table(out, floor, memory, place.as_str())?;
     out.write_char('\n')?;
     if !report.options.quiet {
         let mut drawn = Ok(());
         chart(report, |chart| drawn = plot::write(out, chart, report.terminal));
         drawn?;
         out.write_char('\n')?;
-        gap_table(out, memory)?;
-        out.write_char('\n')?;
+        if memory.samples().any(|sample| matches!(sample.outcome.point.walk, Walk::Apart(_))) {
+            gap_table(out, memory)?;
+            out.write_char('\n')?;
+        }
     }
     if report.partial {
         writeln!(out, "partial: interrupted before all points were measured to the end")?;
     }
-    work_conclusion(out, work_reach(floor, memory))?;
-    prefetch_conclusion(out, memory)?;
-    for reach in report.extra.reach.iter().flatten() {
-        reach_conclusion(out, reach)?;
+    if report.machine.reaches_memory(memory.size) {
+        work_conclusion(out, work_reach(floor, memory))?;
+        prefetch_conclusion(out, memory)?;
+        for reach in report.extra.reach.iter().flatten() {
+            reach_conclusion(out, reach)?;
+        }
+    } else {
+        writeln!(
+            out,
+            "Window:     not tested, since a load from a cache is back before the window is full, and caches hold \
+             {}; give no --size, or at least {}",
+            lanes::region_name(&memory),
+            report.machine.least_in_memory()
+        )?;
     }
     if report.options.quiet {
         return Ok(());
     }
     text::conditions(out, &lanes::in_memory(report))?;
     text::clock_line(out, report)?;
-    text::health(out, &lanes::in_memory(report))
+    health::text(out, &lanes::in_memory(report))?;
+    counters::text(out, report)
 }
 
 /// A line for each amount of work.
-fn work_table(out: &mut dyn Write, floor: Option<Region<'_, '_>>, memory: Region<'_, '_>) -> fmt::Result {
+fn work_table(
+    out: &mut dyn Write,
+    floor: Option<Region<'_, '_>>,
+    memory: Region<'_, '_>,
+    place: &str,
+) -> fmt::Result {
     writeln!(out, "ns a load, 16 lanes, inverse throughput")?;
     writeln!(
         out,
         "{:>5} {:>12} {:>9} {:>9} {:>9} {:>15}",
-        "work", "instructions", "in cache", "in memory", "prefetch", "prefetch saves"
+        "work", "instructions", "in L1", place, "prefetch", "prefetch saves"
     )?;
     for [plain, fetching] in &WINDOW {
         let time = |region: Option<Region<'_, '_>>, prefetch| {
@@ -151,13 +184,17 @@ fn reach_conclusion(out: &mut dyn Write, reach: &Reach) -> fmt::Result {
     match reach.alone {
         Some(alone) => writeln!(
             out,
-            "two loads overlap over {} fillers, and no longer over {alone}: room for {} +- {} {}",
+            "two loads overlap over {} fillers, and no longer over {alone}: room for {} +- {} (run to run) {}",
             reach.overlaps,
             reach.overlaps.midpoint(alone) + Gap::OVERHEAD,
             alone.saturating_sub(reach.overlaps).div_ceil(2) + RUN_TO_RUN,
             needs(reach.filler)
         ),
-        None => writeln!(out, "two loads still overlap over {} fillers: no limit seen", reach.overlaps),
+        None => writeln!(
+            out,
+            "two loads still overlap over {} fillers: no limit seen, so that these may take no place in the window",
+            reach.overlaps
+        ),
     }
 }
 
@@ -166,7 +203,7 @@ const fn needs(filler: Filler) -> &'static str {
     match filler {
         Filler::Nop => "instructions in the reorder buffer",
         Filler::Lea => "instructions that each take an integer register",
-        Filler::Mixed => "instructions in the reorder buffer",
+        Filler::Mixed => "instructions in the reorder buffer, or in what else they need",
     }
 }
 
@@ -179,7 +216,9 @@ pub fn json(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     let mut json = Writer::new(out, Layout::Lines);
     json.begin_object()?;
     lanes::points(&mut json, report)?;
-    let reach = floor_and_memory(report).and_then(|(floor, memory)| work_reach(floor, memory));
+    let reach = floor_and_memory(report)
+        .filter(|(_, memory)| report.machine.reaches_memory(memory.size))
+        .and_then(|(floor, memory)| work_reach(floor, memory));
     let count = |value: Option<usize>| value.map(|value| value as f64);
     json.key("work_reach")?.begin_object()?;
     number(&mut json, "instructions_hidden", count(reach.map(|reach| reach.hidden)))?;
@@ -225,18 +264,23 @@ fn chart(report: &Report<'_, '_>, draw: impl FnOnce(&Chart<'_>)) {
         }
         points
     };
+    let mut name = place(report, &memory);
+    if report.machine.reaches_memory(memory.size) {
+        // It is shorter than the text.
+        let _ = write!(name, ", {}", lanes::region_name(&memory));
+    }
     let (without, with, cache) = (line(Some(memory), false), line(Some(memory), true), line(floor, false));
     let series = [
-        Series { name: "memory", data: Data::Points(&without) },
-        Series { name: "memory, prefetched", data: Data::Points(&with) },
-        Series { name: "cache", data: Data::Points(&cache) },
+        Series { name: name.as_str(), data: Data::Points(&without) },
+        Series { name: "the same, prefetched", data: Data::Points(&with) },
+        Series { name: "L1", data: Data::Points(&cache) },
     ];
     let subtitle = lanes::subtitle(report);
     draw(&Chart {
-        title: "Inverse throughput against work between loads",
+        title: "Inverse throughput against work between loads of 16 lanes",
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "units of work", unit: Unit::Count, scale: Scale::Ordinal },
-        y_axis: Axis { title: "for each load", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        y_axis: Axis { title: "time for each load", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: if floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
         marks: &[],
     });

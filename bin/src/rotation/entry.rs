@@ -17,17 +17,24 @@ use crate::visit::{Pace, State, FEWEST_ROUNDS, ROUNDS};
 const PLACEMENTS: u64 = 16;
 /// A point whose visits take longer has its confidence interval looked at after [`FEWEST_ROUNDS`].
 const DEAR_VISIT_NS: f64 = 20e6;
-/// Up to this size two laps of warm-up cost nothing that matters.
+/// Smaller working sets are not asked whether a cache holds them.
 const SMALL: Bytes = Bytes(4 << 20);
-/// The longest lap of warm-up in one visit: 0.6 s at 150 ns.
-const LONGEST_LAP: u64 = 1 << 22;
-/// 16 MiB of lines.
-const LONG_LAP: u64 = 1 << 18;
-/// Steady rounds over first pass: below the first, a good part of the hops hit a cache, and which lines it keeps
-/// settles over laps; above the second, none hit.
-const CACHED_RATIOS: (f64, f64) = (0.8, 0.96);
-/// The laps of a visit that are spent on letting a cache settle: after so many, an eighth is missed of what a cache
-/// with random victims holds in the end.
+/// The longest lap that single hops make: 128 MiB of lines, 0.3 s at 150 ns.
+const LONGEST_LAP: u64 = 1 << 21;
+/// So many hops are enough where nothing else can be had: 0.6 s at 150 ns.
+const LONGEST_WARM_UP: u64 = 1 << 22;
+/// 1 MiB of lines, which no first- or second-level cache takes in slowly.
+const SLOWLY_FILLED: u64 = 1 << 14;
+/// 64 MiB of lines: 0.14 s at 130 ns.
+const LONGEST_SECOND_LOOK: u64 = 1 << 20;
+/// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Without a lap
+/// the chain just written stays cold, and would for ever.
+const SECOND_LOOKS: usize = 2;
+/// Steady rounds over first pass: above this, no hop hits a cache.
+const CACHED_RATIO: f64 = 0.96;
+/// Up to 16 MiB of lines laps are walked until the latency is steady.
+const STEADY: u64 = 1 << 18;
+/// The most of these: after so many, an eighth is missed of what a cache with random victims holds in the end.
 const MOST_LAPS: u32 = 16;
 /// Where no cache helps, so many hops fill the TLBs and bring page tables into the caches.
 pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
@@ -84,26 +91,16 @@ impl Entry {
         let asked = options.warmup_iters;
         let first = state.rounds == 0;
         if first {
-            let lap = chain.nodes().min(LONGEST_LAP);
-            let hops = if point.size <= SMALL { lap.max(FEW_HOPS.0) } else { lap };
+            let hops = chain.nodes().clamp(FEW_HOPS.0, FEW_HOPS.1);
             state.begin(options, watch, &subject, asked.or(Some(hops)))?;
         }
-        let long = chain.nodes() > LONG_LAP;
         match asked {
             Some(_) if first => {}
-            Some(hops) => {
-                watch.warm_up(&subject, &mut state.node, Some(hops))?;
-            }
-            // What a cache may hold a part of.
-            None if !long && (first || *cached_ratio < CACHED_RATIOS.0) => {
-                watch.settle(&subject, &mut state.node, MOST_LAPS)?;
-            }
-            None => {
-                let hops = warm_up_hops(chain.nodes(), *cached_ratio, first);
-                if hops > 0 {
-                    watch.warm_up(&subject, &mut state.node, Some(hops))?;
-                }
-            }
+            Some(hops) => watch.walk_for(&subject, &mut state.node, hops, f64::INFINITY).map(drop)?,
+            None => warm_up(watch, &subject, state, *cached_ratio)?,
+        }
+        if first && asked.is_none() {
+            state.settle(options, watch, &subject)?;
         }
         state.spent_ns += time::monotonic_raw_ns().saturating_sub(start) as f64;
         state.advance(options, watch, &subject, kept, pace)?;
@@ -119,15 +116,43 @@ impl Entry {
 }
 
 /// The warm-up of a visit, besides the first pass in the first one.
-fn warm_up_hops(nodes: u64, cached_ratio: f64, first: bool) -> u64 {
-    let lap = nodes.min(LONGEST_LAP);
-    match cached_ratio {
-        // The first pass has just been made, and was long enough for one that is longer than most caches.
-        _ if first => 0,
-        ratio if ratio < CACHED_RATIOS.0 => 2 * lap,
-        ratio if ratio < CACHED_RATIOS.1 => lap,
-        _ => (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1),
+///
+/// Where a cache may hold some of the chain it is filled with it; a lap in the order of the chain then leaves it as
+/// laps like it would.
+fn warm_up(
+    watch: &mut Stopwatch<'_>,
+    subject: &Subject<'_>,
+    state: &mut State,
+    cached_ratio: f64,
+) -> Result<(), Failure<'static>> {
+    let nodes = subject.buffer.chain().nodes();
+    let untold = state.rounds == 0 || state.rounds <= SECOND_LOOKS && nodes <= LONGEST_SECOND_LOOK;
+    if !untold && cached_ratio >= CACHED_RATIO {
+        let few = (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1);
+        return watch.walk_for(subject, &mut state.node, few, f64::INFINITY).map(drop);
     }
+    let filled = if nodes >= SLOWLY_FILLED { watch.fill(subject.buffer)? } else { 0 };
+    if filled > 0 {
+        state.node = subject.buffer.chain().start(0, 1);
+    }
+    if nodes <= STEADY {
+        watch.walk_until_steady(subject, &mut state.node, MOST_LAPS)?;
+        if state.rounds == 0 {
+            state.warm_up.hops += filled + nodes;
+        }
+        return Ok(());
+    }
+    // The first hops of many are met as after a lap.
+    let lap = match filled {
+        0 => (2 * nodes).min(LONGEST_WARM_UP),
+        _ if nodes <= LONGEST_LAP => nodes,
+        _ => 0,
+    };
+    watch.walk_for(subject, &mut state.node, lap, f64::INFINITY)?;
+    if state.rounds == 0 {
+        state.warm_up.hops += filled + lap;
+    }
+    Ok(())
 }
 
 /// The memory of a visit's chain: at one of [`PLACEMENTS`] in the room that its size leaves.

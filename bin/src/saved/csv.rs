@@ -22,11 +22,13 @@ enum Column {
     Stride,
     /// A word that tells points of one size apart, and whether it needs its name beside it.
     Name(&'static str),
+    /// A truth that tells points apart by its name, if it is one.
+    Flag(&'static str),
     Other,
 }
 
 /// The columns that mean something here.
-const COLUMNS: [(&str, Column); 17] = [
+const COLUMNS: [(&str, Column); 19] = [
     ("from", Column::From),
     ("to", Column::To),
     ("ns", Column::Nanoseconds),
@@ -43,7 +45,9 @@ const COLUMNS: [(&str, Column); 17] = [
     ("pattern", Column::Name("")),
     ("lanes", Column::Name("lanes ")),
     ("work", Column::Name("work ")),
-    ("prefetch", Column::Name("prefetch ")),
+    ("prefetch", Column::Flag("prefetch")),
+    ("filler", Column::Name("")),
+    ("fillers", Column::Name("fillers ")),
 ];
 
 /// Reads a table.
@@ -104,6 +108,12 @@ fn row(line: &str, columns: &[Column; MAX_COLUMNS]) -> Result<Row, &'static str>
             row.describe(format_args!("{prefix}{}", crate::args::Escaped(field.as_bytes())));
             continue;
         }
+        if let Column::Flag(name) = column {
+            if field == "true" {
+                row.describe(format_args!("{name}"));
+            }
+            continue;
+        }
         let value = number(field).ok_or("something that is not a number")?;
         match column {
             Column::From => from = Some(whole(value)?),
@@ -115,7 +125,7 @@ fn row(line: &str, columns: &[Column; MAX_COLUMNS]) -> Result<Row, &'static str>
             Column::Deviation => deviation = Some(value),
             Column::Size => row.sample.size = bytes(value)?,
             Column::Stride => row.sample.stride = bytes(value)?,
-            Column::Name(_) | Column::Other => {}
+            Column::Name(_) | Column::Flag(_) | Column::Other => {}
         }
     }
     let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);

@@ -13,8 +13,18 @@ use crate::args::Escaped;
 /// The arrays that hold points, by experiment.
 const ARRAYS: [&str; 2] = ["node_pairs", "points"];
 /// Members with text or a number that tell points of one size apart.
-const NAMES: [&str; 8] =
-    ["order", "kernel", "pages_asked", "variant", "pattern", "lanes", "work", "prefetch"];
+const NAMES: [&str; 10] = [
+    "order",
+    "kernel",
+    "pages_asked",
+    "variant",
+    "pattern",
+    "lanes",
+    "work",
+    "prefetch",
+    "filler",
+    "fillers",
+];
 
 /// What went wrong: the document, or what it says.
 enum Fault {

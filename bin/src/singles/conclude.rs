@@ -3,7 +3,7 @@
 //! No clock runs here.
 
 use latency_core::histogram::fold::{self, Search};
-use latency_core::hops::{self, Watch};
+use latency_core::hops::{self, Sample, Watch};
 use latency_core::stats::{self, Summary};
 use latency_core::units::Picoseconds;
 
@@ -76,7 +76,9 @@ impl Singles<'_> {
         };
         let below = hops::interrupted_from(&recording.windows, median, &watch);
         distribution.interrupted_from = below;
-        distribution.mean = recording.windows.mean_below(below).unwrap_or(f64::NAN);
+        distribution.entries = recording.interrupts as f64 / recording.watched.max(1) as f64;
+        let weight = |ticks| hops::weight(ticks, distribution.entries);
+        distribution.mean = recording.windows.weighted_mean(below, weight).unwrap_or(f64::NAN);
         distribution.interruptions = Interruptions {
             marked: recording.interrupted.count_from(0),
             marked_mean: recording.interrupted.mean_below(None).unwrap_or(0.0),
@@ -101,13 +103,13 @@ impl Singles<'_> {
             values.get_mut(..count).and_then(stats::summarise)
         };
         let facts: &Distribution = distribution;
-        let mean = |visit: &Visit| Some(facts.nanoseconds(visit.windows.mean_below(below)?));
+        let mean = |visit: &Visit| visit.window.is_finite().then(|| facts.nanoseconds(visit.window));
         let median = |summary: Option<Summary>| summary.map_or(f64::NAN, |summary| summary.median);
         let round_ns = median(of(&mean));
         let batch_ns = median(of(&|visit| Some(visit.batch_ns)));
         let ratio = of(&|visit| Some(mean(visit)? / visit.batch_ns));
         (distribution.round_ns, distribution.batch_ns, distribution.ratio) = (round_ns, batch_ns, ratio);
-        let slow = hops::percentile(&distribution.windows, below, SLOW_PERCENT, 1).unwrap_or(0.0);
+        let slow = Sample { step: 1, ..distribution.sample() }.percentile(SLOW_PERCENT).unwrap_or(0.0);
         distribution.slow_from = slow as u64 + 1;
         let log = log.get(..recording.logged).unwrap_or_default();
         let (slow, others) = stamps.split_at_mut(stamps.len() / 2);

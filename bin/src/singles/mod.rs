@@ -25,15 +25,18 @@ use crate::timer::Counter;
 /// Windows between two looks at the clock: 48 KiB of samples, which a second-level cache holds.
 const WINDOWS: usize = 4096;
 /// Bursts of so many windows at a visit.
-const BURSTS: usize = 4;
+const BURSTS: usize = 8;
 /// A visit is no longer than this, however slow the hops.
 const LONGEST_VISIT_NS: f64 = 1e8;
 /// Shorter hops drown in the jitter of the stamps, which is some nanoseconds: several then share a window.
 const SHORTEST_WINDOW_NS: f64 = 30.0;
 /// So many hops in a window are a batch.
 const MOST_EACH: f64 = 64.0;
-/// Chains with a longer lap are in no cache that a few thousand samples could disturb.
-const LONGEST_LAP_NS: f64 = 5e6;
+/// Before each burst a lap or so long is walked untimed. Between bursts the chain is hardly touched, and samples,
+/// histograms and the machine's other users take its place in the caches, that of its page tables above all. Without
+/// this, single hops of 1 GiB and the batches after them took 1 to 5 % longer than a sweep's, and 10 to 30 % on a
+/// machine shared with busy others.
+const WARM_UP_NS: f64 = 5e6;
 /// Visits of which the mean is kept to be compared with the batches of the same visit.
 const VISITS: usize = 64;
 /// Hops of which the time is kept to look for refresh in: 5 % of them are slow.
@@ -45,17 +48,50 @@ const LEAST_GAP_NS: f64 = 200.0;
 const BATCH_NS: f64 = 1e5;
 /// The fewest hops of a batch: the remainder loop and the stamps vanish in it.
 const FEWEST_HOPS: u64 = 64;
-/// Batches at a visit.
-const BATCHES: usize = 64;
-/// A batch that took this much longer than the median of its visit was interrupted.
-const GAP_NS: f64 = 3_000.0;
+/// Batches at a visit, and stretches of single hops as long as they.
+const BATCHES: usize = 128;
 
 /// What one visit of one point gave.
 #[derive(Clone, Copy)]
 struct Visit {
-    windows: Tally,
-    /// Nanoseconds per hop: the mean of its calm batches.
+    /// Ticks of a window: of stretches as long as a batch, the mean that is the most frequent.
+    window: f64,
+    /// Nanoseconds per hop of the batches, by the same rule; it is that of every sweep.
     batch_ns: f64,
+}
+
+impl Visit {
+    const EMPTY: Visit = Visit { window: f64::NAN, batch_ns: f64::NAN };
+}
+
+/// Means of parts of a visit.
+struct Parts {
+    means: [f64; BATCHES],
+    count: usize,
+}
+
+impl Parts {
+    const EMPTY: Parts = Parts { means: [0.0; BATCHES], count: 0 };
+
+    fn add(&mut self, mean: f64) {
+        if let Some(slot) = self.means.get_mut(self.count) {
+            *slot = mean;
+            self.count += 1;
+        }
+    }
+
+    /// As a sweep does with the batches of a round: what is interrupted or disturbed falls out.
+    fn most_frequent(&mut self) -> f64 {
+        self.means.get_mut(..self.count).and_then(stats::half_sample_mode).unwrap_or(f64::NAN)
+    }
+}
+
+/// The mean of the windows in which the kernel was not entered.
+fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
+    let calm = || samples.iter().filter(|sample| !sample.interrupted);
+    let sum: u64 = calm().map(|sample| u64::from(sample.window)).sum();
+    let count = calm().count();
+    (count > 0).then(|| sum as f64 / count as f64)
 }
 
 /// What one point has given so far, besides its histograms.
@@ -118,7 +154,7 @@ impl<'t> Singles<'t> {
             counter,
             samples: Store::filled(WINDOWS, TimedHops::default())?,
             recordings: Store::filled(points, Recording::EMPTY)?,
-            visits: Store::filled(points * VISITS, Visit { windows: Tally::EMPTY, batch_ns: f64::NAN })?,
+            visits: Store::filled(points * VISITS, Visit::EMPTY)?,
             log: Store::filled(points * LOGGED, Stamped::default())?,
             distributions: Store::filled(
                 points,
@@ -139,7 +175,7 @@ impl<'t> Singles<'t> {
         node: &mut u64,
         windows: usize,
         latency_ns: f64,
-        visit: &mut Tally,
+        (stretch, stretches): (usize, &mut Parts),
     ) -> Result<u64, Failure<'static>> {
         if signal::interrupted() {
             return Err(Failure::Interrupted);
@@ -153,10 +189,9 @@ impl<'t> Singles<'t> {
         };
         let stamp = self.counter.stamp;
         let nodes = subject.buffer.chain().nodes();
-        if nodes as f64 * latency_ns <= LONGEST_LAP_NS {
-            // Samples and histograms have put a part of the chain out of the caches. A lap untimed brings it back.
-            subject.buffer.walk(subject.kernel, *node, nodes as usize).map_err(not_proven)?;
-        }
+        let warm_up = (WARM_UP_NS / latency_ns).min(nodes as f64) as u64;
+        let ended = subject.buffer.walk(subject.kernel, *node, warm_up as usize).map_err(not_proven)?;
+        *node = subject.buffer.prove(*node, warm_up, ended).map_err(not_proven)?;
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
         let (ended, begin) = subject
             .buffer
@@ -178,12 +213,15 @@ impl<'t> Singles<'t> {
             distribution.empties.record(sample.empty.into());
             recording.windows.record(sample.window.into());
             recording.empties.record(sample.empty.into());
-            visit.record(sample.window.into());
             if let Some(place) = log.get_mut(recording.logged) {
                 *place = Stamped { at: begin + u64::from(sample.since), window: sample.window };
                 recording.logged += 1;
             }
         }
+        samples
+            .chunks_exact(stretch.clamp(1, samples.len().max(1)))
+            .filter_map(stretch_mean)
+            .for_each(|mean| stretches.add(mean));
         Ok(spent)
     }
 
@@ -246,38 +284,22 @@ impl Companion for Singles<'_> {
         let windows = windows.clamp(1, WINDOWS);
         let hops = ((BATCH_NS / latency_ns) as u64).max(FEWEST_HOPS);
         let batches = (windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
-        let mut tally = Tally::EMPTY;
-        let mut times = [0.0; BATCHES];
         let batches = batches.min(BATCHES / BURSTS);
-        let mut count = 0;
+        let stretch = (hops as usize / recording.each as usize).max(windows.div_ceil(BATCHES / BURSTS));
+        let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);
         for _ in 0..BURSTS {
-            let spent = self.burst(index, subject, node, windows, latency_ns, &mut tally)?;
-            for time in times.iter_mut().skip(count).take(batches) {
-                *time = self.batch(subject, node, hops)?;
+            let spent = self.burst(index, subject, node, windows, latency_ns, (stretch, &mut stretches))?;
+            for _ in 0..batches {
+                times.add(self.batch(subject, node, hops)?);
             }
-            count += batches;
             self.watch(index, spent);
         }
-        let batch_ns = times.get_mut(..count).and_then(|times| calm_mean(times, GAP_NS / hops as f64));
         let place = self.visits.get_mut(index * VISITS..(index + 1) * VISITS);
         if let Some(place) = place.and_then(|visits| visits.get_mut(made)) {
-            *place = Visit { windows: tally, batch_ns: batch_ns.unwrap_or(f64::NAN) };
+            *place = Visit { window: stretches.most_frequent(), batch_ns: times.most_frequent() };
         }
         Ok(())
     }
-}
-
-/// The mean of the samples that exceed their median by no more than `gap`, or by ten deviations.
-fn calm_mean(samples: &mut [f64], gap: f64) -> Option<f64> {
-    let median = stats::median(samples)?;
-    let mut deviations = [0.0; BATCHES];
-    let deviations = deviations.get_mut(..samples.len())?;
-    for (deviation, sample) in deviations.iter_mut().zip(samples.iter()) {
-        *deviation = (sample - median).abs();
-    }
-    let most = median + gap.max(10.0 * stats::median(deviations)?);
-    let calm = || samples.iter().filter(|sample| **sample <= most);
-    Some(calm().sum::<f64>() / calm().count() as f64)
 }
 
 #[cfg(test)]
@@ -285,10 +307,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interrupted_batches_do_not_weigh_in_the_mean() {
-        let mut samples = [160.0, 161.0, 163.0, 160.0, 200.0, 162.0];
-        assert!((calm_mean(&mut samples, 5.0).unwrap() - 161.2).abs() < 1e-9);
-        assert!((calm_mean(&mut samples, 50.0).unwrap() - 167.666).abs() < 1e-2);
-        assert_eq!(calm_mean(&mut [], 5.0), None);
+    fn disturbed_parts_do_not_weigh() {
+        let mut parts = Parts::EMPTY;
+        assert!(parts.most_frequent().is_nan());
+        [160.0, 161.0, 163.0, 160.5, 900.0, 200.0].into_iter().for_each(|mean| parts.add(mean));
+        assert!((160.0..161.0).contains(&parts.most_frequent()));
+        (0..2 * BATCHES).for_each(|_| parts.add(170.0));
+        assert_eq!((parts.count, parts.most_frequent()), (BATCHES, 170.0));
+    }
+
+    #[test]
+    fn a_stretch_leaves_out_where_the_kernel_was_entered() {
+        let sample = |window, interrupted| TimedHops { window, interrupted, ..TimedHops::default() };
+        let samples = [sample(400, false), sample(9000, true), sample(500, false)];
+        assert_eq!((stretch_mean(&samples), stretch_mean(&samples[1..2])), (Some(450.0), None));
     }
 }

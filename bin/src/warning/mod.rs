@@ -98,6 +98,8 @@ pub enum Warning {
     RepeatRatio { ratio: f64 },
     /// Denser and wider spaced chains differ by more than they should.
     PrefetchAudit { ratio: f64 },
+    /// Neighbouring lines are fetched together, though too early for a random order over much memory.
+    NeighboursFetched { ratio: f64 },
     /// The order lets prefetchers help.
     PrefetchAssisted { order: &'static str },
     /// The confidence interval is still too wide.
@@ -184,6 +186,7 @@ impl Warning {
             Warning::MultiplyAddRatio { .. } => ("multiply-add-ratio", DOUBT, ALL),
             Warning::RepeatRatio { .. } => ("repeat-ratio", DOUBT, ALL),
             Warning::PrefetchAudit { .. } => ("prefetch-audit", DOUBT, ALL),
+            Warning::NeighboursFetched { .. } => ("neighbours-fetched", NOTE, ALL),
             Warning::PrefetchAssisted { .. } => ("prefetch-assisted", NOTE, ALL),
             Warning::PrecisionNotReached { from, to, size, .. } => {
                 ("precision-not-reached", DOUBT, of_point(from, to, size))

@@ -43,6 +43,7 @@ fn every() -> Vec<Warning> {
         Warning::MultiplyAddRatio { ratio: 16.5 },
         Warning::RepeatRatio { ratio: 1.08 },
         Warning::PrefetchAudit { ratio: 0.9 },
+        Warning::NeighboursFetched { ratio: 0.5 },
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
         Warning::Disturbed { from, to, size, share: 0.25 },
@@ -78,7 +79,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 39);
+    assert_eq!(codes.len(), 40);
 }
 
 #[test]

@@ -128,6 +128,16 @@ impl fmt::Display for Warning {
                 )?;
                 out.write_str("prefetch-assisted between L2 and memory")
             }
+            Warning::NeighboursFetched { ratio } => {
+                write!(
+                    out,
+                    "within 2 MiB, nodes 64 bytes apart take {ratio:.3} of the time of those 256 bytes apart: ",
+                    ratio = Decimal(ratio)
+                )?;
+                out.write_str(
+                    "neighbouring lines are fetched together, which helps in working sets that caches hold",
+                )
+            }
             Warning::PrefetchAssisted { order } => {
                 write!(out, "order {order} is prefetch-assisted: not the latency of a random access")
             }
@@ -252,6 +262,7 @@ impl fmt::Display for Remedy<'_> {
                 "keep the rest of the machine quiet, and run again"
             }
             Warning::PrefetchAudit { .. } => "give --stride=256 for memory",
+            Warning::NeighboursFetched { .. } => "give --stride=256 to leave that out",
             Warning::PrefetchAssisted { .. } => "give --order=random for the latency",
             Warning::PrecisionNotReached { .. } | Warning::PointsNotPrecise { .. } => {
                 "give a longer --time-limit, or a wider --precision"

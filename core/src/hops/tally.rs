@@ -46,11 +46,21 @@ impl Tally {
     /// The mean of the values below the half octave of `below`; `None` without any.
     #[must_use]
     pub fn mean_below(&self, below: Option<u64>) -> Option<f64> {
+        self.weighted_mean(below, |_| 1.0)
+    }
+
+    /// The same, each half octave with the `weight` of its own mean.
+    #[must_use]
+    pub fn weighted_mean(&self, below: Option<u64>, weight: impl Fn(f64) -> f64) -> Option<f64> {
         let cells = self.cells.get(..below.map_or(CELLS, cell_of)).unwrap_or_default();
-        let (count, sum) = cells
-            .iter()
-            .fold((0u64, 0u64), |(count, sum), cell| (count + cell.count, sum.saturating_add(cell.sum)));
-        (count > 0).then(|| sum as f64 / count as f64)
+        let (mut total, mut sum) = (0.0, 0.0);
+        for cell in cells.iter().filter(|cell| cell.count > 0) {
+            let (count, ticks) = (cell.count as f64, cell.sum as f64);
+            let weight = weight(ticks / count);
+            total += weight * count;
+            sum += weight * ticks;
+        }
+        (total > 0.0).then(|| sum / total)
     }
 
     /// The sum of all values.

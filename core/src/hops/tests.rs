@@ -28,6 +28,10 @@ impl Memory {
     }
 }
 
+fn sample(histogram: &Histogram, below: Option<u64>, step: u64) -> Sample<'_> {
+    Sample { histogram, below, step, overhead: 0.0, entries: 0.0 }
+}
+
 fn gaps(count: u32, least: u32, spread: u32) -> Tally {
     let (mut gaps, mut random) = (Tally::EMPTY, Pcg32::new(3, 9));
     for _ in 0..count {
@@ -94,7 +98,7 @@ fn planted_percentiles_are_found_through_interruptions() {
     let watch = Watch { gaps: &gaps, exposure: 1.0, switches: 0 };
     let below = interrupted_from(&memory.hops, 10_000, &watch);
     for (percent, truth) in [(50.0, base), (95.0, base), (99.0, hundredth), (99.9, thousandth)] {
-        let found = percentile(&memory.histogram, below, percent, 26).unwrap();
+        let found = sample(&memory.histogram, below, 26).percentile(percent).unwrap();
         assert!((found / f64::from(truth) - 1.0).abs() < 0.005, "p{percent}: {found}, planted {truth}");
     }
     let most = maximum(&memory.histogram, below).unwrap();
@@ -111,9 +115,82 @@ fn a_coarse_counter_is_interpolated() {
         histogram.record(end / 26 * 26 - start / 26 * 26);
     }
     for (percent, truth) in [(25.0, 425.0), (50.0, 450.0), (75.0, 475.0)] {
-        let found = percentile(&histogram, None, percent, 26).unwrap();
+        let found = sample(&histogram, None, 26).percentile(percent).unwrap();
         assert!((found - truth).abs() < 4.0, "p{percent}: {found}");
     }
+}
+
+/// Hops of a lab: every 100th and every 1000th is slower, and the kernel is entered `entries` times per tick.
+fn steps(hops: u32, entries: f64) -> Memory {
+    let mut memory = Memory { hops: Tally::EMPTY, histogram: Histogram::EMPTY, random: Pcg32::new(9, 4) };
+    for hop in 1..=hops {
+        let value =
+            30_000 + if hop % 100 == 0 { 60_000 } else { 0 } + if hop % 1000 == 0 { 140_000 } else { 0 };
+        // Seen only where the kernel was not entered in it.
+        if f64::from(memory.random.below(1 << 20)) / f64::from(1 << 20) >= entries * f64::from(value) {
+            memory.add(1, value, 300);
+        }
+    }
+    memory
+}
+
+#[test]
+fn a_percentile_on_a_step_is_that_of_the_slower_side() {
+    let memory = steps(245_760, 0.0);
+    let quantile = |percent| sample(&memory.histogram, None, 1).quantile(percent).unwrap();
+    for (percent, truth, on_step) in
+        [(50.0, 30_000.0, false), (95.0, 30_000.0, false), (99.0, 90_000.0, true), (99.9, 230_000.0, true)]
+    {
+        let found = quantile(percent);
+        assert!((found.value / truth - 1.0).abs() < 0.015, "p{percent}: {found:?}");
+        assert_eq!(found.on_step, on_step, "p{percent}: {found:?}");
+        assert!(found.low <= found.value && found.value <= found.high, "p{percent}: {found:?}");
+    }
+    assert!((quantile(99.9).low / 90_000.0 - 1.0).abs() < 0.015 && quantile(99.99).low > 229_000.0);
+}
+
+#[test]
+fn hops_that_interrupts_hide_are_made_up_for() {
+    // An interrupt in 2.6 million ticks: of 230000 ticks 9 % are lost, more than the interval of a million hops is wide.
+    let entries = 1.0 / 2.6e6;
+    let memory = steps(2_000_000, entries);
+    let with = |entries| Sample { entries, ..sample(&memory.histogram, None, 1) };
+    let found = with(entries).quantile(99.9).unwrap();
+    assert!(found.on_step && (found.value / 230_000.0 - 1.0).abs() < 0.015, "{found:?}");
+    assert!(with(0.0).quantile(99.9).unwrap().value < 100_000.0, "without them it would be lost");
+    let truth = 30_000.0 + 600.0 + 140.0 + 150.0;
+    let mean = memory.hops.weighted_mean(None, |ticks| weight(ticks, entries)).unwrap();
+    assert!((mean / truth - 1.0).abs() < 0.000_7, "{mean}, {truth}");
+    assert!((memory.hops.mean_below(None).unwrap() / truth - 1.0) < -0.000_8);
+}
+
+#[test]
+fn a_sparse_tail_and_a_coarse_counter_are_no_steps() {
+    let mut memory = Memory::new(250_000);
+    (0..40u32).for_each(|hop| memory.add(1, 1_100 + hop * 100, 10));
+    let found = sample(&memory.histogram, None, 1).quantile(99.99).unwrap();
+    assert!(found.high > 1.1 * found.low && !found.on_step, "{found:?}");
+    assert!(found.low < found.value && found.value < found.high, "{found:?}");
+    // The slowest of few hops have nothing between them.
+    let mut few = Histogram::EMPTY;
+    (0..1000u64).for_each(|hop| few.record(400 + hop / 10));
+    few.record(5_000);
+    assert!(!sample(&few, None, 1).quantile(99.9).unwrap().on_step);
+    // Two readings of a counter that knows nothing between them.
+    let mut coarse = Histogram::EMPTY;
+    (0..10_000u64).for_each(|hop| coarse.record(if hop < 9_000 { 260 } else { 312 }));
+    assert!(!sample(&coarse, None, 52).quantile(90.0).unwrap().on_step);
+    assert!(sample(&coarse, None, 4).quantile(90.0).unwrap().on_step);
+    assert_eq!(sample(&Histogram::EMPTY, None, 1).quantile(50.0), None);
+}
+
+#[test]
+fn the_interval_is_that_of_order_statistics() {
+    let mut histogram = Histogram::EMPTY;
+    (0..10_000u64).for_each(|value| histogram.record(100_000 + value));
+    let found = sample(&histogram, None, 1).quantile(50.0).unwrap();
+    // 1.96 x sqrt(10000 / 4) = 98 ranks either way, known to the width of a bucket.
+    assert!((found.high - found.low - 196.0).abs() < 20.0 && !found.on_step, "{found:?}");
 }
 
 #[test]
@@ -139,14 +216,14 @@ proptest! {
         values.iter().for_each(|&value| histogram.record(value));
         let mut last = 0.0;
         for percent in [0.0, 1.0, 50.0, 90.0, 99.0, 99.9, 100.0] {
-            let found = percentile(&histogram, None, percent, 1).unwrap();
+            let found = sample(&histogram, None, 1).percentile(percent).unwrap();
             prop_assert!(found >= last);
             last = found;
-            let near = percentile(&histogram, None, percent, step).unwrap();
+            let near = sample(&histogram, None, step).percentile(percent).unwrap();
             prop_assert!((near - found).abs() <= step as f64);
         }
         let largest = *values.iter().max().unwrap() as f64;
         prop_assert!((last - largest).abs() <= largest / 128.0 + 1.0);
-        prop_assert_eq!(percentile(&histogram, Some(0), 50.0, step), None);
+        prop_assert_eq!(sample(&histogram, Some(0), step).percentile(50.0), None);
     }
 }

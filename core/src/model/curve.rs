@@ -6,8 +6,8 @@ use core::f64::consts::LN_2;
 
 use super::law::Law;
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
-use super::math::{exp, ln};
 use super::MAX_LEVELS;
+use crate::math::{exp, ln};
 use crate::sort::sort_by;
 
 /// The range of the Hill shape: at 1 a step spreads over eight octaves and is a slope, and

@@ -3,13 +3,13 @@
 use super::curve::{Curve, Rise, Step};
 use super::law::Law;
 use super::least_squares::Unknowns;
-use super::math::{exp, ln};
 use super::robust;
 use super::search::Candidate;
 use super::select::criterion;
 use super::translation::Cause;
 use super::uncertainty::Uncertainty;
 use super::{Workspace, MAX_LEVELS};
+use crate::math::{exp, ln};
 
 /// A step smaller than this many times the spread of the points is not a level's.
 const STEP_OVER_SPREAD: f64 = 3.0;
@@ -68,6 +68,19 @@ pub struct Level {
     pub plateau: bool,
     /// What misses here; a fit of one curve alone cannot know.
     pub cause: Cause,
+}
+
+impl Level {
+    /// The share of the accesses that miss at a working set in bytes.
+    #[must_use]
+    pub fn missing(&self, working_set: f64) -> f64 {
+        let rise = match (self.law, self.shape) {
+            (Some(law), _) => Rise::Law(law),
+            (None, Some(shape)) => Rise::Hill { shape: shape.value },
+            (None, None) => Rise::Share,
+        };
+        Step { ln_capacity: ln(self.capacity.value), rise }.missing(ln(working_set.max(0.0)))
+    }
 }
 
 /// The step of a translation buffer of given reach.
@@ -176,7 +189,7 @@ impl Fit {
     /// the innermost level.
     #[must_use]
     pub fn evaluate(&self, working_set: f64) -> f64 {
-        self.curve.height(ln(working_set), &self.unknowns)
+        self.curve.height(ln(working_set.max(0.0)), &self.unknowns)
     }
 }
 

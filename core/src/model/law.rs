@@ -12,7 +12,7 @@
 //! Their knees lie apart, from less than the capacity to 1.4 of it, so that a size is only read
 //! out of a curve under one of them. They know neither latencies nor points.
 
-use super::math::{exp, ln, sqrt};
+use crate::math::{exp, ln, sqrt};
 
 /// How the misses of a cache rise beyond its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

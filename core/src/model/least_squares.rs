@@ -8,7 +8,7 @@
 //! C. L. Lawson, R. J. Hanson, "Solving Least Squares Problems" (1974), chapter 23: the
 //! active-set method used here.
 
-use super::math::sqrt;
+use crate::math::sqrt;
 
 /// A base latency, six levels and one translation step.
 pub(crate) const MAX_UNKNOWNS: usize = 8;

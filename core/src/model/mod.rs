@@ -37,7 +37,6 @@ pub mod edge;
 mod fit;
 pub mod law;
 mod least_squares;
-mod math;
 pub mod refine;
 mod robust;
 mod search;

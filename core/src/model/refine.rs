@@ -6,7 +6,7 @@
 
 use core::f64::consts::LN_2;
 
-use super::math::{exp, ln};
+use crate::math::{exp, ln};
 use crate::units::Bytes;
 
 /// When an interval of a curve is fine enough.

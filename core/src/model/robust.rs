@@ -11,8 +11,8 @@
 
 use super::curve::Curve;
 use super::least_squares::{NormalEquations, Unknowns};
-use super::math::{ln, sqrt};
 use super::Workspace;
+use crate::math::{ln, sqrt};
 use crate::stats::median;
 
 /// Where the tails begin, in standard deviations: 95 % efficiency on clean Gaussian data.

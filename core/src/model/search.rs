@@ -6,10 +6,10 @@
 use core::f64::consts::LN_2;
 
 use super::curve::{Curve, Rise, Step, SHAPE_RANGE};
-use super::math::{exp, ln};
 use super::robust::{self, Linear};
 use super::simplex::{minimise, Limits, Position};
 use super::{Workspace, MAX_LEVELS};
+use crate::math::{exp, ln};
 
 /// Steps closer than half an octave are one: no plateau between them could be seen.
 const MIN_SEPARATION: f64 = 0.5 * LN_2;

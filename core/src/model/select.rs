@@ -2,9 +2,9 @@
 
 use super::curve::{Curve, Rise, Step};
 use super::fit::{Fit, FitKind};
-use super::math::ln;
 use super::search::{extend, fit_latencies, Candidate, Family};
 use super::{is_reasonable, stairs, FitError, LevelCount, Point, Workspace, MAX_LEVELS};
+use crate::math::ln;
 
 /// Points that a choice needs beyond the parameters, to have something to judge by.
 const SPARE_POINTS: usize = 2;

@@ -8,8 +8,8 @@
 //! Knows curves and fits, not pages of this system: whether "2 MiB pages" behave as such
 //! is for the caller to find out by measuring that second curve with them.
 
-use super::math::ln;
 use super::{Fit, Level};
+use crate::math::ln;
 use crate::units::Bytes;
 
 /// What misses at a level's capacity.

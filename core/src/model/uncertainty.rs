@@ -8,8 +8,8 @@
 
 use super::curve::{Curve, Rise};
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
-use super::math::sqrt;
 use super::{Workspace, MAX_LEVELS};
+use crate::math::sqrt;
 
 /// Latencies, capacities, shapes.
 const MAX_PARAMETERS: usize = MAX_UNKNOWNS + 2 * MAX_LEVELS;
@@ -118,7 +118,7 @@ impl Uncertainty {
 /// A root whose sum may have lost its last bits to rounding, or hold an infinity.
 fn sqrt_or_infinite(variance: f64) -> f64 {
     if variance.is_finite() {
-        sqrt(variance)
+        sqrt(variance.max(0.0))
     } else {
         f64::INFINITY
     }

@@ -2,8 +2,8 @@
 //!
 //! A few tens of kilobytes that would not fit a small stack. It knows no model.
 
-use super::math::ln;
 use super::{is_reasonable, FitError, Point, MAX_POINTS};
+use crate::math::ln;
 use crate::sort::sort_by;
 use crate::stats::median;
 

@@ -48,7 +48,10 @@
 //! working set is what has to be reported then, with the warning `looks-cached`,
 //! which must not be given otherwise. With a pause the medians have to stay
 //! and the trials that it hit have to be counted, with the warning `disturbed`. With
-//! tails, percentiles and mean of single hops are compared, to 3 %. Without
+//! tails, percentiles and mean of single hops are compared, to 3 %. A percentile that
+//! stands on a step exactly, as the 99th does where every 100th hop is slower, is the
+//! slower side: the least that the slowest hundredth takes. A window of its own costs
+//! each hop some 300 ticks of the emulator's: below 15000 ticks that is too much. Without
 //! a clock nothing may be reported, with exit status 3.
 //!
 //! Of a `curve`: how many levels there are, each one's latency, to 3 %, and size, to 10 %, the memory's latency,

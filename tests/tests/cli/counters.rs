@@ -15,6 +15,21 @@ fn counters_count_or_it_is_said_why_not() {
 }
 
 #[test]
+fn lanes_are_counted_or_it_is_said_why_not() {
+    for experiment in ["parallel", "window"] {
+        let arguments = [experiment, "--trials=7", "--size=4M", "--counters"];
+        let document = run(&[&arguments[..], &["--json"]].concat()).expect_json(0);
+        let counted = document.pointer("/points/0/counters").is_some();
+        assert_ne!(counted, warnings(&document).contains(&"counters-unavailable"), "{document:#}");
+        let found = run(&[&arguments[..], &["--csv"]].concat());
+        found.expect_status(0);
+        let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();
+        assert!(fields.len() > 10 && fields.iter().all(|count| *count == fields[0]), "{found}");
+        assert!(found.stdout.lines().next().unwrap_or("").ends_with("counted_walk_cycles"), "{found}");
+    }
+}
+
+#[test]
 fn what_the_kernel_counts_is_always_there() {
     let document = run(&small(&["--json"])).expect_json(0);
     assert!(document.pointer("/node_pairs/0/counters").is_none(), "{document:#}");

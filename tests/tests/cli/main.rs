@@ -8,6 +8,7 @@ mod counters;
 mod distribution;
 mod footprint;
 mod interrupt;
+mod keys;
 mod output;
 mod refused;
 mod results;

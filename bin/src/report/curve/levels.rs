@@ -102,7 +102,7 @@ fn level(out: &mut dyn Write, analysis: &Analysis, cache: &Cache) -> fmt::Result
         (1, Some(Ok(edge))) if capacity.is_none() => padded(format_args!("{}", edge.capacity)),
         _ => match capacity {
             Some(capacity) => padded(format_args!("{}", size(*capacity))),
-            None => padded(format_args!("{} .. {}", size(first.onset), size(last.knee))),
+            None => padded(format_args!("{} .. {}", size(cache.onset), size(cache.knee))),
         },
     };
     write!(
@@ -128,10 +128,10 @@ fn level(out: &mut dyn Write, analysis: &Analysis, cache: &Cache) -> fmt::Result
 pub fn remarks(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     for cache in analysis.caches().iter().filter(|cache| cache.disagrees()) {
         let (number, Some(claim)) = (cache.number, cache.claim) else { continue };
-        let (onset, knee) = (size(cache.first.onset), size(cache.last.knee));
+        let (onset, knee) = (size(cache.onset), size(cache.knee));
         let source = claim.source.name();
         write!(out, "L{number}: {source} reports {}, but the latency rises from {onset} on", claim.size)?;
-        if claim.size.0 as f64 > cache.last.knee {
+        if claim.size.0 as f64 > cache.knee {
             writeln!(
                 out,
                 " and half of the accesses miss at {knee}: a part of it is all that this core gets"

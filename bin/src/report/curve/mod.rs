@@ -10,7 +10,7 @@ use latency_core::text::Text;
 
 use super::figures::Figure;
 use super::terminal::Terminal;
-use super::{counters, plot, svg, text, Report};
+use super::{counters, health, plot, svg, text, Report};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::samples::Sample;
@@ -38,7 +38,7 @@ pub fn report(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         }
         text::conditions(out, report)?;
         text::clock_line(out, report)?;
-        text::health(out, report)?;
+        health::text(out, report)?;
         counters::text(out, report)
     })
 }

@@ -39,7 +39,7 @@ pub fn show(view: &View<'_>, draw: impl FnOnce(&Chart<'_>)) {
     for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
         let edge = analysis.edge.and_then(Result::ok).filter(|_| cache.number == 1);
         let edge = edge.map(|edge| edge.capacity.0 as f64);
-        *place = cache.capacity.or(edge).unwrap_or(cache.last.knee);
+        *place = cache.capacity.or(edge).unwrap_or(cache.knee);
         let latency = Figure(analysis.nanoseconds(cache.first.latency.value));
         // A text takes a part whole or not at all.
         let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));

@@ -55,8 +55,7 @@ pub fn chart<R>(point: &Point, distribution: &Distribution, show: impl FnOnce(&C
 fn fill(distribution: &Distribution, bars: &mut [Bar]) -> usize {
     let (windows, below) = (&distribution.windows, distribution.interrupted_from);
     let step = distribution.step.max(1) as f64;
-    let (Some(least), Some(most)) =
-        (windows.minimum(), hops::percentile(windows, below, SHOWN_PERCENT, distribution.step))
+    let (Some(least), Some(most)) = (windows.minimum(), distribution.sample().percentile(SHOWN_PERCENT))
     else {
         return 0;
     };

@@ -2,10 +2,13 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::decimal::Trimmed;
+
 use super::points;
 use crate::distribution::{Distribution, PERCENTAGES};
 use crate::options::Choice;
 use crate::report::csv::number;
+use crate::report::text::OrderName;
 use crate::report::{counters, Report};
 
 /// Writes the points; the histograms are in the JSON.
@@ -18,8 +21,10 @@ pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         out,
         "from,to,cycles,ns,hop_mean_ns,hop_p50_ns,hop_p90_ns,hop_p95_ns,hop_p99_ns,hop_p99_9_ns,hop_p99_99_ns,\
          hop_max_ns,hop_batch_ratio,timer_mean_ns,timer_step_ns,interrupted_from_ns,refresh_period_us,\
-         hops_per_window,windows,interrupted_windows,context_switches,working_set_bytes,stride_bytes,pages_asked,\
-         pages_obtained,verified,seed"
+         hops_per_window,windows,interrupted_windows,context_switches,hop_p50_low_ns,hop_p50_high_ns,hop_p90_low_ns,\
+         hop_p90_high_ns,hop_p95_low_ns,hop_p95_high_ns,hop_p99_low_ns,hop_p99_high_ns,hop_p99_9_low_ns,\
+         hop_p99_9_high_ns,hop_p99_99_low_ns,hop_p99_99_high_ns,hop_percentiles_on_step,working_set_bytes,stride_bytes,\
+         order,kernel,pages_asked,pages_obtained,verified,seed"
     )?;
     if report.options.counters {
         counters::csv_names(out)?;
@@ -33,7 +38,8 @@ pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         number(out, nanoseconds.and_then(|nanoseconds| report.clock.ticks(nanoseconds)))?;
         number(out, nanoseconds)?;
         hops(out, distribution)?;
-        write!(out, "{},{},{},", point.size.0, point.stride.0, point.pages.word())?;
+        write!(out, "{},{},{},", point.size.0, point.stride.0, OrderName(point.order))?;
+        write!(out, "{},{},", point.kernel.name, point.pages.word())?;
         match measured {
             Some(measured) => {
                 write!(
@@ -55,7 +61,7 @@ pub fn csv(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
 }
 
 fn hops(out: &mut dyn Write, distribution: Option<&Distribution>) -> fmt::Result {
-    let Some(found) = distribution else { return out.write_str(",,,,,,,,,,,,,,,,,") };
+    let Some(found) = distribution else { return out.write_str(",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,") };
     number(out, Some(found.mean_ns()))?;
     for percent in PERCENTAGES {
         number(out, found.percentile_ns(percent))?;
@@ -68,5 +74,18 @@ fn hops(out: &mut dyn Write, distribution: Option<&Distribution>) -> fmt::Result
     number(out, found.refresh().map(|(microseconds, _)| microseconds))?;
     write!(out, "{},{},", found.each, found.total())?;
     let interrupted = found.interruptions.marked + found.interrupted();
-    write!(out, "{interrupted},{},", found.interruptions.switches)
+    write!(out, "{interrupted},{},", found.interruptions.switches)?;
+    let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
+    for quantile in &quantiles {
+        number(out, quantile.map(|quantile| quantile.low))?;
+        number(out, quantile.map(|quantile| quantile.high))?;
+    }
+    let mut separator = "";
+    for (percent, quantile) in PERCENTAGES.into_iter().zip(quantiles) {
+        if quantile.is_some_and(|quantile| quantile.on_step) {
+            write!(out, "{separator}p{}", Trimmed(percent))?;
+            separator = " ";
+        }
+    }
+    out.write_char(',')
 }

@@ -2,7 +2,9 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::hops::Quantile;
 use latency_core::json::{Layout, Writer};
+use latency_core::stats::Interval;
 
 use super::points;
 use crate::distribution::{Distribution, PERCENTAGES};
@@ -53,6 +55,20 @@ fn hops(json: &mut Json<'_>, found: &Distribution) -> fmt::Result {
         optional(json, found.percentile_ns(percent), DECIMALS)?;
     }
     json.end_object()?;
+    json.key("hop_percentile_intervals_ns")?.begin_object()?;
+    for (key, percent) in KEYS.into_iter().zip(PERCENTAGES) {
+        json.key(key)?;
+        let quantile = found.quantile_ns(percent);
+        interval(json, quantile.map(|Quantile { low, high, .. }| Interval { low, high }))?;
+    }
+    json.end_object()?;
+    json.key("hop_percentiles_on_step")?.begin_array()?;
+    for (key, percent) in KEYS.into_iter().zip(PERCENTAGES) {
+        if found.quantile_ns(percent).is_some_and(|quantile| quantile.on_step) {
+            json.string(key)?;
+        }
+    }
+    json.end_array()?;
     json.key("hop_max_ns")?;
     optional(json, found.maximum_ns(), DECIMALS)?;
     json.key("round_mean_ns")?;

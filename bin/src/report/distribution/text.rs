@@ -2,13 +2,14 @@
 
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::hops::Quantile;
 
 use super::{bars, points};
 use crate::distribution::{Distribution, PERCENTAGES};
 use crate::report::figures::Figure;
 use crate::report::plot;
 use crate::report::text::{clock_line, conditions, pair};
-use crate::report::{counters, Report};
+use crate::report::{counters, health, Report};
 use crate::result::ClockFacts;
 
 /// Single hops and batches agree if they differ by no more.
@@ -43,10 +44,11 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     }
     conditions(out, report)?;
     clock_line(out, report)?;
+    health::text(out, report)?;
     counters::text(out, report)
 }
 
-/// Percentiles, maximum and mean, in nanoseconds and in ticks.
+/// Percentiles with their intervals, maximum and mean, in nanoseconds and in ticks.
 fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::Result {
     const WIDTH: usize = 8;
     write!(out, "\n{:<10}", if found.each == 1 { "one hop" } else { "mean of" })?;
@@ -57,26 +59,64 @@ fn table(out: &mut dyn Write, clock: &ClockFacts, found: &Distribution) -> fmt::
         write!(out, "{label:>WIDTH$}")?;
     }
     writeln!(out, "{:>WIDTH$}{:>WIDTH$}", "max", "mean")?;
-    let nanoseconds = || {
-        let percentiles = PERCENTAGES.into_iter().map(|percent| found.percentile_ns(percent));
-        percentiles.chain([found.maximum_ns(), Some(found.mean_ns())]).map(|value| value.unwrap_or(f64::NAN))
-    };
-    let row = |out: &mut dyn Write, label: &str, values: &mut dyn Iterator<Item = f64>| {
+    let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
+    let tail = [found.maximum_ns().unwrap_or(f64::NAN), found.mean_ns()];
+    let row = |out: &mut dyn Write, label: &str, of: &dyn Fn(f64) -> f64, mark: bool| {
         write!(out, "{label:<10}")?;
-        for value in values {
-            write!(out, "{:>WIDTH$}", Figure(value))?;
+        for quantile in &quantiles {
+            let (value, on_step) = quantile.map_or((f64::NAN, false), |it| (it.value, it.on_step));
+            let star = if mark && on_step { "*" } else { "" };
+            write!(out, "{:>width$}{star}", Figure(of(value)), width = WIDTH - star.len())?;
         }
+        tail.iter().try_for_each(|value| write!(out, "{:>WIDTH$}", Figure(of(*value))))?;
         out.write_char('\n')
     };
     let (label, cycles) = if found.each == 1 { ("ns", "cycles") } else { ("hops: ns", "cycles") };
-    row(out, label, &mut nanoseconds())?;
-    row(out, cycles, &mut nanoseconds().map(|value| clock.ticks(value).unwrap_or(f64::NAN)))
+    row(out, label, &|value| value, true)?;
+    row(out, cycles, &|value| clock.ticks(value).unwrap_or(f64::NAN), false)?;
+    if quantiles.iter().flatten().any(|quantile| is_wide(found, quantile)) {
+        for (label, end) in
+            [("95 % from", (|it| it.low) as fn(&Quantile) -> f64), ("       to", |it: &Quantile| it.high)]
+        {
+            // Padding is cut off behind the last one.
+            let mut blanks = 0;
+            write!(out, "{label:<10}")?;
+            for quantile in &quantiles {
+                match quantile.filter(|quantile| is_wide(found, quantile)) {
+                    Some(quantile) => {
+                        write!(out, "{:>width$}", Figure(end(&quantile)), width = WIDTH * (blanks + 1))?;
+                        blanks = 0;
+                    }
+                    None => blanks += 1,
+                }
+            }
+            out.write_char('\n')?;
+        }
+    }
+    for (percent, quantile) in PERCENTAGES.iter().zip(&quantiles) {
+        let Some(quantile) = quantile.filter(|quantile| quantile.on_step) else { continue };
+        writeln!(
+            out,
+            "* p{} stands on a step between {} and {}: it is given as the slower side, which the slowest {} % take",
+            Trimmed(*percent),
+            Span(quantile.low),
+            Span(quantile.high),
+            Trimmed(100.0 - percent)
+        )?;
+    }
+    Ok(())
 }
 
-/// Whether single hops and batches tell the same, and why the median does not.
+/// Whether the hops were too few to tell a percentile as exactly as the counter and the histogram could.
+fn is_wide(found: &Distribution, quantile: &Quantile) -> bool {
+    const LEAST: f64 = 0.02;
+    quantile.high - quantile.low > found.time(found.step as f64).max(LEAST * quantile.value)
+}
+
+/// Whether single hops and batches tell the same, and why mean and median do not.
 fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
-    write!(out, "Mean:       of a round, single hops {} ns, ", Figure(found.round_ns))?;
-    write!(out, "batches in turn with them {} ns", Figure(found.batch_ns))?;
+    write!(out, "Mean:       as `matrix` has it: {} ns of single hops, ", Figure(found.round_ns))?;
+    write!(out, "{} ns of batches in turn with them", Figure(found.batch_ns))?;
     match &found.ratio {
         Some(ratio) => {
             let agree = (ratio.median - 1.0).abs() <= AGREEMENT;
@@ -88,15 +128,19 @@ fn mean(out: &mut dyn Write, found: &Distribution) -> fmt::Result {
         }
         None => out.write_str("; too few rounds to compare")?,
     }
+    out.write_str(
+        "\n            (means of stretches as long as a batch, the most frequent in a round, median over rounds)\n",
+    )?;
+    let all = found.mean_ns();
+    let line = |out: &mut dyn Write, name: &str, value: f64, reason: &str| {
+        let difference = (value / all - 1.0) * 100.0;
+        let (size, side) = (difference.abs(), if difference < 0.0 { "below" } else { "above" });
+        write!(out, "            {name} is {} % {side} the mean of all hops", Figure(size))?;
+        writeln!(out, "{}", if difference < -1.0 { reason } else { "" })
+    };
+    line(out, "that", found.round_ns, ": stretches that others disturbed weigh in the latter alone")?;
     let median = found.percentile_ns(50.0).unwrap_or(f64::NAN);
-    let difference = (median / found.mean_ns() - 1.0) * 100.0;
-    let (size, side) = (difference.abs(), if difference < 0.0 { "below" } else { "above" });
-    write!(out, "\n            the median is {} % {side} the mean", Figure(size))?;
-    out.write_str(if difference < -1.0 {
-        ": slow hops weigh in a mean, and in batches, which are means of hops\n"
-    } else {
-        "\n"
-    })
+    line(out, "the median", median, ": slow hops weigh in a mean, and in batches, which are means of hops")
 }
 
 /// What a pair of stamps costs by itself.

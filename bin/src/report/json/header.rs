@@ -4,8 +4,8 @@ use core::fmt;
 
 use latency_core::units::PageSize;
 
-use super::{optional, Json, DECIMALS};
-use crate::report::Report;
+use super::{Json, DECIMALS};
+use crate::report::{health, Report};
 use crate::result::ClockFacts;
 
 /// The version of the document's shape: raised when a key changes its meaning or goes.
@@ -23,12 +23,7 @@ pub(in crate::report) fn header(json: &mut Json<'_>, report: &Report<'_, '_>) ->
     json.key("partial")?.bool(report.partial)?;
     machine(json, report)?;
     clock(json, report)?;
-    json.key("health")?.begin_object()?;
-    json.key("l1_core_cycles")?;
-    optional(json, report.health.l1_cycles, DECIMALS)?;
-    json.key("multiply_add_ratio")?;
-    optional(json, report.health.multiply_ratio, DECIMALS)?;
-    json.end_object()?;
+    health::json(json, report)?;
     json.key("warnings")?.begin_array()?;
     for warning in report.warnings.iter() {
         json.begin_object()?;

@@ -90,8 +90,8 @@ pub(super) fn edge(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
 fn level(json: &mut Json<'_>, analysis: &Analysis, cache: &Cache) -> fmt::Result {
     json.begin_object()?;
     json.key("level")?.u64(cache.number.into())?;
-    json.key("onset_bytes")?.decimal(cache.first.onset, 0)?;
-    json.key("knee_bytes")?.decimal(cache.last.knee, 0)?;
+    json.key("onset_bytes")?.decimal(cache.onset, 0)?;
+    json.key("knee_bytes")?.decimal(cache.knee, 0)?;
     json.key("capacity_bytes")?;
     optional(json, cache.capacity, 0)?;
     json.key("law")?;

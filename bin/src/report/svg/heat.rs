@@ -26,7 +26,6 @@ const SCALE_STEPS: u32 = 24;
 const SCALE_WIDTH: f64 = 192.0;
 const SCALE_HEIGHT: f64 = 12.0;
 const NARROWEST: f64 = 460.0;
-const REASONS: usize = 4;
 const REASON_LINE: f64 = 17.0;
 
 /// Writes a matrix as one SVG document.
@@ -45,7 +44,7 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>) -> fmt::Result {
     let scale_top = bottom + EDGE;
     let notes_top = if shades.is_some() { scale_top + SCALE_HEIGHT + EDGE } else { scale_top };
     let room = width - 2.0 * EDGE;
-    let reasons = matrix.reasons::<REASONS>();
+    let reasons = matrix.reasons();
     let notes = reasons.iter().flatten().flat_map(|reason| lines(reason, Size::Small, room - 16.0)).count();
     let height = notes_top + REASON_LINE * notes as f64 + if notes > 0 { EDGE / 2.0 } else { 0.0 };
 
@@ -65,9 +64,10 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>) -> fmt::Result {
     for reason in reasons.into_iter().flatten() {
         writeln!(
             out,
-            "<text class=\"quiet\" x=\"{}\" y=\"{:.1}\">–</text>",
+            "<text class=\"quiet\" x=\"{}\" y=\"{:.1}\">{}</text>",
             Decimal(EDGE),
-            Decimal(baseline + 4.0)
+            Decimal(baseline + 4.0),
+            matrix.mark(reason)
         )?;
         for line in lines(reason, Size::Small, room - 16.0) {
             let x = Decimal(EDGE + 16.0);
@@ -162,11 +162,12 @@ impl Grid<'_, '_> {
                 )
             }
             (cell, _) => {
-                let reason = Escaped(cell.err().unwrap_or("no number"));
+                let reason = cell.err().unwrap_or("no number");
+                let (mark, reason) = (self.matrix.mark(reason), Escaped(reason));
                 writeln!(
                     out,
                     "<g><title>node {row} to node {column}: {reason}</title><rect class=\"none\" {frame}/>\
-                     <text class=\"number quiet\" {place}>–</text></g>"
+                     <text class=\"number quiet\" {place}>{mark}</text></g>"
                 )
             }
         }

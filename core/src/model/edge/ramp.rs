@@ -2,7 +2,7 @@
 //!
 //! Pure arithmetic on (size, share) pairs; how they came about is not its matter.
 
-use crate::model::math::{ln, sqrt};
+use crate::math::{ln, sqrt};
 
 /// No first-level cache has had more ways.
 const MOST_WAYS: u32 = 64;

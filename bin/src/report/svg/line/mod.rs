@@ -9,7 +9,7 @@ use super::style::SERIES;
 use super::text::{width, Escaped, Size};
 use super::{begin, heading_height, EDGE};
 use crate::report::axis::{Plane, Title};
-use crate::report::chart::{Chart, Data};
+use crate::report::chart::{Chart, Data, Scale};
 use crate::report::labels::{Place, Shelves};
 use core::fmt::{self, Write};
 use data::{swatch, Canvas, SWATCH_WIDTH};
@@ -22,6 +22,8 @@ const LEFT: f64 = 80.0;
 /// Below the plot: the labels of the horizontal axis and its title.
 const BELOW: f64 = 62.0;
 const MOST_X_TICKS: usize = 10;
+/// Small whole numbers take less room, and those between would have to be guessed.
+const MOST_ORDINAL_TICKS: usize = 16;
 const MOST_Y_TICKS: usize = 6;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_GAP: f64 = 24.0;
@@ -37,7 +39,9 @@ const MARK_GAP: f64 = 5.0;
 /// Where `out` fails.
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
-    let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
+    let ordinal = matches!(chart.x_axis.scale, Scale::Ordinal);
+    let x_ticks = if ordinal { MOST_ORDINAL_TICKS } else { MOST_X_TICKS };
+    let Some(plane) = Plane::of(chart, x_ticks, MOST_Y_TICKS) else {
         begin(out, WIDTH, heading + 2.0 * EDGE, chart.title, chart.subtitle)?;
         writeln!(out, "<text x=\"{}\" y=\"{:.1}\">no points</text>", Decimal(EDGE), Decimal(heading + EDGE))?;
         return out.write_str("</svg>\n");

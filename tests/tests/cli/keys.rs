@@ -1,0 +1,81 @@
+//! Saved results can be told apart row by row: no two have the same conditions, in CSV and in JSON alike.
+
+use std::collections::BTreeSet;
+
+use latency_tests::directory::Directory;
+use latency_tests::document::at;
+use latency_tests::run::run;
+
+/// Every experiment that measures, with what makes it short.
+const EXPERIMENTS: [&[&str]; 8] = [
+    &["matrix", "--size=1M"],
+    &["curve", "--min-size=8K", "--max-size=1M", "--points-per-octave=2"],
+    &["parallel", "--size=1M"],
+    // Large enough for the test of the window.
+    &["window"],
+    &["distribution", "--size=1M"],
+    &["order", "--size=1M"],
+    &["pages", "--size=8M"],
+    &["variants", "--size=8M"],
+];
+
+/// Columns that say what was measured, and not what was found.
+const CONDITIONS: [&str; 15] = [
+    "from",
+    "to",
+    "variant",
+    "lanes",
+    "work",
+    "prefetch",
+    "filler",
+    "fillers",
+    "working_set_bytes",
+    "stride_bytes",
+    "order",
+    "kernel",
+    "pages_asked",
+    "pages_obtained",
+    "seed",
+];
+
+fn short<'a>(experiment: &[&'a str], format: &'a str) -> Vec<&'a str> {
+    let mut line = experiment.to_vec();
+    line.extend(["--trials=2", "--iters=200", "--warmup-iters=100", "--progress=never", format]);
+    line
+}
+
+#[test]
+fn no_two_rows_of_an_experiment_have_the_same_conditions() {
+    for experiment in EXPERIMENTS {
+        let found = run(&short(experiment, "--csv"));
+        let rows: Vec<Vec<&str>> =
+            found.expect_status(0).stdout.lines().map(|line| line.split(',').collect()).collect();
+        let (names, rows) = rows.split_first().expect("a header");
+        let mut seen = BTreeSet::new();
+        for row in rows {
+            assert_eq!(row.len(), names.len(), "{experiment:?}: {row:?}");
+            let conditions = names.iter().zip(row).filter(|(name, _)| CONDITIONS.contains(name));
+            let key: Vec<(&str, &str)> = conditions.map(|(name, cell)| (*name, *cell)).collect();
+            assert!(seen.insert(key.clone()), "{experiment:?} has two rows of {key:?}");
+        }
+        assert!(!rows.is_empty(), "{experiment:?}");
+    }
+}
+
+/// A row that is taken for another has another time than that.
+#[test]
+fn every_row_of_a_saved_result_is_itself() {
+    let directory = Directory::new("keys");
+    for experiment in EXPERIMENTS {
+        for format in ["--csv", "--json"] {
+            let path = directory.path().join("saved");
+            std::fs::write(&path, &run(&short(experiment, format)).expect_status(0).stdout).expect("a file");
+            let path = path.to_str().expect("a path in UTF-8");
+            let compared = run(&["compare", "--json", path, path]).expect_json(0);
+            for point in at(&compared, "/points").as_array().expect("points") {
+                assert_eq!(at(point, "/ratio"), 1.0, "{experiment:?} {format}: {point}");
+                assert_eq!(at(point, "/interpolated"), false, "{experiment:?} {format}: {point}");
+            }
+        }
+    }
+}
