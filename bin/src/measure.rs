@@ -135,6 +135,40 @@ impl<'t> Stopwatch<'t> {
         self.walk_for(subject, node, subject.buffer.chain().nodes(), MOST_NS).map(drop)
     }
 
+    /// Walks laps that do not count, until one is not faster than the one before, or there were `most` of them.
+    ///
+    /// A cache with random victims keeps ever more of a working set of about its size: of the lines that a cyclic
+    /// walk visits, two in so many laps are missed in each.
+    ///
+    /// # Errors
+    ///
+    /// As [`warm_up`](Self::warm_up).
+    pub fn walk_until_steady(
+        &self,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        most: u32,
+    ) -> Result<(), Failure<'static>> {
+        const FASTER: f64 = 0.985;
+        // Of very short laps several, so that a clock can tell.
+        let hops = subject.buffer.chain().nodes().max(FEWEST_HOPS * 32);
+        let mut last = f64::INFINITY;
+        for _ in 0..most {
+            let mut left = hops;
+            let mut spent_ns = 0.0;
+            while left > 0 {
+                let part = left.min(FEWEST_HOPS * 16);
+                spent_ns += self.walk(subject, node, part)?;
+                left -= part;
+            }
+            if spent_ns > last * FASTER {
+                break;
+            }
+            last = spent_ns;
+        }
+        Ok(())
+    }
+
     /// Walks `hops` hops, or `most_ns`: the hops made, and the nanoseconds that they took, whatever interrupted them.
     ///
     /// # Errors

@@ -84,6 +84,82 @@ fn without_a_clock_nothing_is_reported() {
 }
 
 #[test]
+fn a_curve_shows_two_levels() {
+    check(
+        "a curve, two levels",
+        "experiment=curve level=16K:8:1000 level=128K:8:3000 latency=0:0:7000 max-size=512K",
+    );
+}
+
+#[test]
+fn a_curve_shows_two_levels_with_random_victims_through_noise() {
+    check(
+        "a curve, two random levels, noise",
+        "experiment=curve level=16K:8:1000:random level=128K:16:2500:random latency=0:0:6000 max-size=1M \
+         noise=5:500",
+    );
+}
+
+#[test]
+fn a_curve_shows_three_levels_of_both_kinds() {
+    check(
+        "a curve, three levels, the last random",
+        "experiment=curve level=8K:8:1000 level=32K:8:2000 level=128K:16:3500:random latency=0:0:7000 \
+         max-size=768K",
+    );
+}
+
+#[test]
+fn a_curve_shows_three_levels_through_noise() {
+    check(
+        "a curve, three levels, noise",
+        "experiment=curve level=8K:8:1000 level=64K:8:2000 level=256K:16:4000 latency=0:0:8000 max-size=1M \
+         noise=4:300",
+    );
+}
+
+#[test]
+fn a_curve_shows_four_levels() {
+    check(
+        "a curve, four levels",
+        "experiment=curve level=8K:4:1000 level=32K:8:2000 level=128K:8:3000 level=512K:16:4500 \
+         latency=0:0:7000 max-size=2M",
+    );
+}
+
+#[test]
+fn a_curve_tells_translation_from_caches() {
+    check(
+        "a curve, a translation buffer",
+        "experiment=curve level=8K:8:1000 level=512K:8:3000 latency=0:0:6000 tlb=32:500 max-size=2M",
+    );
+}
+
+#[test]
+fn a_prefetcher_helps_walks_in_order_alone() {
+    check(
+        "orders, a prefetcher",
+        "experiment=order latency=0:0:3000 prefetch=8 level=32K:8:1000 size=4M iters=500 trials=210",
+    );
+}
+
+#[test]
+fn without_a_prefetcher_the_order_does_not_matter() {
+    check(
+        "orders, no prefetcher",
+        "experiment=order latency=0:0:3000 level=32K:8:1000 size=4M iters=500 trials=210",
+    );
+}
+
+#[test]
+fn translation_costs_what_it_costs() {
+    check(
+        "pages, a translation buffer",
+        "experiment=pages latency=0:0:3000 level=32K:8:1000 tlb=64:1500 size=8M pool=16M",
+    );
+}
+
+#[test]
 fn the_model_given() {
     match std::env::var(MODEL_VARIABLE) {
         Ok(line) if !line.trim().is_empty() => check("the model given", &line),

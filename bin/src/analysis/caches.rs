@@ -7,7 +7,7 @@ use core::cmp::Ordering;
 
 use latency_core::math::ln;
 use latency_core::model::translation::Cause;
-use latency_core::model::{Estimate, Fit, Level, Point, MAX_LEVELS, MAX_POINTS};
+use latency_core::model::{Estimate, Fit, FitKind, Level, Point, MAX_LEVELS, MAX_POINTS};
 use latency_core::stats;
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
@@ -83,6 +83,8 @@ pub struct Cache {
     pub stages: u32,
     /// What the system reports of it.
     pub claim: Option<Claim>,
+    /// Its size in bytes, where that can be told: an interval is all that a stair of Hill curves gives.
+    pub capacity: Option<f64>,
 }
 
 impl Cache {
@@ -101,12 +103,18 @@ pub(super) fn caches(fit: &Fit, claims: &Claims) -> ([Cache; MAX_LEVELS], usize)
     let mut found = [Cache::default(); MAX_LEVELS];
     let mut count = 0;
     let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
-    let numbers = assign(levels(), claims);
+    let mut numbers = assign(levels(), claims);
+    let assigned = || numbers.iter().flatten();
+    if fit.kind == FitKind::Laws && assigned().zip(assigned().skip(1)).any(|(one, next)| one >= next) {
+        // Such a stair has no stages: what is reported does not go with what was seen.
+        numbers = [None; MAX_LEVELS];
+    }
     let mut last_number = 0;
     for (level, assigned) in levels().zip(numbers) {
         // Without claims, what has no plateau of its own is the end of the cache before it.
-        let number = assigned.unwrap_or(last_number + u32::from(level.plateau || last_number == 0));
-        let (onset, knee) = (level.onset, level.capacity.value);
+        let apart = level.plateau || last_number == 0 || fit.kind == FitKind::Laws;
+        let number = assigned.unwrap_or(last_number + u32::from(apart));
+        let (onset, knee) = (level.onset, level.knee);
         if number == last_number {
             if let Some(cache) = found.get_mut(..count).and_then(<[_]>::last_mut) {
                 cache.last = *level;
@@ -114,7 +122,8 @@ pub(super) fn caches(fit: &Fit, claims: &Claims) -> ([Cache; MAX_LEVELS], usize)
             }
         } else if let Some(slot) = found.get_mut(count) {
             let claim = claims.level(number).copied();
-            *slot = Cache { number, first: *level, last: *level, onset, knee, stages: 1, claim };
+            let capacity = level.law.map(|_| level.capacity.value);
+            *slot = Cache { number, first: *level, last: *level, onset, knee, stages: 1, claim, capacity };
             count += 1;
         }
         last_number = number;
@@ -173,9 +182,9 @@ fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) 
             } else {
                 cost += UNUSED * f64::from(number - 1);
             }
-            cost += STAGE * off(number, level.capacity.value);
+            cost += STAGE * off(number, level.knee);
             *slot = Some(number);
-            before = Some((number, level.capacity.value));
+            before = Some((number, level.knee));
         }
         let Some((number, knee)) = before else { break };
         cost += off(number, knee) + UNUSED * f64::from(last.saturating_sub(number));
@@ -202,11 +211,7 @@ mod tests {
         for &(level, size) in claims {
             reported.add(Claim { level, size: Bytes(size), ways: 0, source: Source::Sysfs });
         }
-        let level = |knee: &f64| Level {
-            capacity: Estimate { value: *knee, error: 0.0 },
-            plateau: true,
-            ..Level::default()
-        };
+        let level = |knee: &f64| Level { knee: *knee, plateau: true, ..Level::default() };
         let levels: Vec<Level> = knees.iter().map(level).collect();
         assign(levels.iter(), &reported)[..knees.len()].to_vec()
     }

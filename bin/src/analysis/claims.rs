@@ -3,6 +3,7 @@
 use latency_core::units::Bytes;
 
 use crate::machine::Machine;
+use crate::processor::Platform;
 
 /// The most levels that are kept.
 pub const MAX_CLAIMS: usize = 4;
@@ -50,10 +51,14 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// What sysfs reports, and CPUID for levels of which sysfs says nothing.
+    /// What sysfs reports, and CPUID for levels of which sysfs says nothing; nothing under an emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();
+        if machine.processor.platform == Platform::Emulated {
+            // Nothing that a program meets there is what is reported.
+            return claims;
+        }
         for cache in machine.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
             claims.add(Claim {
                 level: cache.level,

@@ -7,8 +7,8 @@
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, Classification, PageKnee};
 use latency_core::model::{
-    fit_classic, fit_classic_fixed, fit_hill, Fit, FitError, LevelCount, Point, Workspace, MAX_LEVELS,
-    MAX_POINTS,
+    fit_classic, fit_classic_fixed, fit_hill, fit_laws, Fit, FitError, LevelCount, Point, Workspace,
+    MAX_LEVELS, MAX_POINTS,
 };
 use latency_core::stats;
 use latency_core::units::Bytes;
@@ -23,7 +23,9 @@ use super::samples::{collect, Sample};
 pub struct Analysis {
     /// The core's clock by which cycles become nanoseconds; `None` where the fits are in nanoseconds.
     pub gigahertz: Option<f64>,
-    /// The stair of Hill curves: the model that levels are reported from.
+    /// The stair whose steps follow laws of replacement.
+    pub laws: Result<Fit, FitError>,
+    /// The stair of Hill curves, which suits caches that follow none.
     pub hill: Result<Fit, FitError>,
     /// The mixture by share of the working set, sizes free.
     pub classic: Result<Fit, FitError>,
@@ -35,6 +37,8 @@ pub struct Analysis {
     pub claims: Claims,
     /// The first translation buffer: its pages, and what a miss adds, in the unit of the fits.
     pub translation: Option<PageKnee>,
+    /// Whether the caches are read from the laws.
+    lawful: bool,
     caches: [Cache; MAX_LEVELS],
     count: usize,
     /// The largest working set that was fitted.
@@ -70,26 +74,37 @@ impl Analysis {
         let fixed = (!sizes.is_empty()).then(|| fit_classic_fixed(points, sizes, &mut workspace));
         let rules = Classification::new(PAGE);
         let mut hill = fit_hill(points, LevelCount::Chosen, None, &mut workspace);
-        let mut translation = None;
-        if let Ok(fit) = &mut hill {
-            let reach = translation::first_reach(&rules, fit, knees.as_slice());
-            translation = reach.and_then(|reach| knees.at(reach / PAGE.0 as f64));
-            if let Some(Ok(with_reach)) =
-                reach.map(|reach| fit_hill(points, LevelCount::Chosen, Some(reach), &mut workspace))
-            {
-                *fit = with_reach;
-            }
+        let mut laws = fit_laws(points, None, &mut workspace);
+        let fits = [&laws, &hill].into_iter().filter_map(|fit| fit.as_ref().ok());
+        let reach = fits
+            .into_iter()
+            .find(|fit| follows(fit, &hill, &claims))
+            .and_then(|fit| translation::first_reach(&rules, fit, knees.as_slice()));
+        let translation = reach.and_then(|reach| knees.at(reach / PAGE.0 as f64));
+        if reach.is_some() {
+            hill = fit_hill(points, LevelCount::Chosen, reach, &mut workspace).or(hill);
+            laws = fit_laws(points, reach, &mut workspace).or(laws);
+        }
+        for fit in [&mut hill, &mut laws].into_iter().filter_map(|fit| fit.as_mut().ok()) {
             if knees.looked {
                 rules.classify(fit, knees.as_slice());
             }
         }
         let gigahertz = in_cycles.then(|| clock(dense())).flatten();
+        let lawful = laws.as_ref().is_ok_and(|laws| follows(laws, &hill, &claims));
+        let shown = if lawful { &laws } else { &hill };
         let (mut caches, count) =
-            hill.as_ref().map_or(([Cache::default(); MAX_LEVELS], 0), |fit| caches(fit, &claims));
+            shown.as_ref().map_or(([Cache::default(); MAX_LEVELS], 0), |fit| caches(fit, &claims));
         let reach = translation.map(|knee| knee.pages * PAGE.0 as f64);
         plateaus(caches.get_mut(..count).unwrap_or_default(), points, reach);
+        if let (Some(Cache { number: 1, capacity, .. }), Some(Ok(edge))) = (caches.first_mut(), edge) {
+            // Its geometry came out whole, so that it is exact.
+            *capacity = edge.ways.map(|_| edge.capacity.0 as f64).or(*capacity);
+        }
         Analysis {
             gigahertz,
+            lawful,
+            laws,
             hill,
             classic,
             fixed,
@@ -127,11 +142,41 @@ impl Analysis {
         self.largest.0 / 2 >= claim.size.0
     }
 
+    /// The model that levels are reported from.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn shown(&self) -> &Result<Fit, FitError> {
+        if self.lawful {
+            &self.laws
+        } else {
+            &self.hill
+        }
+    }
+
     /// The caches as a program meets them, nearest first.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         self.caches.get(..self.count).unwrap_or_default()
     }
+}
+
+/// Whether the caches follow laws of replacement so closely that sizes may be read from those.
+fn follows(fit: &Fit, hill: &Result<Fit, FitError>, claims: &Claims) -> bool {
+    /// Simulated caches stay below it, as far as they are measured without noise.
+    const CLOSE: f64 = 0.01;
+    /// Simulated ones with noise of 3 % do; real ones that are shared, or disturbed, do not.
+    const CLOSER_THAN_REAL: f64 = 0.022;
+    /// A Bayesian criterion that is larger by less says little against laws.
+    const EVIDENCE: f64 = 10.0;
+    let Ok(hill) = hill else { return true };
+    // Where nothing is reported, nothing tells which stages of a Hill stair are one cache.
+    fit.kind == hill.kind
+        || fit.rms_residual < CLOSE
+        || fit.rms_residual < hill.rms_residual.min(CLOSER_THAN_REAL)
+        || fit.bic < hill.bic + EVIDENCE
+        || claims.iter().next().is_none()
 }
 
 /// The median core clock in gigahertz: cycles over nanoseconds.

@@ -24,6 +24,8 @@ const MISS: f64 = 2.0;
 const WALK: f64 = 8.0;
 /// A buffer's cost is taken where it holds no more than a part of the pages.
 const BEYOND: u64 = 3;
+/// Between a reach and the next span tried, so many parts are tried besides.
+const PARTS: u64 = 5;
 /// Reaches are found to a step of the probe; two within this factor are taken for one.
 const SAME_REACH: u64 = 2;
 
@@ -32,6 +34,8 @@ const SAME_REACH: u64 = 2;
 pub struct Buffer {
     /// The last span of one line on each 4 KiB without a miss.
     pub reach: Bytes,
+    /// The next one that was tried, which has them.
+    pub beyond: Bytes,
     /// What a miss costs beyond a hit of the first level, in core cycles, or nanoseconds without them.
     pub miss: f64,
 }
@@ -73,12 +77,42 @@ pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64>
     Some(latency(spread)? - latency(dense)?)
 }
 
+/// An [`excess`] that is more than two measurements differ by; 0 for less.
+fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
+    /// A miss is a good part of a hit in any cache that holds so few lines.
+    const PART: f64 = 0.05;
+    let dense = latency(find(outcomes, pages, (Order::Random, Bytes(64), Bytes(64 * lines)))?)?;
+    excess(outcomes, pages, lines).map(|excess| if excess < PART * dense { 0.0 } else { excess })
+}
+
+/// The numbers of lines that were probed on one kind of pages, ascending.
+fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item = u64> + Clone + 'o {
+    let page = PageSize::Small.bytes();
+    let after = move |least: u64| {
+        let points = outcomes.iter().map(|outcome| &outcome.point);
+        let mine = points.filter(|point| point.pages == pages && point.order == Order::Random);
+        mine.filter(|point| point.stride == page)
+            .map(|point| point.size.0 / page.0)
+            .filter(|lines| *lines > least)
+            .min()
+    };
+    core::iter::successors(after(0), move |lines| after(*lines))
+}
+
+/// The numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
+pub fn between(buffer: &Buffer) -> impl Iterator<Item = u64> {
+    let page = PageSize::Small.bytes();
+    let (last, beyond) = (buffer.reach.0 / page.0, buffer.beyond.0 / page.0);
+    (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)
+}
+
 /// What the probe says of the buffers behind one kind of pages.
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
-    let levels = levels(|lines| excess(outcomes, pages, lines));
+    let levels = levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines));
     let measured = excess(outcomes, pages, 16).is_some();
-    let small = self::levels(|lines| excess(outcomes, Pages::Small4k, lines));
+    let small =
+        self::levels(probed(outcomes, Pages::Small4k), |lines| clear(outcomes, Pages::Small4k, lines));
     let behaves_as_small = match (small, levels) {
         _ if pages == Pages::Small4k || !measured => None,
         ([_, Some(small)], [_, Some(large)]) => Some(large.reach <= small.reach.times(SAME_REACH)),
@@ -89,26 +123,30 @@ pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
 }
 
 /// First and second level, by what each number of lines takes longer.
-fn levels(excess: impl Fn(u64) -> Option<f64>) -> [Option<Buffer>; 2] {
+fn levels(
+    probed: impl Iterator<Item = u64> + Clone,
+    excess: impl Fn(u64) -> Option<f64>,
+) -> [Option<Buffer>; 2] {
     let page = PageSize::Small.bytes();
     // The last of the probe below which no more is spent, if there is one above it.
     let reach = |most: f64| {
-        let beyond =
-            LINES_PROBED.into_iter().find(|lines| excess(*lines).is_some_and(|excess| excess > most))?;
-        let last = LINES_PROBED.into_iter().take_while(|lines| *lines < beyond).last()?;
+        let beyond = probed.clone().find(|lines| excess(*lines).is_some_and(|excess| excess > most))?;
+        let last = probed.clone().take_while(|lines| *lines < beyond).last()?;
         Some((last, beyond))
     };
     let cost = |last: u64, end: u64| {
-        let far = LINES_PROBED.into_iter().find(|lines| *lines >= last * BEYOND && *lines <= end);
-        far.or(LINES_PROBED.into_iter().rfind(|lines| *lines <= end)).and_then(&excess)
+        let far = probed.clone().find(|lines| *lines >= last * BEYOND && *lines <= end);
+        far.or(probed.clone().take_while(|lines| *lines <= end).last()).and_then(&excess)
     };
-    let Some((first, _)) = reach(MISS) else { return [None; 2] };
+    let Some((first, next)) = reach(MISS) else { return [None; 2] };
     // Before its cost is known, the second level is looked for where the first is far behind.
     let base = cost(first, u64::MAX).unwrap_or(MISS);
     let second = reach(base + WALK.max(base)).filter(|(last, _)| *last >= first * BEYOND);
     let end = second.map_or(u64::MAX, |(last, _)| last);
-    let buffer = |last: u64, end| Some(Buffer { reach: page.times(last), miss: cost(last, end)? });
-    [buffer(first, end), second.and_then(|(last, _)| buffer(last, u64::MAX))]
+    let buffer = |last: u64, beyond: u64, end| {
+        Some(Buffer { reach: page.times(last), beyond: page.times(beyond), miss: cost(last, end)? })
+    };
+    [buffer(first, next, end), second.and_then(|(last, beyond)| buffer(last, beyond, u64::MAX))]
 }
 
 /// The share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
@@ -128,6 +166,7 @@ pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     /// Hops that miss buffers of 64 and 2048 entries, as a chase in random order does.
     fn planted(lines: u64) -> Option<f64> {
@@ -137,10 +176,16 @@ mod tests {
 
     #[test]
     fn both_levels_are_found() {
-        let [first, second] = levels(planted);
+        let [first, second] = levels(LINES_PROBED.into_iter(), planted);
         let first = first.expect("a first level");
         assert!((64..=80).contains(&(first.reach.0 / 4096)), "{first:?}");
         assert!((3.0..9.0).contains(&first.miss), "{first:?}");
+        let closer: Vec<u64> = between(&first).collect();
+        let (reach, beyond) = (first.reach.0 / 4096, first.beyond.0 / 4096);
+        assert!(
+            closer.len() == 4 && closer.iter().all(|lines| reach < *lines && *lines < beyond),
+            "{closer:?}"
+        );
         let second = second.expect("a second level");
         assert!((2048..=3072).contains(&(second.reach.0 / 4096)), "{second:?}");
         assert!(second.miss > 25.0, "{second:?}");
@@ -148,7 +193,7 @@ mod tests {
 
     #[test]
     fn without_misses_there_is_no_level() {
-        assert_eq!(levels(|_| Some(0.3)), [None; 2]);
-        assert_eq!(levels(|_| None), [None; 2]);
+        assert_eq!(levels(LINES_PROBED.into_iter(), |_| Some(0.3)), [None; 2]);
+        assert_eq!(levels(LINES_PROBED.into_iter(), |_| None), [None; 2]);
     }
 }

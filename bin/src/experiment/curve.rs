@@ -25,6 +25,15 @@ use crate::warning::Warning;
 const COARSE_ROUNDS: usize = 3;
 /// The whole takes about so long, unless a time limit for each point is given.
 const RUN_NS: f64 = 18e9;
+/// No first-level cache is larger: what does not get slower before has none that shows.
+const MOST: Bytes = Bytes(512 << 10);
+/// A plateau's latencies differ by less; a larger level's is slower by more.
+const FLAT: f64 = 1.03;
+const SLOWER: f64 = 1.15;
+/// From half of the largest first-level cache to that size.
+const OCTAVES: usize = 4;
+/// Sizes to an octave below the smallest that was planned.
+const STEPS: u32 = 4;
 /// Placements of one size in the search for the first level's edge.
 const EDGE_VISITS: u64 = 5;
 
@@ -98,7 +107,7 @@ fn measure<'a>(
     let point_ns = options.time_limit.0 as f64 / 1e3;
     let run_ns = if options.given.contains(FlagId::TimeLimit) { f64::INFINITY } else { RUN_NS };
     let region = plan::curve::region(largest, session.machine, first.target, first.pages);
-    let capacity = points.len() + plan::curve::REFINEMENTS;
+    let capacity = points.len() + OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
     let limits = Limits { point_ns, run_ns };
     let mut rotation = Rotation::new(session, timer, first, region, capacity, limits)?;
     for point in points {
@@ -138,10 +147,13 @@ fn prepare(
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
     rotation.reach(session, COARSE_ROUNDS)?;
+    if session.options.min_size.is_none() {
+        descend(session, rotation, like)?;
+    }
     if session.options.points_per_octave.is_none() {
         refine(session, rotation, like)?;
     }
-    let l1 = plan::curve::first_level_cache(session.machine);
+    let l1 = first_level(rotation, like).unwrap_or(plan::curve::first_level_cache(session.machine));
     let dense = session.options.order == Order::Random && like.stride == Bytes(64);
     if dense && session.options.min_size.is_none() && session.options.warmup_iters.is_none() {
         let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
@@ -153,6 +165,47 @@ fn prepare(
         extra.edge = Some(search.edge());
     }
     Ok(())
+}
+
+/// Goes on to smaller sizes until the latency of the smallest is that of a whole octave: what is reported of the
+/// first level may be wrong, or an emulator's invention.
+fn descend(
+    session: &mut Session<'_, '_>,
+    rotation: &mut Rotation<'_>,
+    like: &Point,
+) -> Result<(), Failure<'static>> {
+    let granule = plan::curve::granule(session.options);
+    let mut least = like.size;
+    for _ in 0..OCTAVES {
+        if least.0 / 2 < plan::curve::SMALLEST.0.max(granule.0 * 2) {
+            break;
+        }
+        let within = |size: Bytes| (least..=least.times(2)).contains(&size);
+        let dense = rotation.so_far().filter(|(point, _)| point.stride == like.stride && within(point.size));
+        let (low, high) = dense.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
+            (low.min(latency), high.max(latency))
+        });
+        if high <= low * FLAT {
+            break;
+        }
+        for size in plan::curve::grid(Bytes(least.0 / 2), least, STEPS) {
+            let size = Bytes(size.0 / granule.0 * granule.0);
+            if size < least && !rotation.add(Point { size, ..*like }) {
+                return Ok(());
+            }
+        }
+        least = Bytes(least.0 / 2);
+        rotation.reach(session, COARSE_ROUNDS)?;
+    }
+    Ok(())
+}
+
+/// The largest size that takes no longer than the smallest.
+fn first_level(rotation: &mut Rotation<'_>, like: &Point) -> Option<Bytes> {
+    let dense = |(point, _): &(&Point, f64)| point.stride == like.stride;
+    let smallest = rotation.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
+    let held = rotation.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
+    held.map(|(point, _)| point.size).max().filter(|size| *size <= MOST)
 }
 
 /// Adds sizes where the latency changes most between neighbours.

@@ -78,12 +78,57 @@ fn of_kind(like: Point) -> impl Iterator<Item = Point> {
     sizes.chain(local).chain(bare).chain(spread)
 }
 
+/// Measures more numbers of pages where a translation buffer ends between two of the probe.
+fn look_closer<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    findings: &mut Findings<'a>,
+) -> Result<(), Failure<'a>> {
+    let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
+    let outcomes: &[_] = &findings.outcomes;
+    let page = PageSize::Small.bytes();
+    let wanted =
+        || {
+            let of_kind =
+                move |pages| {
+                    let like = Point { pages, order: Order::Random, ..first.point };
+                    let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
+                    let lines = buffers.flat_map(|buffer| translation::between(&buffer));
+                    // As many neighbouring lines are to be none of the walks that are shown.
+                    let lines = lines.filter(|lines| Bytes(64 * lines) < SMALLEST);
+                    lines.flat_map(move |lines| {
+                        [(Bytes(64 * lines), Bytes(64)), (page.times(lines), page)]
+                            .map(|(size, stride)| Point { size, stride, ..like })
+                    })
+                };
+            KINDS.into_iter().flat_map(of_kind)
+        };
+    let mut closer = Store::filled(wanted().count(), first.point)?;
+    for (slot, point) in closer.iter_mut().zip(wanted()) {
+        *slot = point;
+    }
+    if closer.is_empty() {
+        return Ok(());
+    }
+    let more = kinds::run(session, timer, &closer, SHARE_NS)?;
+    let mut all = Store::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
+    for (slot, outcome) in all.iter_mut().zip(findings.outcomes.iter().chain(more.outcomes.iter())) {
+        *slot = *outcome;
+    }
+    findings.outcomes = all;
+    findings.interrupted = more.interrupted;
+    Ok(())
+}
+
 fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let findings = kinds::run(session, timer, points, SHARE_NS)?;
+    let mut findings = kinds::run(session, timer, points, SHARE_NS)?;
+    if !findings.interrupted {
+        look_closer(session, timer, &mut findings)?;
+    }
     for pages in KINDS {
         let found = translation::buffers(&findings.outcomes, pages);
         if found.behaves_as_small == Some(true) {

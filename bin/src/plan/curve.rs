@@ -10,11 +10,16 @@ use super::Scope;
 use crate::error::{Failure, PlacementError, UsageError};
 use crate::machine::Machine;
 use crate::options::{Options, Pages};
+use crate::processor::Platform;
 use crate::result::{Point, Walk};
 use crate::warning::Warnings;
 
 /// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
+/// Where every first-level cache of this century holds everything.
+pub const SMALLEST: Bytes = Bytes(4 << 10);
+/// Under an emulator the curve goes so far at least, to show the caches that are modelled there.
+const EMULATED: Bytes = Bytes(16 << 20);
 /// Working sets for each doubling: enough that refinement finds every knee.
 const POINTS_PER_OCTAVE: u32 = 4;
 /// Working sets that refinement may add.
@@ -52,8 +57,12 @@ pub fn points<'a>(
     let Some(cpu) = scope.cpu(machine, initiator) else {
         return Err(PlacementError::NothingToMeasure.into());
     };
-    let least =
-        options.min_size.unwrap_or(Bytes(first_level_cache(machine).0 / 2).max(options.stride.times(2)));
+    let half = match machine.processor.platform {
+        // What is reported of an emulator's caches is true of none.
+        Platform::Emulated => SMALLEST,
+        _ => Bytes(first_level_cache(machine).0 / 2),
+    };
+    let least = options.min_size.unwrap_or(half.max(options.stride.times(2)));
     let most = largest(options, machine, target, warnings)?;
     if least > most {
         return Err(UsageError::RangeBackwards { least, most }.into());
@@ -133,7 +142,11 @@ fn largest(
     if let Some(most) = options.max_size {
         return Ok(most);
     }
-    let wanted = machine.last_level_cache().times(super::CACHES).max(options.min_size.unwrap_or(Bytes(0)));
+    let mut wanted =
+        machine.last_level_cache().times(super::CACHES).max(options.min_size.unwrap_or(Bytes(0)));
+    if machine.processor.platform == Platform::Emulated {
+        wanted = wanted.max(EMULATED);
+    }
     super::within_half_of_free(machine, target, wanted, warnings)
 }
 

@@ -32,6 +32,10 @@ const LONGEST_SECOND_LOOK: u64 = 1 << 20;
 const SECOND_LOOKS: usize = 2;
 /// Steady rounds over first pass: above this, no hop hits a cache.
 const CACHED_RATIO: f64 = 0.96;
+/// Up to 16 MiB of lines laps are walked until the latency is steady.
+const STEADY: u64 = 1 << 18;
+/// The most of these: after so many, an eighth is missed of what a cache with random victims holds in the end.
+const MOST_LAPS: u32 = 16;
 /// Where no cache helps, so many hops fill the TLBs and bring page tables into the caches.
 pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
 
@@ -130,6 +134,13 @@ fn warm_up(
     let filled = if nodes >= SLOWLY_FILLED { watch.fill(subject.buffer)? } else { 0 };
     if filled > 0 {
         state.node = subject.buffer.chain().start(0, 1);
+    }
+    if nodes <= STEADY {
+        watch.walk_until_steady(subject, &mut state.node, MOST_LAPS)?;
+        if state.rounds == 0 {
+            state.warm_up.hops += filled + nodes;
+        }
+        return Ok(());
     }
     // The first hops of many are met as after a lap.
     let lap = match filled {

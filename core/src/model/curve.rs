@@ -2,6 +2,9 @@
 //!
 //! Pure functions of size, capacity and shape; latencies enter elsewhere.
 
+use core::f64::consts::LN_2;
+
+use super::law::Law;
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
 use super::MAX_LEVELS;
 use crate::math::{exp, ln};
@@ -21,6 +24,8 @@ pub(super) enum Rise {
     Share,
     /// A logistic step in ln S: `x^s / (1 + x^s)`.
     Hill { shape: f64 },
+    /// As a cache's policy of replacement has it.
+    Law(Law),
 }
 
 /// One step of a curve.
@@ -40,6 +45,7 @@ impl Step {
             Rise::Share if beyond <= 0.0 => 0.0,
             Rise::Share => 1.0 - exp(-beyond),
             Rise::Hill { shape } => logistic(shape * beyond),
+            Rise::Law(law) => law.missing(beyond),
         }
     }
 
@@ -54,6 +60,11 @@ impl Step {
                 let rate = shape * missing * (1.0 - missing);
                 (-rate, rate * beyond)
             }
+            Rise::Law(law) => {
+                // Wide enough to see over the corners of a law.
+                const WIDTH: f64 = 0.02;
+                ((law.missing(beyond - WIDTH) - law.missing(beyond + WIDTH)) / (2.0 * WIDTH), 0.0)
+            }
         }
     }
 
@@ -63,6 +74,16 @@ impl Step {
         match self.rise {
             Rise::Share => self.ln_capacity,
             Rise::Hill { shape } => self.ln_capacity - LN_19 / shape,
+            Rise::Law(law) => self.ln_capacity + law.ln_ratio_at(0.05),
+        }
+    }
+
+    /// The natural logarithm of the working set at which half of the accesses miss.
+    pub(super) fn ln_knee(&self) -> f64 {
+        match self.rise {
+            Rise::Share => self.ln_capacity + LN_2,
+            Rise::Hill { .. } => self.ln_capacity,
+            Rise::Law(law) => self.ln_capacity + law.ln_ratio_at(0.5),
         }
     }
 }
@@ -109,6 +130,13 @@ impl Curve {
         self
     }
 
+    /// Puts a step in another's place.
+    pub(super) fn replace(&mut self, index: usize, step: Step) {
+        if let Some(slot) = self.steps[..self.count].get_mut(index) {
+            *slot = step;
+        }
+    }
+
     /// The same curve without its levels.
     pub(super) fn without_steps(mut self) -> Self {
         self.count = 0;
@@ -139,7 +167,7 @@ impl Curve {
     pub(super) fn parameters(&self) -> usize {
         let searched = self.steps().iter().map(|step| match step.rise {
             Rise::Share => 1,
-            Rise::Hill { .. } => 2,
+            Rise::Hill { .. } | Rise::Law(_) => 2,
         });
         self.unknowns() + searched.sum::<usize>()
     }

@@ -1,6 +1,7 @@
 //! The result of a fit, in the units of its points.
 
 use super::curve::{Curve, Rise, Step};
+use super::law::Law;
 use super::least_squares::Unknowns;
 use super::robust;
 use super::search::Candidate;
@@ -35,14 +36,18 @@ pub enum FitKind {
     ClassicFixed,
     /// The stair of Hill curves.
     Hill,
+    /// The stair whose steps follow laws of replacement.
+    Laws,
 }
 
 /// One level in front of the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
     /// The effective capacity in bytes: of the classic models the `C` of the formula, of the
-    /// Hill model the knee, at which half of the accesses miss.
+    /// Hill model the knee; under a law the capacity itself.
     pub capacity: Estimate,
+    /// The working set in bytes at which half of the accesses miss.
+    pub knee: f64,
     /// The working set in bytes at which 5 % miss: with the knee, the interval in which
     /// the level gives way. The capacity itself in the classic models.
     pub onset: f64,
@@ -52,6 +57,8 @@ pub struct Level {
     pub step: Estimate,
     /// The exponent `s` of the Hill curve; the larger, the sharper.
     pub shape: Option<Estimate>,
+    /// How the misses rise, where a law says so.
+    pub law: Option<Law>,
     /// Whether the points show it: the step is at least three times their spread, and
     /// there are working sets on both sides of the capacity.
     pub resolved: bool,
@@ -67,9 +74,10 @@ impl Level {
     /// The share of the accesses that miss at a working set in bytes.
     #[must_use]
     pub fn missing(&self, working_set: f64) -> f64 {
-        let rise = match self.shape {
-            Some(shape) => Rise::Hill { shape: shape.value },
-            None => Rise::Share,
+        let rise = match (self.law, self.shape) {
+            (Some(law), _) => Rise::Law(law),
+            (None, Some(shape)) => Rise::Hill { shape: shape.value },
+            (None, None) => Rise::Share,
         };
         Step { ln_capacity: ln(self.capacity.value), rise }.missing(ln(working_set.max(0.0)))
     }
@@ -130,10 +138,15 @@ impl Fit {
             let capacity = exp(step.ln_capacity);
             *level = Level {
                 capacity: Estimate { value: capacity, error: capacity * uncertainty.ln_capacity(i) },
+                knee: exp(step.ln_knee()),
                 onset: exp(step.ln_onset()),
                 latency: Estimate { value: plateau, error: reference * uncertainty.plateau(i) },
                 step: Estimate { value: height, error: reference * uncertainty.step(i) },
                 shape: shape(step, uncertainty.ln_shape(i)),
+                law: match step.rise {
+                    Rise::Law(law) => Some(law),
+                    Rise::Share | Rise::Hill { .. } => None,
+                },
                 resolved: height >= STEP_OVER_SPREAD * spread * plateau
                     && height > 0.0
                     && is_bracketed(workspace, step),
@@ -182,7 +195,7 @@ impl Fit {
 
 fn shape(step: &Step, relative_error: f64) -> Option<Estimate> {
     match step.rise {
-        Rise::Share => None,
+        Rise::Share | Rise::Law(_) => None,
         Rise::Hill { shape } => Some(Estimate { value: shape, error: shape * relative_error }),
     }
 }

@@ -52,6 +52,19 @@ impl NormalEquations {
         self.square += weight * target * target;
     }
 
+    /// Puts the weighted products of one column with all of them, and with the targets, in the place of those that
+    /// the rows gave it.
+    pub(crate) fn set_column(&mut self, place: usize, products: &Unknowns, right: f64) {
+        if place >= self.count {
+            return;
+        }
+        self.matrix[place] = *products;
+        for (row, &product) in self.matrix.iter_mut().zip(products) {
+            row[place] = product;
+        }
+        self.right[place] = right;
+    }
+
     /// The non-negative unknowns with the smallest weighted sum of squared residuals.
     pub(crate) fn solve(&self) -> Unknowns {
         let mut passive = [false; MAX_UNKNOWNS];

@@ -14,6 +14,7 @@
 //! | --- | --- | --- |
 //! | classic | 0 up to `C_k`, then `1 - 1/x` | what remains resident is a random share of the working set |
 //! | Hill | `x^s / (1 + x^s)`, a stair in log S | cyclic chains in real caches: `s` takes up policy and page colour |
+//! | laws | of least-recently-used and random replacement, [`law`] | a cyclic chain in caches that follow one |
 //!
 //! The classic form is the mixture over levels by share of the working set: with
 //! `D_k = l_(k+1) - l_k` it reads `[min(S,C1) l1 + (min(S,C2) - min(S,C1)) l2 + …] / S`.
@@ -34,12 +35,14 @@
 mod curve;
 pub mod edge;
 mod fit;
+pub mod law;
 mod least_squares;
 pub mod refine;
 mod robust;
 mod search;
 mod select;
 mod simplex;
+mod stairs;
 pub mod translation;
 mod uncertainty;
 mod workspace;
@@ -47,7 +50,7 @@ mod workspace;
 use core::fmt;
 
 pub use fit::{Estimate, Fit, FitKind, Level, TranslationStep};
-pub use select::{fit_classic, fit_classic_fixed, fit_hill};
+pub use select::{fit_classic, fit_classic_fixed, fit_hill, fit_laws};
 pub use workspace::Workspace;
 
 /// The most points that one fit takes.

@@ -3,7 +3,7 @@
 use super::curve::{Curve, Rise, Step};
 use super::fit::{Fit, FitKind};
 use super::search::{extend, fit_latencies, Candidate, Family};
-use super::{is_reasonable, FitError, LevelCount, Point, Workspace, MAX_LEVELS};
+use super::{is_reasonable, stairs, FitError, LevelCount, Point, Workspace, MAX_LEVELS};
 use crate::math::ln;
 
 /// Points that a choice needs beyond the parameters, to have something to judge by.
@@ -83,6 +83,30 @@ pub fn fit_hill(
     Ok(Fit::new(FitKind::Hill, &found, workspace))
 }
 
+/// Fits the stair whose steps follow laws of replacement: a capacity, a latency and a law for each level, as many
+/// levels as the points support.
+///
+/// The reach is that of [`fit_hill`].
+///
+/// # Errors
+///
+/// As [`fit_hill`].
+pub fn fit_laws(
+    points: &[Point],
+    translation_reach: Option<f64>,
+    workspace: &mut Workspace,
+) -> Result<Fit, FitError> {
+    if translation_reach.is_some_and(|reach| !is_reasonable(reach)) {
+        return Err(FitError::InvalidCapacity { index: 0 });
+    }
+    workspace.load(points)?;
+    let start = Curve::flat(translation_reach);
+    require(workspace, start.parameters() + SPARE_POINTS)?;
+    let spare = workspace.distinct() - start.parameters() - SPARE_POINTS;
+    let found = stairs::choose(workspace, start, (spare / 3).min(MAX_LEVELS));
+    Ok(Fit::new(FitKind::Laws, &found, workspace))
+}
+
 fn require(workspace: &Workspace, needed: usize) -> Result<(), FitError> {
     let found = workspace.distinct();
     if found < needed {
@@ -158,7 +182,7 @@ pub(super) fn criterion(candidate: &Candidate, kind: FitKind, workspace: &Worksp
     let curve = &candidate.curve;
     let parameters = match kind {
         FitKind::ClassicFixed => curve.unknowns(),
-        FitKind::Classic | FitKind::Hill => curve.parameters() + curve.steps().len(),
+        FitKind::Classic | FitKind::Hill | FitKind::Laws => curve.parameters() + curve.steps().len(),
     };
     // The scale of the residuals is a parameter too.
     candidate.linear.deviance + (parameters + 1) as f64 * ln(workspace.count().max(1) as f64)

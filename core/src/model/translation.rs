@@ -65,7 +65,7 @@ impl Classification {
         let mut causes = [Cause::Cache; super::MAX_LEVELS];
         for (cause, level) in causes.iter_mut().zip(fit.levels()) {
             let matching = knees.iter().filter(|knee| {
-                self.same(knee.pages * self.page.0 as f64, level.capacity.value)
+                self.same(knee.pages * self.page.0 as f64, level.knee)
                     && !self.is_explained_by_a_cache(knee, fit.levels())
             });
             let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
@@ -81,7 +81,7 @@ impl Classification {
     }
 
     fn is_explained_by_a_cache(&self, knee: &PageKnee, levels: &[Level]) -> bool {
-        levels.iter().any(|level| self.same(knee.pages * self.line.0 as f64, level.capacity.value))
+        levels.iter().any(|level| self.same(knee.pages * self.line.0 as f64, level.knee))
     }
 
     fn same(&self, one: f64, other: f64) -> bool {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::cache::Replacement;
 use crate::memory::{self, Backend, Latency, Memory, Placing, Region};
-use crate::model::{Description, Level, Machine, Periodic};
+use crate::model::{Description, Level, Machine, Noise, Periodic};
 use crate::pacing::Pacing;
 use crate::tlb::{Page, PageRule, TlbLevel};
 
@@ -53,8 +53,8 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given once.
-const SINGLE: [&str; 9] =
-    ["start", "end", "page", "prefetch", "seed", "absorb", "overhead", "probe", "report"];
+const SINGLE: [&str; 10] =
+    ["start", "end", "page", "prefetch", "noise", "seed", "absorb", "overhead", "probe", "report"];
 
 impl Arguments {
     /// Reads `name=value` arguments.
@@ -129,6 +129,15 @@ impl Arguments {
             "prefetch" => self.description.prefetch = number(value)?,
             "tail" => self.description.tails.push(periodic(&pieces)?),
             "pause" => self.description.pauses.push(periodic(&pieces)?),
+            "noise" => {
+                let [percent, every] = exactly(&pieces, "PERCENT:EVERY")?;
+                let percent = positive(percent)?;
+                if percent >= 100 {
+                    return Err(format!("{percent} % and more would leave no latency"));
+                }
+                self.description.noise =
+                    Some(Noise { share: percent as f64 / 100.0, every: positive(every)? });
+            }
             "seed" => self.description.seed = number(value)?,
             "absorb" => self.pacing.absorb = number(value)?,
             "overhead" => self.pacing.overhead = number(value)?,
@@ -143,7 +152,7 @@ impl Arguments {
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
                 return Err("unknown; known are start, end, level, node, backend, latency, cpu, tlb, page, \
-                            prefetch, tail, pause, seed, absorb, overhead, probe, report"
+                            prefetch, tail, pause, noise, seed, absorb, overhead, probe, report"
                     .to_owned())
             }
         }

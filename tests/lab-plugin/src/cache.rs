@@ -75,12 +75,13 @@ impl Cache {
 }
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one addition and a mix of bits,
-/// enough to choose a victim and equal for equal seeds.
+/// enough to choose a victim or a factor, and equal for equal seeds.
 #[derive(Clone, Debug)]
-struct Generator(u64);
+pub struct Generator(pub u64);
 
 impl Generator {
-    fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -89,8 +90,8 @@ impl Generator {
     }
 
     /// A number below `bound`, by the high half of a widening product.
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    pub fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.draw()) * bound as u128) >> 64) as usize
     }
 }
 

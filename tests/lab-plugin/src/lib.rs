@@ -31,9 +31,10 @@
 //! | `prefetch=LINES` | a prefetcher that runs so many lines ahead of a walk in order, up or down, within each 4 KiB; 0 |
 //! | `tail=EVERY:TICKS` + | every n-th load of a CPU is slower |
 //! | `pause=EVERY:TICKS` + | after every n-th load of a CPU nothing happens for so long |
+//! | `noise=PERCENT:EVERY` | drift: all that loads take is multiplied by a factor that is drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT; none |
 //! | `absorb=TICKS` | a hop that begins within so many ticks of the modelled end of the last one, in the same call of the loop, is counted from that end; 0 |
 //! | `overhead=TICKS` | any other hop is shortened by so much; 0 |
-//! | `seed=N` | of random replacement; 0 |
+//! | `seed=N` | of random replacement and noise; 0 |
 //! | `probe=on\|off` | report which memory was touched; off |
 //! | `report=FILE` | where the counts go at the end; standard error |
 //!

@@ -9,7 +9,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::cache::{Cache, Replacement};
+use crate::cache::{Cache, Generator, Replacement};
 use crate::memory::{Memory, Pair};
 use crate::prefetch::Prefetcher;
 use crate::tlb::{PageRule, Tlb, TlbLevel};
@@ -41,6 +41,25 @@ pub struct Periodic {
     pub ticks: u64,
 }
 
+/// A drift: a factor on all that a load takes, which holds for some loads and is then drawn anew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// The factor is uniform from one less so much to one more, as a share.
+    pub share: f64,
+    /// Loads of a CPU for which it holds.
+    pub every: u64,
+}
+
+impl Noise {
+    /// The ticks of a load of `ticks` under the factor that `draw` stands for, of 2^64.
+    #[must_use]
+    pub fn applied(self, ticks: u64, draw: u64) -> u64 {
+        // 2^63 is the middle of what is drawn.
+        let deviation = draw as f64 / (1_u64 << 63) as f64 - 1.0;
+        (ticks as f64 * (1.0 + self.share * deviation)).round() as u64
+    }
+}
+
 /// Everything but main memory that makes up a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Description {
@@ -52,11 +71,13 @@ pub struct Description {
     pub page: PageRule,
     /// Lines that the sequential prefetcher runs ahead; 0 is none.
     pub prefetch: u64,
+    /// The drift of all latencies, if there is one.
+    pub noise: Option<Noise>,
     /// Loads that take longer: part of the distribution.
     pub tails: Vec<Periodic>,
     /// Interruptions: not part of it, and counted apart.
     pub pauses: Vec<Periodic>,
-    /// Seed of random replacement.
+    /// Seed of random replacement and of noise.
     pub seed: u64,
 }
 
@@ -130,6 +151,9 @@ struct Core {
     levels: Vec<Cache>,
     tlb: Tlb,
     prefetcher: Prefetcher,
+    generator: Generator,
+    /// What was drawn last for the noise.
+    draw: u64,
     counts: Counts,
 }
 
@@ -161,6 +185,9 @@ impl Machine {
                 levels: caches(private, salt + 1),
                 tlb: Tlb::new(description.page, &description.tlb),
                 prefetcher: Prefetcher::new(description.prefetch),
+                // Another stream than those of the caches.
+                generator: Generator(!description.seed.wrapping_add(salt)),
+                draw: 1 << 63,
                 counts: Counts {
                     hits: vec![0; description.levels.len()],
                     pairs: vec![0; memory.pairs().len()],
@@ -200,11 +227,17 @@ impl Machine {
         if let Some(counter) = counter {
             *counter += 1;
         }
+        if self.description.noise.is_some_and(|noise| (counts.loads - 1).checked_rem(noise.every) == Some(0))
+        {
+            core.draw = core.generator.draw();
+        }
         let (tails, tail) = due(&self.description.tails, counts.loads);
         let (pauses, pause) = due(&self.description.pauses, counts.loads);
         counts.tails += tails;
         counts.pauses += pauses;
-        let ticks = ticks.saturating_add(translation).saturating_add(tail);
+        let steady = ticks.saturating_add(translation);
+        let steady = self.description.noise.map_or(steady, |noise| noise.applied(steady, core.draw));
+        let ticks = steady.saturating_add(tail);
         counts.ticks = counts.ticks.saturating_add(ticks).saturating_add(pause);
         Some(Outcome { ticks, pause, source })
     }

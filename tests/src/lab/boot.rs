@@ -4,14 +4,18 @@
 //! plugin's counts. It judges nothing.
 
 use super::plugin::{self, Counts};
-use super::{Clock, Model};
+use super::{Clock, Experiment, Model, Pages};
 use crate::program::{scratch, try_binary};
 use crate::vm::{Console, Machine, NodeSpec};
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// From this share of late hops on the lab itself was disturbed.
 const DISTURBED_SHARE: f64 = 0.01;
+
+/// The time limit of guests that choose how long they measure.
+const LONG: Duration = Duration::from_secs(600);
 
 /// What a boot left behind.
 #[derive(Clone, Debug)]
@@ -87,31 +91,48 @@ fn machine(model: &Model) -> Machine {
     let mut machine = Machine::new(&nodes).cpu_model(processor).kernel_parameter(clock_source);
     // On a busy host the kernel's test of its timer fails, and with it the boot.
     machine = machine.kernel_parameter("no_timer_check");
-    if model.large_pages {
-        let pages = u32::try_from(model.size.div_ceil(2 << 20)).unwrap_or(u32::MAX);
+    if model.reserved() > 0 {
+        let pages = u32::try_from(model.reserved().div_ceil(2 << 20)).unwrap_or(u32::MAX);
         let pools: Vec<(u32, u32)> = (0..model.targets()).map(|node| (node, pages)).collect();
         machine = machine.huge_pages(&pools);
     }
-    machine
+    if model.has_one_size() {
+        machine
+    } else {
+        machine.timeout(LONG)
+    }
 }
 
 fn options(model: &Model) -> Vec<String> {
-    // A mean has no tail.
-    let experiment = if model.tails.is_empty() { "matrix" } else { "distribution" };
-    let mut options = vec![
-        experiment.to_string(),
-        "--json".to_string(),
-        // The console is a terminal, and progress would share its lines with the result.
-        "--progress=never".to_string(),
-        format!("--size={}", model.size),
-        format!("--iters={}", model.iters),
-        format!("--trials={}", model.trials),
-        format!("--pages={}", if model.large_pages { "2m" } else { "4k" }),
-    ];
-    // What a cache holds is steady after a lap; without one, a part of a lap is warm-up enough.
-    let warm_up = if model.levels.is_empty() { 16384 } else { model.size / 64 };
-    options.push(format!("--warmup-iters={warm_up}"));
-    options.extend(model.seed.map(|seed| format!("--seed={seed}")));
-    options.extend(model.kernel.as_ref().map(|kernel| format!("--kernel={kernel}")));
+    let experiment = match model.experiment {
+        Experiment::Matrix => "matrix",
+        Experiment::Distribution => "distribution",
+        Experiment::Curve => "curve",
+        Experiment::Order => "order",
+        Experiment::Pages => "pages",
+    };
+    // The console is a terminal, and progress would share its lines with the result.
+    let mut options = [experiment, "--json", "--progress=never"].map(String::from).to_vec();
+    let mut option = |name: &str, value: Option<String>| {
+        options.extend(value.map(|value| format!("--{name}={value}")));
+    };
+    if model.has_one_size() {
+        option("size", Some(model.one_size().to_string()));
+        option("iters", Some(model.hops().to_string()));
+        option("trials", Some(model.repetitions().to_string()));
+        option("pages", Some(model.pages.unwrap_or(Pages::Small).word().into()));
+        // What a cache holds is steady after a lap; without one, a part of a lap is warm-up enough.
+        let warm_up = if model.levels.is_empty() { 16384 } else { model.one_size() / 64 };
+        option("warmup-iters", Some(warm_up.to_string()));
+    } else {
+        // What is not given is left to the executable, as its users leave it.
+        option("size", model.size.map(|size| size.to_string()));
+        option("iters", model.iters.map(|hops| hops.to_string()));
+        option("trials", model.trials.map(|trials| trials.to_string()));
+        option("pages", model.pages.map(|pages| pages.word().into()));
+    }
+    for (name, value) in &model.options {
+        option(name, Some(value.clone()));
+    }
     options
 }

@@ -19,17 +19,23 @@
 //!
 //! | word | meaning | default |
 //! | --- | --- | --- |
+//! | `experiment=NAME` | what is run: `matrix`, `distribution`, `curve`, `order` or `pages` | matrix, with a tail distribution |
 //! | `nodes=N` | nodes with one CPU and memory | 1 |
 //! | `memory-only=N` | nodes with memory alone, numbered behind those | 0 |
 //! | `memory=SIZE` | memory of each node | 256M |
 //! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
-//! | `level=SIZE:WAYS:TICKS` | a cache of each CPU, replaced in LRU order; may be repeated, the nearest first. It holds the working set or, since a lap visits every line once, nothing of it; so a size between one and the number of targets working sets is refused | none |
+//! | `level=SIZE:WAYS:TICKS[:random]` | a cache of each CPU, replaced in LRU order or with random victims; may be repeated, the nearest first. For `matrix` and `distribution`, which measure one working set: in LRU order it holds that or, since a lap visits every line once, nothing of it; so a size between one and the number of targets working sets is refused, and so are random victims | none |
+//! | `tlb=ENTRIES:TICKS` | a translation buffer of each CPU, fully associative, and what a miss adds; may be repeated, the nearest first | none |
+//! | `prefetch=LINES` | a prefetcher that runs so many lines ahead of a walk in order, up or down, within each 4 KiB | none |
+//! | `noise=PERCENT:EVERY` | a drift: a factor on all latencies, drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT | none |
 //! | `pause=EVERY:TICKS` | a disturbance: after every so many loads of a CPU nothing happens for so long | none |
-//! | `tail=EVERY:TICKS` | every so many loads of a CPU one is slower by so much; may be repeated. `distribution` runs in place of `matrix` | none |
+//! | `tail=EVERY:TICKS` | every so many loads of a CPU one is slower by so much; may be repeated. `distribution` finds it | none |
 //! | `clock=tsc\|kernel\|none` | what can be timed with: the time-stamp counter; the kernel's clock alone; nothing | tsc |
-//! | `size=SIZE` `iters=N` `trials=N` `seed=N` | options of the executable | 8M, 103, 150, its own |
-//! | `pages=4k\|2m` `kernel=pointer\|index` | the same | 4k, its own |
-//! | `tolerance=PERCENT` | how far a reported latency may be from the truth | 2 |
+//! | `size=SIZE` `iters=N` `trials=N` | options of the executable | 8M, 103, 150 for `matrix` and `distribution`; else its own |
+//! | `pages=4k\|thp\|2m` | the same | 4k for those two; else its own |
+//! | `seed=N` `kernel=NAME` `min-size=SIZE` `max-size=SIZE` `points-per-octave=N` | the same | its own |
+//! | `pool=SIZE` | memory of each node set aside as pages of 2 MiB | with `pages=2m` the working set, else none |
+//! | `tolerance=PERCENT` | how far a reported latency may be from the truth | 2; 3 for `curve` and walks in order |
 //!
 //! 103 hops leave a remainder of seven of the loop that is unrolled eight times:
 //! a tool that drops it is 7 % off.
@@ -48,6 +54,13 @@
 //! each hop some 300 ticks of the emulator's: below 15000 ticks that is too much. Without
 //! a clock nothing may be reported, with exit status 3.
 //!
+//! Of a `curve`: how many levels there are, each one's latency, to 3 %, and size, to 10 %, the memory's latency,
+//! and the entries and the cost of the first translation buffer. The size is `capacity_bytes` of `model.levels`:
+//! not the onset nor the knee, which under random replacement lie at 1.03 and 1.39 of it. Of `order`: the random
+//! walk, which is the memory's latency, and those up and down, of which a prefetcher leaves two lines in 64. Of
+//! `pages`: the first buffer's entries and cost by the probe on 4 KiB pages, and the cost by the difference of
+//! random walks on small and large pages, which misses in all but entries/pages of the hops.
+//!
 //! The lab itself needs the host's CPUs: where the guest ended without a word, or more
 //! than one hop in a hundred ended late, a comparison that failed is repeated, twice
 //! at the most, and said to be.
@@ -59,7 +72,7 @@ mod plugin;
 mod table;
 
 pub use boot::Boot;
-pub use model::{Clock, Latency, Level, Model, Pause};
+pub use model::{Clock, Experiment, Latency, Level, Model, Noise, Pages, Pause, Tlb};
 pub use table::Table;
 
 use crate::vm::ready;

@@ -3,7 +3,9 @@
 //! The grammar is in the documentation of [`super`]. It knows neither the emulator
 //! nor the executable under test.
 
-use std::str::FromStr;
+#[cfg(test)]
+mod tests;
+mod words;
 
 /// Ticks of a load between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,43 @@ pub struct Latency {
     pub ticks: u64,
 }
 
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiment {
+    /// Every pair of nodes.
+    Matrix,
+    /// Single hops.
+    Distribution,
+    /// Latency against working set.
+    Curve,
+    /// Random, sequential and backward order.
+    Order,
+    /// Kinds of pages side by side.
+    Pages,
+}
+
+/// Pages that the executable is to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// 4 KiB.
+    Small,
+    /// 2 MiB if the kernel will.
+    Transparent,
+    /// 2 MiB of those set aside.
+    Large,
+}
+
+impl Pages {
+    /// The word for them, here and there.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Pages::Small => "4k",
+            Pages::Transparent => "thp",
+            Pages::Large => "2m",
+        }
+    }
+}
+
 /// A cache of each CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
@@ -25,6 +64,26 @@ pub struct Level {
     pub ways: u64,
     /// Ticks of a hit.
     pub ticks: u64,
+    /// Whether victims are random, instead of those used longest ago.
+    pub random: bool,
+}
+
+/// A fully associative translation buffer of each CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tlb {
+    /// Translations that fit.
+    pub entries: u64,
+    /// Ticks that a miss adds.
+    pub ticks: u64,
+}
+
+/// A drift of all latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noise {
+    /// The most that it adds or takes.
+    pub percent: u64,
+    /// Loads for which it stays.
+    pub every: u64,
 }
 
 /// A disturbance, or a slower load.
@@ -51,6 +110,8 @@ pub enum Clock {
 /// A machine, and how the executable under test is to measure it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
+    /// What is run.
+    pub experiment: Experiment,
     /// Nodes with one CPU and memory.
     pub nodes: u32,
     /// Nodes with memory alone, behind those.
@@ -61,26 +122,32 @@ pub struct Model {
     pub latencies: Vec<Latency>,
     /// The nearest first.
     pub levels: Vec<Level>,
+    /// The nearest first.
+    pub tlb: Vec<Tlb>,
+    /// Lines that a prefetcher runs ahead of a walk in order; 0 is none.
+    pub prefetch: u64,
+    /// The drift, if there is one.
+    pub noise: Option<Noise>,
     /// If there is one.
     pub pause: Option<Pause>,
     /// Loads that are slower by so many ticks: what `distribution` has to find.
     pub tails: Vec<Pause>,
     /// What can be timed with.
     pub clock: Clock,
-    /// Bytes of the working set.
-    pub size: u64,
-    /// Hops in each trial.
-    pub iters: u64,
-    /// Trials.
-    pub trials: u64,
-    /// Of the chain, if it is not the default one.
-    pub seed: Option<u64>,
-    /// Whether pages of 2 MiB are asked for instead of 4 KiB.
-    pub large_pages: bool,
-    /// Name of the chase loop, if it is not the default one.
-    pub kernel: Option<String>,
-    /// How far a latency may be from the truth, as a fraction.
-    pub tolerance: f64,
+    /// Bytes of the working set, if they were given.
+    pub size: Option<u64>,
+    /// Hops in each trial, if they were given.
+    pub iters: Option<u64>,
+    /// Trials, if they were given.
+    pub trials: Option<u64>,
+    /// Pages that are asked for, if they were given.
+    pub pages: Option<Pages>,
+    /// Bytes of each node set aside as pages of 2 MiB, if they were given.
+    pub pool: Option<u64>,
+    /// Other options of the executable, by name and value.
+    pub options: Vec<(String, String)>,
+    /// How far a latency may be from the truth, as a fraction, if it was said.
+    pub tolerance: Option<f64>,
 }
 
 impl Model {
@@ -89,14 +156,57 @@ impl Model {
         self.nodes + self.memory_only
     }
 
-    /// The level that holds the working set of every target.
+    /// Whether one working set is measured, from which every CPU's truth follows.
+    pub fn has_one_size(&self) -> bool {
+        matches!(self.experiment, Experiment::Matrix | Experiment::Distribution)
+    }
+
+    /// Bytes of the one working set.
+    pub fn one_size(&self) -> u64 {
+        self.size.unwrap_or(8 << 20)
+    }
+
+    /// Hops in each trial over the one working set.
+    pub fn hops(&self) -> u64 {
+        self.iters.unwrap_or(103)
+    }
+
+    /// Trials over the one working set.
+    pub fn repetitions(&self) -> u64 {
+        self.trials.unwrap_or(150)
+    }
+
+    /// Bytes of each node set aside as pages of 2 MiB.
+    pub fn reserved(&self) -> u64 {
+        let needed = if self.pages == Some(Pages::Large) { self.one_size() } else { 0 };
+        self.pool.unwrap_or(needed)
+    }
+
+    /// The level that holds the one working set of every target.
     pub fn holding_level(&self) -> Option<&Level> {
-        self.levels.iter().find(|level| level.size >= self.size * u64::from(self.targets()))
+        self.levels.iter().find(|level| level.size >= self.one_size() * u64::from(self.targets()))
     }
 
     /// The ticks of a load of the steady state.
     pub fn truth(&self, latency: &Latency) -> u64 {
         self.holding_level().map_or(latency.ticks, |level| level.ticks)
+    }
+
+    /// The ticks of a load of the first CPU from the memory next to it.
+    pub fn memory_ticks(&self) -> u64 {
+        self.latencies.first().map_or(0, |latency| latency.ticks)
+    }
+
+    /// The mean ticks of a load of a long walk in ascending or descending order.
+    ///
+    /// In each page of 64 lines a prefetcher needs two to find the direction; the others it has brought to the
+    /// nearest level. Without a level it has nowhere to bring them.
+    pub fn ordered_ticks(&self) -> f64 {
+        let memory = self.memory_ticks() as f64;
+        match self.levels.first() {
+            Some(level) if self.prefetch > 0 => (2.0 * memory + 62.0 * level.ticks as f64) / 64.0,
+            _ => memory,
+        }
     }
 
     /// The ticks of every load of a long run with tails, ascending.
@@ -110,181 +220,30 @@ impl Model {
         loads.sort_unstable();
         loads
     }
-
-    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        match name {
-            "nodes" => self.nodes = small(value)?,
-            "memory-only" => self.memory_only = small(value)?,
-            "memory" => self.memory = number(value)?,
-            "latency" => {
-                for pair in value.split(',') {
-                    let [from, to, ticks] = pieces(pair, "FROM:TO:TICKS")?;
-                    self.latencies.push(Latency {
-                        from: small(from)?,
-                        to: small(to)?,
-                        ticks: number(ticks)?,
-                    });
-                }
-            }
-            "level" => {
-                let [size, ways, ticks] = pieces(value, "SIZE:WAYS:TICKS")?;
-                self.levels.push(Level { size: number(size)?, ways: number(ways)?, ticks: number(ticks)? });
-            }
-            "pause" => {
-                let [every, ticks] = pieces(value, "EVERY:TICKS")?;
-                self.pause = Some(Pause { every: number(every)?, ticks: number(ticks)? });
-            }
-            "tail" => {
-                let [every, ticks] = pieces(value, "EVERY:TICKS")?;
-                self.tails.push(Pause { every: number(every)?, ticks: number(ticks)? });
-            }
-            "clock" => {
-                self.clock = match value {
-                    "tsc" => Clock::Counter,
-                    "kernel" => Clock::Kernel,
-                    "none" => Clock::None,
-                    _ => return Err("neither tsc, kernel nor none".into()),
-                }
-            }
-            "size" => self.size = number(value)?,
-            "iters" => self.iters = number(value)?,
-            "trials" => self.trials = number(value)?,
-            "seed" => self.seed = Some(number(value)?),
-            "pages" => {
-                self.large_pages = match value {
-                    "4k" => false,
-                    "2m" => true,
-                    _ => return Err("neither 4k nor 2m".into()),
-                }
-            }
-            "kernel" => self.kernel = Some(value.into()),
-            "tolerance" => {
-                let percent = value.parse::<f64>().ok().filter(|percent| *percent > 0.0);
-                self.tolerance = percent.ok_or("not a positive number")? / 100.0;
-            }
-            _ => return Err("unknown; the words are in tests/src/lab/mod.rs".into()),
-        }
-        Ok(())
-    }
-
-    /// Puts the latencies in order, and refuses what has no predictable truth.
-    fn complete(mut self) -> Result<Self, String> {
-        if self.nodes == 0 {
-            return Err("nodes=0: somebody has to measure".into());
-        }
-        self.latencies.sort_by_key(|latency| (latency.from, latency.to));
-        let given = self.latencies.iter().map(|latency| (latency.from, latency.to));
-        let wanted = (0..self.nodes).flat_map(|from| (0..self.targets()).map(move |to| (from, to)));
-        if !given.eq(wanted) {
-            return Err(format!(
-                "latency=FROM:TO:TICKS is needed once for each of FROM 0-{} and TO 0-{}",
-                self.nodes - 1,
-                self.targets() - 1
-            ));
-        }
-        let all = self.size * u64::from(self.targets());
-        match self.levels.iter().find(|level| (self.size..all).contains(&level.size)) {
-            Some(level) => Err(format!("a level of {} bytes holds some of the targets only", level.size)),
-            None => Ok(self),
-        }
-    }
 }
 
 impl Default for Model {
     fn default() -> Self {
         Model {
+            experiment: Experiment::Matrix,
             nodes: 1,
             memory_only: 0,
             memory: 256 << 20,
             latencies: Vec::new(),
             levels: Vec::new(),
+            tlb: Vec::new(),
+            prefetch: 0,
+            noise: None,
             pause: None,
             tails: Vec::new(),
             clock: Clock::Counter,
-            size: 8 << 20,
-            iters: 103,
-            trials: 150,
-            seed: None,
-            large_pages: false,
-            kernel: None,
-            tolerance: 0.02,
-        }
-    }
-}
-
-impl FromStr for Model {
-    type Err = String;
-
-    fn from_str(line: &str) -> Result<Self, String> {
-        let mut model = Model::default();
-        for word in line.split_whitespace() {
-            let (name, value) = word.split_once('=').ok_or_else(|| format!("{word}: not name=value"))?;
-            model.set(name, value).map_err(|reason| format!("{word}: {reason}"))?;
-        }
-        model.complete()
-    }
-}
-
-fn pieces<'a, const N: usize>(text: &'a str, form: &str) -> Result<[&'a str; N], String> {
-    let all: Vec<&str> = text.split(':').collect();
-    all.try_into().map_err(|_| format!("{text} is not of the form {form}"))
-}
-
-/// A positive number with a binary suffix.
-fn number(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'K') => (&text[..text.len() - 1], 10),
-        Some(b'M') => (&text[..text.len() - 1], 20),
-        Some(b'G') => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    let value = digits.parse::<u64>().ok().and_then(|value| value.checked_mul(1 << shift));
-    value.filter(|&value| value > 0).ok_or_else(|| format!("{text} is not a positive number"))
-}
-
-/// A node, or a number of nodes.
-fn small(text: &str) -> Result<u32, String> {
-    text.parse().ok().filter(|&value| value < 64).ok_or_else(|| format!("{text} is not a number below 64"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_become_a_model() {
-        let line = "nodes=1 memory-only=1 latency=0:1:5000,0:0:3000 size=1M pages=2m pause=7:8K tolerance=1";
-        let model: Model = line.parse().unwrap();
-        let latency = |to, ticks| Latency { from: 0, to, ticks };
-        assert_eq!(model.latencies, [latency(0, 3000), latency(1, 5000)]);
-        assert_eq!((model.size, model.large_pages, model.tolerance), (1 << 20, true, 0.01));
-        assert_eq!(model.pause, Some(Pause { every: 7, ticks: 8192 }));
-        assert_eq!(model.truth(&model.latencies[1]), 5000);
-    }
-
-    #[test]
-    fn a_level_holds_all_targets_or_nothing() {
-        let parse = |level: &str| {
-            format!("nodes=1 memory-only=1 latency=0:0:9,0:1:9 size=1M level={level}").parse::<Model>()
-        };
-        assert_eq!(parse("960K:15:3").unwrap().holding_level(), None);
-        assert_eq!(parse("2M:16:3").unwrap().holding_level().map(|level| level.ticks), Some(3));
-        assert!(parse("1M:16:3").unwrap_err().contains("some of the targets"));
-    }
-
-    #[test]
-    fn what_is_no_model_is_refused() {
-        for (line, reason) in [
-            ("nodes=2 latency=0:0:1,0:1:1,1:0:1", "once for each"),
-            ("latency=0:0:1,0:0:2", "once for each"),
-            ("latency=0:0", "FROM:TO:TICKS"),
-            ("latency=0:0:9 size=0", "positive"),
-            ("latency=0:0:9 clock=quartz", "neither"),
-            ("latency=0:0:9 cache=1M", "unknown"),
-            ("nodes", "name=value"),
-        ] {
-            let error = line.parse::<Model>().unwrap_err();
-            assert!(error.contains(reason), "{line}: {error}");
+            size: None,
+            iters: None,
+            trials: None,
+            pages: None,
+            pool: None,
+            options: Vec::new(),
+            tolerance: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The grammar of both is in the documentation of the package `latency-lab-plugin`.
 
-use super::Model;
+use super::{Model, Pages};
 use crate::cachegrind::CHASE_PREFIX;
 use crate::program::workspace;
 use object::{Object, ObjectSymbol};
@@ -50,7 +50,13 @@ pub fn chase_loops(executable: &[u8]) -> Result<Range<u64>, String> {
 
 /// What QEMU's `-plugin` is given for a model.
 pub fn argument(plugin: &Path, model: &Model, code: &Range<u64>, report: &Path) -> String {
-    let page = if model.large_pages { "2m" } else { "4k" };
+    let page = match model.pages {
+        Some(Pages::Small) => "4k",
+        Some(Pages::Large) => "2m",
+        None if model.has_one_size() => "4k",
+        // As the kernel pleases, or of every kind.
+        Some(Pages::Transparent) | None => "auto",
+    };
     let mut words = vec![
         plugin.display().to_string(),
         format!("start={:#x},end={:#x}", code.start, code.end),
@@ -66,9 +72,12 @@ pub fn argument(plugin: &Path, model: &Model, code: &Range<u64>, report: &Path) 
         format!("latency={from}:{to}:{ticks}")
     }));
     words.extend(model.levels.iter().map(|level| {
-        let super::Level { size, ways, ticks } = level;
-        format!("level={size}:{ways}:{ticks}")
+        let super::Level { size, ways, ticks, random } = level;
+        format!("level={size}:{ways}:{ticks}{}", if *random { ":random" } else { "" })
     }));
+    words.extend(model.tlb.iter().map(|tlb| format!("tlb={}:{}", tlb.entries, tlb.ticks)));
+    words.extend((model.prefetch > 0).then(|| format!("prefetch={}", model.prefetch)));
+    words.extend(model.noise.iter().map(|noise| format!("noise={}:{}", noise.percent, noise.every)));
     words.extend(model.pause.iter().map(|pause| format!("pause={}:{}", pause.every, pause.ticks)));
     words.extend(model.tails.iter().map(|tail| format!("tail={}:{}", tail.every, tail.ticks)));
     words.join(",")
@@ -94,14 +103,16 @@ mod tests {
 
     #[test]
     fn a_model_becomes_arguments() {
-        let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9";
+        let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9 \
+                    level=64K:8:400:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
         let model: Model = line.parse().unwrap();
         let text = argument(Path::new("/p.so"), &model, &(0x4000..0x40ff), Path::new("/report"));
         assert_eq!(
             text,
-            "/p.so,start=0x4000,end=0x40ff,absorb=1M,overhead=100,page=4k,report=/report,\
+            "/p.so,start=0x4000,end=0x40ff,absorb=1M,overhead=100,page=auto,report=/report,\
              backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
-             latency=1:0:2000,latency=1:1:1000,level=32768:8:300,pause=5:9"
+             latency=1:0:2000,latency=1:1:1000,level=32768:8:300,level=65536:8:400:random,\
+             tlb=64:700,prefetch=4,noise=3:500,pause=5:9"
         );
     }
 

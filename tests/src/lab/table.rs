@@ -2,12 +2,18 @@
 //!
 //! Decides what is right and what is wrong. Starts nothing.
 
-use super::{host, Boot, Clock, Latency, Model};
+mod curve;
+mod order;
+mod pages;
+
+use super::{host, Boot, Clock, Experiment, Latency, Model};
 use serde_json::Value;
 use std::fmt;
 
 /// A calibration may be off by this much; real ones are within some millionths.
 const CLOCK_TOLERANCE: f64 = 0.001;
+/// What a latency may be off by where nothing else is said.
+const LATENCY_TOLERANCE: f64 = 0.02;
 /// Single hops are timed one by one, in an emulator that is not.
 const HOP_TOLERANCE: f64 = 0.03;
 /// Three decimals of nanoseconds and six of gigahertz leave less.
@@ -43,15 +49,27 @@ impl Table {
         let document = document.unwrap_or_default();
         table.word("loads without a place", 0, text(boot.unclaimed()));
         table.clock(model, &document);
-        let pairs = if model.tails.is_empty() { &document["node_pairs"] } else { &document["points"] };
+        match model.experiment {
+            Experiment::Matrix | Experiment::Distribution => table.pairs(model, boot, &document),
+            Experiment::Curve => table.curve(model, &document),
+            Experiment::Order => table.order(model, &document),
+            Experiment::Pages => table.pages(model, &document),
+        }
+        table
+    }
+
+    /// Every pair of nodes.
+    fn pairs(&mut self, model: &Model, boot: &Boot, document: &Value) {
+        let matrix = model.experiment == Experiment::Matrix;
+        let pairs = if matrix { &document["node_pairs"] } else { &document["points"] };
         let pairs = pairs.as_array().map_or(&[][..], Vec::as_slice);
-        table.word("pairs", model.latencies.len(), text(pairs.len()));
+        self.word("pairs", model.latencies.len(), text(pairs.len()));
         for latency in &model.latencies {
             let pair = pairs.iter().find(|pair| pair["from"] == latency.from && pair["to"] == latency.to);
-            if model.tails.is_empty() {
-                table.pair(model, boot, &document, pair, latency);
+            if matrix {
+                self.pair(model, boot, document, pair, latency);
             } else {
-                table.hops(model, &document, pair, latency);
+                self.hops(model, document, pair, latency);
             }
         }
         for (code, expected) in [
@@ -63,10 +81,9 @@ impl Table {
             if let Some(expected) = expected {
                 let warnings = document["warnings"].as_array();
                 let found = warnings.is_some_and(|all| all.iter().any(|warning| warning["code"] == code));
-                table.word(&format!("warning {code}"), given(expected), given(found).into());
+                self.word(&format!("warning {code}"), given(expected), given(found).into());
             }
         }
-        table
     }
 
     /// Whether everything is right.
@@ -88,7 +105,7 @@ impl Table {
     fn hops(&mut self, model: &Model, document: &Value, pair: Option<&Value>, latency: &Latency) {
         let name = format!("Node {} -> Node {}", latency.from, latency.to);
         let loads = model.sorted_loads(latency);
-        let gigahertz = document["clock"]["frequency_hz"].as_f64().map_or(f64::NAN, |hertz| hertz / 1e9);
+        let gigahertz = gigahertz(document);
         let ticks = |key: &str| Some(pair?.pointer(&format!("/distribution/{key}"))?.as_f64()? * gigahertz);
         for (key, percent) in [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9)] {
             let truth = loads[slower_side(loads.len(), percent)];
@@ -114,10 +131,11 @@ impl Table {
             self.word(&format!("{name}, loads seen by the model"), "some", "none".into());
         }
         let truth = model.truth(latency) as f64;
+        let tolerance = model.tolerance.unwrap_or(LATENCY_TOLERANCE);
         let (cycles, nanoseconds) = (number("cycles"), number("ns"));
         match document["freq_ghz"].as_f64() {
             Some(gigahertz) => {
-                self.figure(&format!("{name}, cycles"), truth, cycles, model.tolerance);
+                self.figure(&format!("{name}, cycles"), truth, cycles, tolerance);
                 let follows = nanoseconds.zip(cycles).is_some_and(|(nanoseconds, cycles)| {
                     (nanoseconds * gigahertz / cycles - 1.0).abs() < ROUNDING
                 });
@@ -128,12 +146,12 @@ impl Table {
             }
             None => {
                 let truth = truth / host::frequency() * 1e9;
-                self.figure(&format!("{name}, ns"), truth, nanoseconds, model.tolerance);
+                self.figure(&format!("{name}, ns"), truth, nanoseconds, tolerance);
             }
         }
         if let Some(pause) = model.pause {
             // Some more may have been hit by what else runs on the host.
-            let hit = (model.trials * model.iters / pause.every).min(model.trials);
+            let hit = (model.repetitions() * model.hops() / pause.every).min(model.repetitions());
             let reported = number("disturbed_trials").unwrap_or(0.0);
             let good = reported + 1.0 >= hit as f64;
             self.row(&format!("{name}, disturbed trials"), format!(">= {hit}"), text(reported), good);
@@ -174,6 +192,11 @@ impl fmt::Display for Table {
         }
         Ok(())
     }
+}
+
+/// Ticks in a nanosecond, as the report has them.
+fn gigahertz(document: &Value) -> f64 {
+    document["clock"]["frequency_hz"].as_f64().map_or(f64::NAN, |hertz| hertz / 1e9)
 }
 
 /// Where in the sorted hops a percentile stands; on a step between two of them, behind it.

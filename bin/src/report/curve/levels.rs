@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display, Write};
 
-use latency_core::model::edge::EdgeError;
+use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::Cause;
 use latency_core::model::{Estimate, Fit, FitError};
 use latency_core::text::Text;
@@ -64,7 +64,7 @@ impl Display for Uncertainty {
 ///
 /// Those of `out`.
 pub fn lines(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
-    let fit = match &analysis.hill {
+    let fit = match analysis.shown() {
         Ok(fit) => fit,
         Err(error) => return writeln!(out, "No model: {error}"),
     };
@@ -93,14 +93,17 @@ pub fn lines(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
 }
 
 fn level(out: &mut dyn Write, analysis: &Analysis, cache: &Cache) -> fmt::Result {
-    let Cache { number, first, last, claim, .. } = cache;
+    let Cache { number, first, last, claim, capacity, .. } = cache;
     let name = padded(format_args!("L{number}{}", if last.cause == Cause::Mixed { "+TLB" } else { "" }));
     let interval = match (number, analysis.edge) {
-        (1, Some(Ok(edge))) => match edge.ways {
-            Some(ways) => padded(format_args!("{} ({ways} ways)", edge.capacity)),
-            None => padded(format_args!("{}", edge.capacity)),
+        (1, Some(Ok(Edge { capacity, ways: Some(ways), .. }))) => {
+            padded(format_args!("{capacity} ({ways} ways)"))
+        }
+        (1, Some(Ok(edge))) if capacity.is_none() => padded(format_args!("{}", edge.capacity)),
+        _ => match capacity {
+            Some(capacity) => padded(format_args!("{}", size(*capacity))),
+            None => padded(format_args!("{} .. {}", size(cache.onset), size(cache.knee))),
         },
-        _ => padded(format_args!("{} .. {}", size(cache.onset), size(cache.knee))),
     };
     write!(
         out,
@@ -147,7 +150,7 @@ pub fn remarks(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     }
     let first = analysis.claims.level(1);
     match (analysis.edge, first) {
-        (Some(Ok(edge)), Some(claim)) if edge.capacity != claim.size => writeln!(
+        (Some(Ok(edge)), Some(claim)) if edge.ways.is_some() && edge.capacity != claim.size => writeln!(
             out,
             "L1: {} reports {}, but its edge is at {}",
             claim.source.name(),
@@ -185,6 +188,7 @@ const fn no_edge(error: EdgeError) -> &'static str {
 ///
 /// Those of `out`.
 pub fn models(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
+    model(out, analysis, "laws of replacement", &analysis.laws)?;
     model(out, analysis, "Hill stair", &analysis.hill)?;
     model(out, analysis, "mixture, sizes free", &analysis.classic)?;
     if let Some(fixed) = &analysis.fixed {

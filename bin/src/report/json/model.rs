@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::model::edge::EdgeError;
+use latency_core::model::law::Law;
 use latency_core::model::{Estimate, Fit, FitError};
 
 use super::{optional, Json, DECIMALS};
@@ -25,7 +26,7 @@ pub(super) fn object(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
     }
     json.end_array()?;
     json.key("memory")?.begin_object()?;
-    if let Ok(fit) = &analysis.hill {
+    if let Ok(fit) = analysis.shown() {
         latency(json, analysis, fit.memory)?;
     }
     json.end_object()?;
@@ -42,6 +43,8 @@ pub(super) fn object(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
         }
         None => json.null()?,
     }
+    json.key("laws")?;
+    fit(json, &analysis.laws)?;
     json.key("hill")?;
     fit(json, &analysis.hill)?;
     json.key("mixture_free")?;
@@ -89,6 +92,13 @@ fn level(json: &mut Json<'_>, analysis: &Analysis, cache: &Cache) -> fmt::Result
     json.key("level")?.u64(cache.number.into())?;
     json.key("onset_bytes")?.decimal(cache.onset, 0)?;
     json.key("knee_bytes")?.decimal(cache.knee, 0)?;
+    json.key("capacity_bytes")?;
+    optional(json, cache.capacity, 0)?;
+    json.key("law")?;
+    match cache.first.law {
+        Some(law) => json.string(name(law))?,
+        None => json.null()?,
+    }
     latency(json, analysis, cache.first.latency)?;
     json.key("stages")?.u64(cache.stages.into())?;
     json.key("reported_bytes")?;
@@ -111,6 +121,16 @@ fn latency(json: &mut Json<'_>, analysis: &Analysis, latency: Estimate) -> fmt::
     json.key("relative_error")?.decimal(latency.error / latency.value, FINE)
 }
 
+/// A law of replacement.
+const fn name(law: Law) -> &'static str {
+    match law {
+        Law::InTurn(_) => "least recently used",
+        Law::Coloured(_) => "least recently used, random pages",
+        Law::Random(_) => "random",
+        Law::ColouredRandom(_) => "random, random pages",
+    }
+}
+
 /// One model, in the unit of all of them.
 fn fit(json: &mut Json<'_>, fit: &Result<Fit, FitError>) -> fmt::Result {
     json.begin_object()?;
@@ -131,6 +151,11 @@ fn fit(json: &mut Json<'_>, fit: &Result<Fit, FitError>) -> fmt::Result {
         json.key("shape")?;
         match level.shape {
             Some(shape) => estimate(json, shape)?,
+            None => json.null()?,
+        }
+        json.key("law")?;
+        match level.law {
+            Some(law) => json.string(name(law))?,
             None => json.null()?,
         }
         json.key("resolved")?.bool(level.resolved)?;

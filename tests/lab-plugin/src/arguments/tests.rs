@@ -30,6 +30,7 @@ fn a_whole_machine_is_read() {
         "tail=1000:50000",
         "tail=100:7000",
         "pause=1000000:3000000",
+        "noise=5:2000",
         "seed=7",
         "absorb=200",
         "overhead=80",
@@ -57,6 +58,7 @@ fn a_whole_machine_is_read() {
     );
     assert_eq!(description.page, PageRule::Always(Page::Small));
     assert_eq!((description.prefetch, description.seed), (8, 7));
+    assert_eq!(description.noise, Some(Noise { share: 0.05, every: 2000 }));
     assert_eq!((description.tails.len(), description.pauses.len()), (2, 1));
     assert_eq!(arguments.regions[1], Region { node: 1, start: 1 << 30, size: 512 << 20 });
     assert_eq!(arguments.cpus, [(0..=1, 0), (2..=2, 1)]);
@@ -93,6 +95,8 @@ fn every_mistake_is_named() {
         ("page=1g", "neither auto, 4k nor 2m"),
         ("tail=0:5", "'0' must not be zero"),
         ("pause=5", "expected EVERY:TICKS"),
+        ("noise=5", "expected PERCENT:EVERY"),
+        ("noise=100:7", "would leave no latency"),
         ("probe=maybe", "neither on nor off"),
         ("report=", "no file named"),
     ] {

@@ -115,3 +115,22 @@ fn the_prefetcher_serves_walks_in_order_alone() {
         assert_eq!(strided.load(0, 0, step * 128).unwrap().source, Source::Memory(0));
     }
 }
+
+#[test]
+fn noise_stays_for_its_loads_and_within_its_bounds() {
+    let description =
+        |seed| Description { noise: Some(Noise { share: 0.1, every: 50 }), seed, ..Description::default() };
+    let loads = |seed| -> Vec<u64> {
+        let machine = machine(description(seed));
+        (0..50_000).map(|_| machine.load(0, 0, 0).unwrap().ticks).collect()
+    };
+    let ticks = loads(1);
+    let blocks: Vec<u64> = ticks.chunks(50).map(|block| block[0]).collect();
+    assert!(ticks.chunks(50).all(|block| block.iter().all(|&one| one == block[0])));
+    assert!(blocks.iter().all(|one| (900..=1100).contains(one)), "{blocks:?}");
+    assert!(blocks.iter().any(|&one| one < 910) && blocks.iter().any(|&one| one > 1090), "{blocks:?}");
+    // Five standard deviations of the mean of 1000 uniform blocks: 100 / sqrt(3) / sqrt(1000) each.
+    let mean = ticks.iter().sum::<u64>() as f64 / ticks.len() as f64;
+    assert!((mean - 1000.0).abs() < 9.2, "{mean}");
+    assert!(loads(1) == ticks && loads(2) != ticks, "equal seeds alone give equal noise");
+}

@@ -1,0 +1,156 @@
+//! From a line of words to a model. The grammar is in the documentation of the lab.
+
+use std::str::FromStr;
+
+use super::{Clock, Experiment, Latency, Level, Model, Noise, Pages, Pause, Tlb};
+
+impl Model {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "experiment" => {
+                self.experiment = match value {
+                    "matrix" => Experiment::Matrix,
+                    "distribution" => Experiment::Distribution,
+                    "curve" => Experiment::Curve,
+                    "order" => Experiment::Order,
+                    "pages" => Experiment::Pages,
+                    _ => return Err("neither matrix, distribution, curve, order nor pages".into()),
+                }
+            }
+            "nodes" => self.nodes = small(value)?,
+            "memory-only" => self.memory_only = small(value)?,
+            "memory" => self.memory = number(value)?,
+            "latency" => {
+                for pair in value.split(',') {
+                    let [from, to, ticks] = pieces(pair, "FROM:TO:TICKS")?;
+                    self.latencies.push(Latency {
+                        from: small(from)?,
+                        to: small(to)?,
+                        ticks: number(ticks)?,
+                    });
+                }
+            }
+            "level" => {
+                let (value, random) =
+                    value.strip_suffix(":random").map_or((value, false), |rest| (rest, true));
+                let [size, ways, ticks] = pieces(value, "SIZE:WAYS:TICKS[:random]")?;
+                let (size, ways, ticks) = (number(size)?, number(ways)?, number(ticks)?);
+                self.levels.push(Level { size, ways, ticks, random });
+            }
+            "tlb" => {
+                let [entries, ticks] = pieces(value, "ENTRIES:TICKS")?;
+                self.tlb.push(Tlb { entries: number(entries)?, ticks: number(ticks)? });
+            }
+            "prefetch" => self.prefetch = number(value)?,
+            "noise" => {
+                let [percent, every] = pieces(value, "PERCENT:EVERY")?;
+                self.noise = Some(Noise { percent: number(percent)?, every: number(every)? });
+            }
+            "pause" => {
+                let [every, ticks] = pieces(value, "EVERY:TICKS")?;
+                self.pause = Some(Pause { every: number(every)?, ticks: number(ticks)? });
+            }
+            "tail" => {
+                let [every, ticks] = pieces(value, "EVERY:TICKS")?;
+                self.tails.push(Pause { every: number(every)?, ticks: number(ticks)? });
+            }
+            "clock" => {
+                self.clock = match value {
+                    "tsc" => Clock::Counter,
+                    "kernel" => Clock::Kernel,
+                    "none" => Clock::None,
+                    _ => return Err("neither tsc, kernel nor none".into()),
+                }
+            }
+            "size" => self.size = Some(number(value)?),
+            "iters" => self.iters = Some(number(value)?),
+            "trials" => self.trials = Some(number(value)?),
+            "seed" | "min-size" | "max-size" | "points-per-octave" => {
+                self.options.push((name.into(), number(value)?.to_string()));
+            }
+            "kernel" => self.options.push((name.into(), value.into())),
+            "pool" => self.pool = Some(number(value)?),
+            "pages" => {
+                let all = [Pages::Small, Pages::Transparent, Pages::Large];
+                let known = all.into_iter().find(|pages| pages.word() == value);
+                self.pages = Some(known.ok_or("neither 4k, thp nor 2m")?);
+            }
+            "tolerance" => {
+                let percent = value.parse::<f64>().ok().filter(|percent| *percent > 0.0);
+                self.tolerance = Some(percent.ok_or("not a positive number")? / 100.0);
+            }
+            _ => return Err("unknown; the words are in tests/src/lab/mod.rs".into()),
+        }
+        Ok(())
+    }
+
+    /// Puts the latencies in order, and refuses what has no predictable truth.
+    fn complete(mut self) -> Result<Self, String> {
+        if self.nodes == 0 {
+            return Err("nodes=0: somebody has to measure".into());
+        }
+        self.latencies.sort_by_key(|latency| (latency.from, latency.to));
+        let given = self.latencies.iter().map(|latency| (latency.from, latency.to));
+        let wanted = (0..self.nodes).flat_map(|from| (0..self.targets()).map(move |to| (from, to)));
+        if !given.eq(wanted) {
+            return Err(format!(
+                "latency=FROM:TO:TICKS is needed once for each of FROM 0-{} and TO 0-{}",
+                self.nodes - 1,
+                self.targets() - 1
+            ));
+        }
+        if self.experiment == Experiment::Matrix && !self.tails.is_empty() {
+            return Err("a mean has no tail: experiment=distribution finds it".into());
+        }
+        if self.has_one_size() {
+            let all = self.one_size() * u64::from(self.targets());
+            if let Some(level) = self.levels.iter().find(|level| (self.one_size()..all).contains(&level.size))
+            {
+                return Err(format!("a level of {} bytes holds some of the targets only", level.size));
+            }
+            if self.levels.iter().any(|level| level.random) {
+                return Err("a level with random victims holds a share that only a curve shows".into());
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(line: &str) -> Result<Self, String> {
+        let mut model = Model::default();
+        for word in line.split_whitespace() {
+            let (name, value) = word.split_once('=').ok_or_else(|| format!("{word}: not name=value"))?;
+            model.set(name, value).map_err(|reason| format!("{word}: {reason}"))?;
+        }
+        // A mean has no tail.
+        if !model.tails.is_empty() && !line.split_whitespace().any(|word| word.starts_with("experiment=")) {
+            model.experiment = Experiment::Distribution;
+        }
+        model.complete()
+    }
+}
+
+fn pieces<'a, const N: usize>(text: &'a str, form: &str) -> Result<[&'a str; N], String> {
+    let all: Vec<&str> = text.split(':').collect();
+    all.try_into().map_err(|_| format!("{text} is not of the form {form}"))
+}
+
+/// A positive number with a binary suffix.
+fn number(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K') => (&text[..text.len() - 1], 10),
+        Some(b'M') => (&text[..text.len() - 1], 20),
+        Some(b'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let value = digits.parse::<u64>().ok().and_then(|value| value.checked_mul(1 << shift));
+    value.filter(|&value| value > 0).ok_or_else(|| format!("{text} is not a positive number"))
+}
+
+/// A node, or a number of nodes.
+fn small(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|&value| value < 64).ok_or_else(|| format!("{text} is not a number below 64"))
+}

@@ -1,0 +1,47 @@
+//! What translation costs.
+
+use serde_json::Value;
+
+use super::{gigahertz, Model, Table};
+
+/// A cost is a difference of two latencies.
+const COST_TOLERANCE: f64 = 0.05;
+/// Numbers of pages are tried in steps.
+const ENTRIES_TOLERANCE: f64 = 0.1;
+
+impl Table {
+    /// The first translation buffer, by its own probe on 4 KiB pages; and what it costs a random walk over the
+    /// largest working set, by the difference to larger pages, where there were any.
+    pub(super) fn pages(&mut self, model: &Model, document: &Value) {
+        let points = document["points"].as_array().map_or(&[][..], Vec::as_slice);
+        let small = || points.iter().filter(|point| point["pages_asked"] == "4k");
+        let core = small().find_map(|point| point["core_ghz"].as_f64()).unwrap_or(f64::NAN);
+        let mut kinds = document["translation"].as_array().into_iter().flatten();
+        let probed = kinds.find(|kind| kind["pages_asked"] == "4k").map(|kind| &kind["levels"][0]);
+        let number = |key: &str| probed.and_then(|level| level[key].as_f64());
+        let Some(tlb) = model.tlb.first() else {
+            return self.word(
+                "translation buffers",
+                "none",
+                number("span_bytes").map_or("none".into(), super::text),
+            );
+        };
+        let entries = number("span_bytes").map(|bytes| bytes / 4096.0);
+        self.figure("translations", tlb.entries as f64, entries, ENTRIES_TOLERANCE);
+        let ticks = number("miss_core_cycles").map(|cycles| cycles / core * gigahertz(document));
+        self.figure("a missing translation, ticks", tlb.ticks as f64, ticks, COST_TOLERANCE);
+
+        let walks = small().filter(|point| point["order"] == "random" && point["stride_bytes"] == 64);
+        let largest = walks.max_by_key(|point| point["working_set_bytes"].as_u64());
+        let value = |key: &str| largest.and_then(|point| point[key].as_f64());
+        if let Some(share) = value("translation_share") {
+            // The lines that follow each other are on the pages of the last few by chance alone.
+            let pages = value("working_set_bytes").map_or(f64::NAN, |bytes| bytes / 4096.0);
+            let truth = tlb.ticks as f64 * (1.0 - tlb.entries as f64 / pages);
+            let ticks = value("cycles").map(|cycles| cycles * share);
+            self.figure("translation of a random hop, ticks", truth, ticks, COST_TOLERANCE);
+        } else if model.reserved() > 0 {
+            self.word("a share of translation", "some", "none".into());
+        }
+    }
+}
