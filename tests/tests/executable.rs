@@ -10,7 +10,7 @@ use std::fs;
 
 /// What all experiments together may take. The aim is 150 KiB, and it is not met: the matrix alone
 /// is about 200 KiB, the other experiments, models and pictures as much again.
-const SIZE_LIMIT: usize = 512 * 1024;
+const SIZE_LIMIT: usize = 544 * 1024;
 
 /// Symbols that no program without a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [
