@@ -7,7 +7,7 @@
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, Classification, PageKnee};
 use latency_core::model::{
-    fit_classic, fit_classic_fixed, fit_hill, fit_laws, Fit, FitError, LevelCount, Point, Workspace,
+    fit_classic, fit_classic_fixed, fit_hill, fit_laws, Fit, FitError, FitKind, LevelCount, Point, Workspace,
     MAX_LEVELS, MAX_POINTS,
 };
 use latency_core::stats;
@@ -171,12 +171,17 @@ fn follows(fit: &Fit, hill: &Result<Fit, FitError>, claims: &Claims) -> bool {
     /// A Bayesian criterion that is larger by less says little against laws.
     const EVIDENCE: f64 = 10.0;
     let Ok(hill) = hill else { return true };
+    let reported = claims.iter().count();
+    // A step of a law is a cache. More of them than there are is what a shared one looks like to it.
+    if fit.kind == FitKind::Laws && reported > 0 && fit.levels().len() > reported {
+        return false;
+    }
     // Where nothing is reported, nothing tells which stages of a Hill stair are one cache.
     fit.kind == hill.kind
         || fit.rms_residual < CLOSE
         || fit.rms_residual < hill.rms_residual.min(CLOSER_THAN_REAL)
         || fit.bic < hill.bic + EVIDENCE
-        || claims.iter().next().is_none()
+        || reported == 0
 }
 
 /// The median core clock in gigahertz: cycles over nanoseconds.
