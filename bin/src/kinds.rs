@@ -53,11 +53,9 @@ pub fn run<'a>(
     let together = if fit(session, points, kinds) { count } else { 1 };
     let mut interrupted = false;
     for kinds in kinds.chunks(together.max(1)) {
-        let of_these = points.iter().filter(|point| kinds.contains(&point.pages)).count();
-        let limits = limits(session, share_ns * of_these as f64);
         let mut rotations: [Option<Rotation<'_>>; KINDS.len()] = [const { None }; KINDS.len()];
         for (slot, &pages) in rotations.iter_mut().zip(kinds) {
-            match place(session, timer, points, pages, limits) {
+            match place(session, timer, points, pages) {
                 Ok(rotation) => *slot = rotation,
                 Err(Failure::Placement(error)) if pages != asked || pages == Pages::Auto => {
                     for outcome in outcomes.iter_mut().filter(|outcome| outcome.point.pages == pages) {
@@ -72,6 +70,13 @@ pub fn run<'a>(
             }
         }
         if !interrupted {
+            let placed = rotations.iter().flatten().map(Rotation::len).sum::<usize>();
+            let run_ns = if session.options.given.contains(FlagId::TimeLimit) {
+                f64::INFINITY
+            } else {
+                share_ns * placed as f64
+            };
+            rotations.iter_mut().flatten().for_each(|rotation| rotation.limit(run_ns));
             match take_turns(session, &mut rotations) {
                 Err(Failure::Interrupted) => interrupted = true,
                 ended => ended?,
@@ -90,14 +95,6 @@ pub fn run<'a>(
         }
     }
     Ok(Findings { outcomes, distributions: Store::empty()?, extra: Extra::default(), interrupted })
-}
-
-fn limits(session: &Session<'_, '_>, run_ns: f64) -> Limits {
-    let given = session.options.given.contains(FlagId::TimeLimit);
-    Limits {
-        point_ns: session.options.time_limit.0 as f64 / 1e3,
-        run_ns: if given { f64::INFINITY } else { run_ns },
-    }
 }
 
 /// The largest point of a kind, with the memory for it and for room to lie elsewhere in.
@@ -122,10 +119,11 @@ fn place<'a, 't>(
     timer: &'t Timer,
     points: &[Point],
     pages: Pages,
-    limits: Limits,
 ) -> Result<Option<Rotation<'t>>, Failure<'a>> {
     let Some((like, size)) = region(session, points, pages) else { return Ok(None) };
     let mine = || points.iter().filter(|point| point.pages == pages);
+    // For how long it may go on depends on which others can be had.
+    let limits = Limits { point_ns: session.options.time_limit.0 as f64 / 1e3, run_ns: f64::INFINITY };
     let mut rotation = Rotation::new(session, timer, &like, size, mine().count(), limits)?;
     for point in mine() {
         rotation.add(*point);

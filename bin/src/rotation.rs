@@ -101,6 +101,18 @@ impl<'t> Rotation<'t> {
         true
     }
 
+    /// The points added.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Gives all points together so long from now on.
+    pub fn limit(&mut self, run_ns: f64) {
+        self.limits.run_ns = run_ns;
+        self.begun_ns = time::monotonic_raw_ns();
+    }
+
     /// The most points that there is room for.
     #[must_use]
     pub fn capacity(&self) -> usize {

@@ -8,7 +8,11 @@ use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LO
 use crate::error::Failure;
 use crate::kinds;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
-use crate::plan::{self, duration, single};
+use crate::plan::{
+    self,
+    duration::{self, Range},
+    single,
+};
 use crate::report::{csv, pages};
 use crate::result::Point;
 use crate::store::Store;
@@ -36,7 +40,7 @@ pub const PAGES: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS),
+    takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS) + CLOSER,
     measure,
     writers: &[
         (Format::Text, pages::text),
@@ -77,6 +81,9 @@ fn of_kind(like: Point) -> impl Iterator<Item = Point> {
     let spread = lines().map(move |lines| Point { size: page.times(lines), stride: page, ..walk });
     sizes.chain(local).chain(bare).chain(spread)
 }
+
+/// What more numbers of pages take.
+const CLOSER: Range = Range(2e9, 6e9);
 
 /// Measures more numbers of pages where a translation buffer ends between two of the probe.
 fn look_closer<'a>(

@@ -136,9 +136,9 @@ fn warm_up(
         state.node = subject.buffer.chain().start(0, 1);
     }
     if nodes <= STEADY {
-        watch.walk_until_steady(subject, &mut state.node, MOST_LAPS)?;
+        let made = watch.walk_until_steady(subject, &mut state.node, MOST_LAPS)?;
         if state.rounds == 0 {
-            state.warm_up.hops += filled + nodes;
+            state.warm_up.hops += filled + made;
         }
         return Ok(());
     }
