@@ -9,6 +9,7 @@
 
 mod build;
 mod proof;
+mod touch;
 
 use crate::arch::{self, EndStamp, Line, Stamp};
 use crate::chain::Chain;

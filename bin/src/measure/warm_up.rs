@@ -1,10 +1,13 @@
 //! Walks that do not count: before a chase is timed, what it is to find in the caches, TLBs and clocks has to be there.
 
+use latency_core::buffer::Buffer;
 use latency_core::stats;
 
+use super::lanes::{FILLING_LAPS, LONGEST_FILL_NS};
 use super::{Stopwatch, Subject, FEWEST_HOPS, LONGEST_WALK, MOST_BATCHES};
 use crate::error::Failure;
 use crate::result::WarmUp;
+use crate::sys::{signal, time};
 
 impl Stopwatch<'_> {
     /// Walks before anything counts: `asked` hops, or one lap, a million hops or two seconds, whatever ends first.
@@ -60,6 +63,27 @@ impl Stopwatch<'_> {
     pub fn refresh(&self, subject: &Subject<'_>, node: &mut u64) -> Result<(), Failure<'static>> {
         const MOST_NS: f64 = 20e6;
         self.walk_for(subject, node, subject.buffer.chain().nodes(), MOST_NS).map(drop)
+    }
+
+    /// Touches a working set, which a lap is to follow, until caches that take lines in slowly hold it: the loads made.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`].
+    pub fn touch(&self, buffer: &Buffer<'_>) -> Result<u64, Failure<'static>> {
+        let begun = time::monotonic_raw_ns();
+        let mut touched = 0;
+        for _ in 0..FILLING_LAPS {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            buffer.touch();
+            touched += buffer.chain().nodes();
+            if time::monotonic_raw_ns().saturating_sub(begun) as f64 > LONGEST_FILL_NS {
+                break;
+            }
+        }
+        Ok(touched)
     }
 
     /// Walks laps that do not count, until one is not faster than the one before, or there were `most` of them:

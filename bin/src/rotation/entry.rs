@@ -3,6 +3,7 @@
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
 use latency_core::chain::Order;
+use latency_core::kernel::POINTER;
 use latency_core::units::{Bytes, PageSize};
 
 use crate::error::{Failure, PlacementError};
@@ -131,10 +132,16 @@ fn warm_up(
         let few = (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1);
         return watch.walk_for(subject, &mut state.node, few, f64::INFINITY).map(drop);
     }
-    let filled = if nodes >= SLOWLY_FILLED { watch.fill(subject.buffer)? } else { 0 };
-    if filled > 0 {
-        state.node = subject.buffer.chain().start(0, 1);
-    }
+    let filled = match nodes {
+        ..SLOWLY_FILLED => 0,
+        _ if subject.kernel.encoding == POINTER.encoding => {
+            let filled = watch.fill(subject.buffer)?;
+            state.node = subject.buffer.chain().start(0, 1);
+            filled
+        }
+        SLOWLY_FILLED..=LONGEST_LAP => watch.touch(subject.buffer)?,
+        _ => 0,
+    };
     if nodes <= STEADY {
         let made = watch.walk_until_steady(subject, &mut state.node, MOST_LAPS)?;
         if state.rounds == 0 {
