@@ -231,7 +231,7 @@ impl Lanes<'_, '_> {
         let state = &mut course.state;
         if self.last.replace(group(point)) != Some(group(point)) {
             if region.buffer.chain().nodes() < self.trail {
-                self.watch.fill(&region.buffer)?;
+                self.watch.fill(&region.buffer, f64::INFINITY)?;
             } else {
                 self.watch.walk_for(&subject, &mut state.node, trail, LONGEST_TRAIL_NS)?;
             }

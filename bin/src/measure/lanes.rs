@@ -63,13 +63,17 @@ fn not_proven<E>(_: E) -> Failure<'static> {
 impl Stopwatch<'_> {
     /// Brings a working set into the caches that hold it, by laps of many lanes, which are fast: the hops made.
     ///
-    /// None where nodes hold no addresses. A chase that begins at the start of the cycle meets what was touched
+    /// None where nodes hold no addresses, or where many lanes are hardly faster than one, which takes `alone_ns`: in
+    /// an emulator. A chase that begins at the start of the cycle meets what was touched
     /// longest ago, as after a lap of its own; further on it meets lines earlier than that.
     ///
     /// # Errors
     ///
     /// As [`warm_up`](Self::warm_up).
-    pub fn fill(&self, buffer: &Buffer<'_>) -> Result<u64, Failure<'static>> {
+    pub fn fill(&self, buffer: &Buffer<'_>, alone_ns: f64) -> Result<u64, Failure<'static>> {
+        /// Hops of each lane that tell.
+        const TRIED: u64 = 64;
+        const HARDLY: f64 = 0.6;
         let Some(kernel) = lanes::parallel(FILLING_LANES) else { return Ok(0) };
         if buffer.encoding() != POINTER.encoding {
             return Ok(0);
@@ -78,6 +82,10 @@ impl Stopwatch<'_> {
         let side =
             SideBySide { walk: Walk::Lanes(kernel), positions: Cell::new(start(chain, FILLING_LANES)) };
         let subject = Subject { buffer, kernel: &POINTER, side: Some(&side) };
+        let (tried, tried_ns) = self.walk_for(&subject, &mut 0, TRIED, f64::INFINITY)?;
+        if tried_ns > HARDLY * alone_ns * (tried * FILLING_LANES as u64) as f64 {
+            return Ok(0);
+        }
         let lap = chain.nodes() / FILLING_LANES as u64 + 1;
         let (_, lap_ns) = self.walk_for(&subject, &mut 0, lap, f64::INFINITY)?;
         let (more, _) =

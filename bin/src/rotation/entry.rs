@@ -3,7 +3,6 @@
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
 use latency_core::chain::Order;
-use latency_core::kernel::POINTER;
 use latency_core::units::{Bytes, PageSize};
 
 use crate::error::{Failure, PlacementError};
@@ -26,8 +25,8 @@ const LONGEST_LAP: u64 = 1 << 21;
 const LONGEST_WARM_UP: u64 = 1 << 22;
 /// 1 MiB of lines, which no first- or second-level cache takes in slowly.
 const SLOWLY_FILLED: u64 = 1 << 14;
-/// 64 MiB of lines: 0.14 s at 130 ns.
-const LONGEST_SECOND_LOOK: u64 = 1 << 20;
+/// 64 MiB of lines at 150 ns, and a quarter more.
+const LONGEST_SECOND_LOOK_NS: f64 = 2e8;
 /// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Without a lap
 /// the chain just written stays cold, and would for ever.
 const SECOND_LOOKS: usize = 2;
@@ -127,21 +126,21 @@ fn warm_up(
     cached_ratio: f64,
 ) -> Result<(), Failure<'static>> {
     let nodes = subject.buffer.chain().nodes();
-    let untold = state.rounds == 0 || state.rounds <= SECOND_LOOKS && nodes <= LONGEST_SECOND_LOOK;
+    let lap_ns = nodes as f64 * state.warm_up.estimate_ns;
+    let untold = state.rounds == 0 || state.rounds <= SECOND_LOOKS && lap_ns <= LONGEST_SECOND_LOOK_NS;
     if !untold && cached_ratio >= CACHED_RATIO {
         let few = (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1);
         return watch.walk_for(subject, &mut state.node, few, f64::INFINITY).map(drop);
     }
-    let filled = match nodes {
-        ..SLOWLY_FILLED => 0,
-        _ if subject.kernel.encoding == POINTER.encoding => {
-            let filled = watch.fill(subject.buffer)?;
+    let mut filled = 0;
+    if nodes >= SLOWLY_FILLED {
+        filled = watch.fill(subject.buffer, state.warm_up.estimate_ns)?;
+        if filled > 0 {
             state.node = subject.buffer.chain().start(0, 1);
-            filled
+        } else if nodes <= LONGEST_LAP {
+            filled = watch.touch(subject.buffer)?;
         }
-        SLOWLY_FILLED..=LONGEST_LAP => watch.touch(subject.buffer)?,
-        _ => 0,
-    };
+    }
     if nodes <= STEADY {
         let made = watch.walk_until_steady(subject, &mut state.node, MOST_LAPS)?;
         if state.rounds == 0 {
