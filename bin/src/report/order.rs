@@ -9,7 +9,7 @@ use latency_core::text::Text;
 use super::figures::Figure;
 use super::json::optional;
 use super::text::OrderName;
-use super::{counters, csv as columns, health, json as documents, text as lines, Report};
+use super::{csv as columns, json as documents, text as lines, Report};
 use crate::result::Measurement;
 
 /// The hops that times are given for.
@@ -80,9 +80,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         return Ok(());
     }
     lines::conditions(out, report)?;
-    lines::clock_line(out, report)?;
-    health::text(out, report)?;
-    counters::text(out, report)
+    lines::ending(out, report)
 }
 
 fn walk(out: &mut dyn Write, report: &Report<'_, '_>, measured: &Measurement) -> fmt::Result {

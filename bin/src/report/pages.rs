@@ -11,7 +11,7 @@ use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::json::optional;
 use super::text::OrderName;
-use super::{counters, health, json as documents, plot, svg, text as lines, Report};
+use super::{json as documents, plot, svg, text as lines, Report};
 use crate::analysis::translation::{
     buffers, excess, find, share, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL,
 };
@@ -102,9 +102,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         report.options.seed
     )?;
     lines::memory(out, report)?;
-    lines::clock_line(out, report)?;
-    health::text(out, report)?;
-    counters::text(out, report)
+    lines::ending(out, report)
 }
 
 /// Nanoseconds by working set, and the share of translation.

@@ -12,7 +12,7 @@ use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::figures::Figure;
 use super::json::{interval, Json};
 use super::lanes::{self, between, number, region_name};
-use super::{counters, health, plot, svg, text, Report};
+use super::{plot, svg, text, Report};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{regions, Region};
 
@@ -52,9 +52,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         "The time for each load of several lanes is the inverse of a throughput; of one lane alone, a latency.\n",
     )?;
     text::conditions(out, &lanes::in_memory(report))?;
-    text::clock_line(out, report)?;
-    health::text(out, report)?;
-    counters::text(out, report)
+    text::ending(out, report)
 }
 
 /// A line for each number of lanes, two columns for each working set.

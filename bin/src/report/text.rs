@@ -33,6 +33,15 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     details(out, report)?;
     ratios(out, report.outcomes)?;
     conditions(out, report)?;
+    ending(out, report)
+}
+
+/// What every report ends with: the clock, the tool's own health, and counters.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn ending(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     clock_line(out, report)?;
     health::text(out, report)?;
     counters::text(out, report)

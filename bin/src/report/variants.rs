@@ -7,7 +7,7 @@ use latency_core::kernel::variants::VARIANTS;
 use latency_core::text::Text;
 
 use super::figures::Figure;
-use super::{counters, csv as columns, health, json as documents, text as lines, Report};
+use super::{csv as columns, json as documents, text as lines, Report};
 use crate::options::Choice;
 use crate::result::Outcome;
 
@@ -68,9 +68,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         report.options.seed
     )?;
     lines::memory(out, report)?;
-    lines::clock_line(out, report)?;
-    health::text(out, report)?;
-    counters::text(out, report)
+    lines::ending(out, report)
 }
 
 fn figures(out: &mut dyn Write, outcome: &Outcome<'_>) -> fmt::Result {

@@ -10,7 +10,7 @@ use latency_core::text::Text;
 
 use super::figures::Figure;
 use super::terminal::Terminal;
-use super::{counters, health, plot, svg, text, Report};
+use super::{plot, svg, text, Report};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::samples::Sample;
@@ -37,9 +37,7 @@ pub fn report(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             return Ok(());
         }
         text::conditions(out, report)?;
-        text::clock_line(out, report)?;
-        health::text(out, report)?;
-        counters::text(out, report)
+        text::ending(out, report)
     })
 }
 

@@ -8,8 +8,8 @@ use super::{bars, points};
 use crate::distribution::{Distribution, PERCENTAGES};
 use crate::report::figures::Figure;
 use crate::report::plot;
-use crate::report::text::{clock_line, conditions, pair};
-use crate::report::{counters, health, Report};
+use crate::report::text::{conditions, ending, pair};
+use crate::report::Report;
 use crate::result::Timer;
 
 /// Single hops and batches agree if they differ by no more.
@@ -43,9 +43,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         return Ok(());
     }
     conditions(out, report)?;
-    clock_line(out, report)?;
-    health::text(out, report)?;
-    counters::text(out, report)
+    ending(out, report)
 }
 
 /// Percentiles with their intervals, maximum and mean, in nanoseconds and in ticks.
