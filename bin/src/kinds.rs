@@ -9,7 +9,7 @@ use latency_core::units::Bytes;
 
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
-use crate::options::{FlagId, Pages};
+use crate::options::Pages;
 use crate::plan;
 use crate::result::{Exclusion, Extra, Outcome, Point};
 use crate::rotation::{Limits, Rotation};
@@ -71,11 +71,7 @@ pub fn run<'a>(
         }
         if !interrupted {
             let placed = rotations.iter().flatten().map(Rotation::len).sum::<usize>();
-            let run_ns = if session.options.given.contains(FlagId::TimeLimit) {
-                f64::INFINITY
-            } else {
-                share_ns * placed as f64
-            };
+            let run_ns = session.options.run_limit_ns(share_ns * placed as f64);
             rotations.iter_mut().flatten().for_each(|rotation| rotation.limit(run_ns));
             match take_turns(session, &mut rotations) {
                 Err(Failure::Interrupted) => interrupted = true,
@@ -123,7 +119,7 @@ fn place<'a, 't>(
     let Some((like, size)) = region(session, points, pages) else { return Ok(None) };
     let mine = || points.iter().filter(|point| point.pages == pages);
     // For how long it may go on depends on which others can be had.
-    let limits = Limits { point_ns: session.options.time_limit.0 as f64 / 1e3, run_ns: f64::INFINITY };
+    let limits = Limits { point_ns: session.options.point_limit_ns(), run_ns: f64::INFINITY };
     let mut rotation = Rotation::new(session, timer, &like, size, mine().count(), limits)?;
     for point in mine() {
         rotation.add(*point);

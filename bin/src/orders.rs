@@ -151,7 +151,7 @@ impl Walk {
             None => share.div_ceil(self.state.hops),
         };
         let batches = batches.clamp(1, MOST_BATCHES as u64) as u32;
-        let limit_ns = options.time_limit.0 as f64 / 1e3 / rounds.max(1) as f64;
+        let limit_ns = options.point_limit_ns() / rounds.max(1) as f64;
         let round = watch.round(subject, &mut self.state.node, self.state.hops, batches, limit_ns)?;
         if let (Some(slot), Some(cold)) = (self.rounds.get_mut(made), self.cold_ns.get_mut(made)) {
             *slot = round;

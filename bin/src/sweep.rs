@@ -211,7 +211,7 @@ fn advance(
     let pace = Pace {
         rounds: ROUNDS,
         round_ns: SPREAD_NS / (ROUNDS * points) as f64,
-        limit_ns: session.options.time_limit.0 as f64 / 1e3,
+        limit_ns: session.options.point_limit_ns(),
     };
     state.advance(session.options, watch, subject, kept, &pace)
 }

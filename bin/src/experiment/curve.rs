@@ -104,11 +104,9 @@ fn measure<'a>(
     let (Some(first), Some(largest)) = (points.first(), points.iter().map(|point| point.size).max()) else {
         return Err(PlacementError::NothingToMeasure.into());
     };
-    let point_ns = options.time_limit.0 as f64 / 1e3;
-    let run_ns = if options.given.contains(FlagId::TimeLimit) { f64::INFINITY } else { RUN_NS };
     let region = plan::curve::region(largest, session.machine, first.target, first.pages);
     let capacity = points.len() + OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
-    let limits = Limits { point_ns, run_ns };
+    let limits = Limits { point_ns: options.point_limit_ns(), run_ns: options.run_limit_ns(RUN_NS) };
     let mut rotation = Rotation::new(session, timer, first, region, capacity, limits)?;
     for point in points {
         rotation.add(*point);

@@ -17,7 +17,6 @@ use crate::conclude::{self, DISTURBED_SHARE};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::{Findings, Session};
 use crate::measure::{start, SideBySide, Stopwatch, Subject, FILLING_LAPS};
-use crate::options::FlagId;
 use crate::placement::{self, Placement, Witness};
 use crate::plan::{self, duration::Rounds};
 use crate::result::{Exclusion, Extra, Outcome, Point, Round};
@@ -181,7 +180,7 @@ impl Lanes<'_, '_> {
     ) -> Result<(), Failure<'static>> {
         let points = self.points;
         let begun_ns = time::monotonic_raw_ns();
-        let most_ns = if session.options.given.contains(FlagId::TimeLimit) { f64::INFINITY } else { RUN_NS };
+        let most_ns = session.options.run_limit_ns(RUN_NS);
         for step in 0..=MOST_ROUNDS {
             let late = time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 > most_ns;
             session
@@ -240,7 +239,7 @@ impl Lanes<'_, '_> {
             let hops = session.options.warmup_iters.unwrap_or(trail / 64 + 1);
             state.begin(session.options, &mut self.watch, &subject, Some(hops))
         } else {
-            let limit_ns = session.options.time_limit.0 as f64 / 1e3;
+            let limit_ns = session.options.point_limit_ns();
             let pace = Pace { rounds: ROUNDS, round_ns: 0.0, limit_ns };
             state.advance(session.options, &mut self.watch, &subject, kept, &pace)
         };

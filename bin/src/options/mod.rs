@@ -153,6 +153,22 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
+    /// How long a point may take, in nanoseconds.
+    #[must_use]
+    pub const fn point_limit_ns(&self) -> f64 {
+        self.time_limit.0 as f64 / 1e3
+    }
+
+    /// How long all points together may take that take `usual_ns` where no limit for each is given.
+    #[must_use]
+    pub const fn run_limit_ns(&self, usual_ns: f64) -> f64 {
+        if self.given.contains(FlagId::TimeLimit) {
+            f64::INFINITY
+        } else {
+            usual_ns
+        }
+    }
+
     /// `experiment` with every option at its default.
     #[must_use]
     pub const fn new(experiment: Selection) -> Self {

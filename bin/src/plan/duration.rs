@@ -141,13 +141,11 @@ pub fn sweep(options: &Options<'_>, machine: &Machine, points: &[Point], spread_
         let pass = options.warmup_iters.unwrap_or((point.size.0 / point.stride.0.max(1)).min(PASS));
         let share = spread_ns / (ROUNDS * points.len()) as f64;
         let round = round(options, hop, ROUNDS as f64, share);
-        all = all + hop * pass as f64 + product(round, rounds(options, ROUNDS)).at_most(limit(options));
+        all = all
+            + hop * pass as f64
+            + product(round, rounds(options, ROUNDS)).at_most(options.point_limit_ns());
     }
     around(points, mapped) + all
-}
-
-fn limit(options: &Options<'_>) -> f64 {
-    options.time_limit.0 as f64 / 1e3
 }
 
 /// Points that share memory, written anew for each visit, in so much time for each: [`crate::rotation`].
@@ -165,7 +163,7 @@ pub fn rotation(options: &Options<'_>, machine: &Machine, points: &[Point], shar
         let fewest = if visit.0 > 20e6 { FEWEST_ROUNDS } else { ROUNDS };
         let pass = options.warmup_iters.unwrap_or(nodes.min(PASSES.0));
         first = first + written + HOPS[3] * pass as f64;
-        visits = visits + product(visit, rounds(options, fewest)).at_most(limit(options));
+        visits = visits + product(visit, rounds(options, fewest)).at_most(options.point_limit_ns());
         count += 1;
         let earlier = points.get(..index).unwrap_or_default();
         if !earlier.iter().any(|other| other.pages == point.pages) {
@@ -218,7 +216,7 @@ pub fn orders(options: &Options<'_>, machine: &Machine, points: &[Point], walks:
             (Some(iters), Some(trials)) => iters.get() * u64::from(trials.get()),
             _ => walks.hops,
         };
-        all = all + hop * passes as f64 + (hop * warm as f64).at_most(limit(options));
+        all = all + hop * passes as f64 + (hop * warm as f64).at_most(options.point_limit_ns());
         // The sequential one is written once more, in slices, for the loads that wait for nothing.
         let writes = if point.order == Order::Sequential { 2 * visits } else { visits };
         all = all + written(point) * writes as f64;

@@ -8,7 +8,6 @@ use latency_core::text::Text;
 use super::json::{header, optional, pair, Json, DECIMALS};
 use super::{csv, Report};
 use crate::analysis::lanes::Region;
-use crate::options::Choice;
 use crate::result::Walk;
 
 /// Writes a point of JSON: what was walked, and what every point has.
@@ -63,27 +62,6 @@ pub fn rows(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
             Walk::Apart(gap) => write!(out, ",,{},{},", gap.filler().name(), gap.fillers()),
         }
     })
-}
-
-/// From where to where, and in which pages: the subtitle of pictures.
-pub(super) fn subtitle(report: &Report<'_, '_>) -> Text<160> {
-    let mut text = Text::EMPTY;
-    if let Some(outcome) = report.outcomes.last() {
-        let point = &outcome.point;
-        let pages = outcome.result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        // What does not fit is left out.
-        let _ = write!(
-            text,
-            "node {} (CPU {}) -> node {}, random order, {} apart, pages {}, seed {}",
-            point.initiator,
-            point.cpu,
-            point.target,
-            point.stride,
-            pages.word(),
-            point.seed
-        );
-    }
-    text
 }
 
 /// The name of a region, padded by whoever writes it.

@@ -189,7 +189,7 @@ fn chart(report: &Report<'_, '_>, draw: impl FnOnce(&Chart<'_>)) {
     for ((series, points), name) in series.iter_mut().zip(&points).zip(&names) {
         *series = Series { name: name.as_str(), data: Data::Points(points) };
     }
-    let subtitle = lanes::subtitle(report);
+    let subtitle = text::subtitle(report.outcomes.last());
     draw(&Chart {
         title: "Loads in flight against lanes",
         subtitle: subtitle.as_str(),

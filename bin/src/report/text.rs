@@ -4,6 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::chain::Order;
 use latency_core::decimal::Decimal;
+use latency_core::text::Text;
 use latency_core::units::NodeId;
 
 use super::figures::Figure;
@@ -34,6 +35,28 @@ pub fn matrix(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     ratios(out, report.outcomes)?;
     conditions(out, report)?;
     ending(out, report)
+}
+
+/// From where to where, in which order and in which pages: the subtitle of pictures.
+#[must_use]
+pub fn subtitle(outcome: Option<&Outcome<'_>>) -> Text<160> {
+    let mut text = Text::EMPTY;
+    if let Some(Outcome { point, result }) = outcome {
+        let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
+        // What does not fit is left out.
+        let _ = write!(
+            text,
+            "node {} (CPU {}) -> node {}, {} order, {} apart, pages {}, seed {}",
+            point.initiator,
+            point.cpu,
+            point.target,
+            OrderName(point.order),
+            point.stride,
+            pages.word(),
+            point.seed
+        );
+    }
+    text
 }
 
 /// What every report ends with: the clock, the tool's own health, and counters.

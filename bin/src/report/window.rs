@@ -275,7 +275,7 @@ fn chart(report: &Report<'_, '_>, draw: impl FnOnce(&Chart<'_>)) {
         Series { name: "the same, prefetched", data: Data::Points(&with) },
         Series { name: "L1", data: Data::Points(&cache) },
     ];
-    let subtitle = lanes::subtitle(report);
+    let subtitle = text::subtitle(report.outcomes.last());
     draw(&Chart {
         title: "Inverse throughput against work between loads of 16 lanes",
         subtitle: subtitle.as_str(),

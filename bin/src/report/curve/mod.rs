@@ -14,7 +14,6 @@ use super::{plot, svg, text, Report};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::samples::Sample;
-use crate::options::Choice;
 
 /// Writes the measured curve for people.
 ///
@@ -66,23 +65,7 @@ fn show(report: &Report<'_, '_>, write: impl FnOnce(&View<'_>) -> fmt::Result) -
         *slot = sample;
         count += 1;
     }
-    let mut subtitle = Text::<160>::EMPTY;
-    if let Some(outcome) = report.outcomes.first() {
-        let point = &outcome.point;
-        let pages = outcome.result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        // What does not fit is left out.
-        let _ = write!(
-            subtitle,
-            "node {} (CPU {}) -> node {}, {} order, {} apart, pages {}, seed {}",
-            point.initiator,
-            point.cpu,
-            point.target,
-            text::OrderName(point.order),
-            point.stride,
-            pages.word(),
-            point.seed
-        );
-    }
+    let subtitle = text::subtitle(report.outcomes.first());
     write(&View {
         title: "Latency against working set",
         subtitle: subtitle.as_str(),
