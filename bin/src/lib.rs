@@ -7,59 +7,38 @@
 #[cfg(test)]
 extern crate std;
 
-mod acquire;
 mod analysis;
-pub mod args;
-mod audit;
-mod companion;
-mod conclude;
-mod counted;
-mod counters;
-mod diagnose;
-mod distribution;
-pub mod errno;
+mod engine;
 pub mod error;
 pub mod experiment;
-mod kinds;
-mod lanes;
 mod machine;
-mod measure;
 pub mod options;
-mod orders;
-mod placement;
 mod plan;
-mod processor;
-mod progress;
-mod proof;
 pub mod report;
 mod result;
-mod rotation;
 mod saved;
-mod singles;
-mod store;
-mod survey;
-mod sweep;
 pub mod sys;
-mod timer;
-mod visit;
 pub mod warning;
 
 use core::fmt::Write;
 
 use latency_core::units::Bytes;
 
+use engine::clock::Timer;
+use engine::progress::Progress;
+use engine::session::{Findings, Session};
+use engine::{placement, prefetch_audit, self_test};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::command::Context;
-use experiment::{Experiment, Session, COMMANDS, DESCRIPTORS, EXPERIMENTS};
-use machine::Machine;
+use experiment::interface::Experiment;
+use experiment::writers::{self, Report};
+use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use machine::{detect, Machine};
 use options::{Format, Options, When};
-use progress::Progress;
 use report::terminal::Terminal;
-use report::Report;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
 use sys::terminal::Stream;
-use timer::Timer;
 use warning::{Warning, Warnings};
 
 /// Does what `arguments` ask for and returns the exit status.
@@ -85,7 +64,7 @@ fn obey(arguments: Arguments, environment: Environment) -> i32 {
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
     } else {
-        survey::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
+        detect::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
             [machine, ..] => perform(arguments, environment, &options, machine, &mut messages),
             [] => Err(PlacementError::NothingToMeasure.into()),
         })
@@ -175,12 +154,12 @@ fn perform<'a>(
     let mut out = sink(options)?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
-    survey::warn(machine, &mut warnings);
+    detect::warn(machine, &mut warnings);
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;
     let takes = (experiment.takes)(options, machine, &points);
     if options.dry_run {
-        let _ = report::plan::text(&mut out, &points, takes);
+        let _ = writers::plan::text(&mut out, &points, takes);
         return finish(out, options);
     }
     if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
@@ -191,7 +170,7 @@ fn perform<'a>(
         placement::pin(point.cpu)?;
     }
     let timer = Timer::choose(&machine.processor, session.warnings)?;
-    let mut health = diagnose::health(timer.counter(), machine.processor.platform, session.warnings);
+    let mut health = self_test::health(timer.counter(), machine.processor.platform, session.warnings);
     let findings = (experiment.measure)(&mut session, &timer, &points).and_then(|findings| {
         audit(&mut session, &timer, &mut health, &findings)?;
         Ok(findings)
@@ -237,13 +216,13 @@ fn audit<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     health: &mut result::Health,
-    findings: &experiment::Findings<'a>,
+    findings: &Findings<'a>,
 ) -> Result<(), Failure<'a>> {
     let told = !(session.options.quiet && session.options.format == Format::Text);
     if !told || findings.interrupted {
         return Ok(());
     }
-    match audit::prefetch(session, timer, &findings.outcomes) {
+    match prefetch_audit::prefetch(session, timer, &findings.outcomes) {
         Ok(made) => health.audit = made,
         // What was measured is complete all the same.
         Err(Failure::Interrupted) => {}
@@ -261,7 +240,7 @@ fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Repor
 
 /// The end of a run whose result has been written.
 fn verdict<'a>(
-    findings: &experiment::Findings<'a>,
+    findings: &Findings<'a>,
     done: usize,
     options: &Options<'_>,
     warnings: &Warnings,

@@ -2,8 +2,8 @@
 
 use latency_core::units::Bytes;
 
+use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::processor::Platform;
 
 /// The most levels that are kept.
 pub const MAX_CLAIMS: usize = 4;

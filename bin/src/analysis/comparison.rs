@@ -3,8 +3,8 @@
 use latency_core::math::{exp, ln};
 use latency_core::stats::{self, Interval};
 
-use crate::saved::Row;
-use crate::store::Store;
+use crate::result::row::Row;
+use crate::sys::table::Table;
 
 /// From so many points on, a few may lie beyond both intervals by chance or by their neighbours' noise.
 const MANY: usize = 20;
@@ -46,9 +46,9 @@ impl Pair {
 /// All points that both results have.
 #[derive(Debug)]
 pub struct Comparison {
-    pairs: Store<Pair>,
+    pairs: Table<Pair>,
     count: usize,
-    scratch: Store<f64>,
+    scratch: Table<f64>,
 }
 
 impl Comparison {
@@ -57,15 +57,19 @@ impl Comparison {
     /// # Errors
     ///
     /// That of mapping the tables.
-    pub fn new(first: &[Row], second: &[Row], threshold: f64) -> Result<Comparison, crate::errno::Errno> {
+    pub fn new(
+        first: &[Row],
+        second: &[Row],
+        threshold: f64,
+    ) -> Result<Comparison, crate::sys::errno::Errno> {
         let Some(&any) = first.first() else {
-            return Ok(Comparison { pairs: Store::empty()?, count: 0, scratch: Store::empty()? });
+            return Ok(Comparison { pairs: Table::empty()?, count: 0, scratch: Table::empty()? });
         };
         let pair = Pair { first: any, second: any, interpolated: false, verdict: Verdict::Same };
         let mut found = Comparison {
-            pairs: Store::filled(first.len(), pair)?,
+            pairs: Table::filled(first.len(), pair)?,
             count: 0,
-            scratch: Store::filled(first.len(), 0.0)?,
+            scratch: Table::filled(first.len(), 0.0)?,
         };
         let same = |row: &Row| second.iter().find(|other| row.is_same_point(other)).copied();
         // Curves are refined where their own knees are, so that they share the coarse grid at least, if they begin
@@ -166,7 +170,7 @@ fn between(row: &Row, rows: &[Row]) -> Option<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::samples::Sample;
+    use crate::result::sample::Sample;
     use latency_core::text::Text;
     use latency_core::units::Bytes;
     use std::vec::Vec;

@@ -16,7 +16,7 @@ use latency_core::units::Bytes;
 use super::caches::{caches, plateaus, Cache};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
-use super::samples::{collect, Sample};
+use crate::result::sample::{collect, Sample};
 
 /// Everything that is concluded from a curve.
 #[derive(Clone, Copy, Debug)]

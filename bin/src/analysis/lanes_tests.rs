@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::options::Pages;
-use crate::proof::Evidence;
+use crate::result::evidence::Evidence;
 use crate::result::{Means, Measurement, Placed, Point, Series, WarmUp};
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::{windowed, PARALLEL, WINDOW};
@@ -36,7 +36,7 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         disturbed: 0,
         repeat_ratio: None,
         counters: None,
-        software: crate::counted::Software::default(),
+        software: crate::result::counters::Software::default(),
     };
     let seen = Evidence::default();
     let placed = Placed { means: Means::SoleNode, pages, mapped: size, before: seen, after: seen };
@@ -57,9 +57,9 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
 fn what_was_counted_of_all_lanes_is_shared_by_them() {
     let Ok(measured) = outcome(1 << 28, Walk::Chain, 80.0).result else { panic!("measured") };
     let cycles = Summary { median: 320.0, ..measured.series.nanoseconds };
-    let mut per_hop = [None; crate::counted::EVENTS];
+    let mut per_hop = [None; crate::result::counters::EVENTS];
     (per_hop[0], per_hop[1]) = (Some(352.0), Some(24.0));
-    let counters = Some(crate::counted::Counters { per_hop, running: 0.8 });
+    let counters = Some(crate::result::counters::Counters { per_hop, running: 0.8 });
     let series = Series { core_cycles: Some(cycles), counters, ..measured.series };
     let shared = series.shared_by(8.0);
     let counted = shared.counters.unwrap();

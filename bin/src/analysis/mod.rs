@@ -8,5 +8,4 @@ pub mod comparison;
 pub mod curve;
 pub mod lanes;
 pub mod pages;
-pub mod samples;
 pub mod translation;

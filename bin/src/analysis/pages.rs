@@ -4,7 +4,7 @@ use latency_core::model::translation::PageKnee;
 use latency_core::model::{fit_hill, LevelCount, Point, Workspace, MAX_LEVELS};
 use latency_core::units::Bytes;
 
-use super::samples::{collect, Sample};
+use crate::result::sample::{collect, Sample};
 
 /// The page whose translations the points with one line on each page use up.
 pub const PAGE: Bytes = Bytes(4096);

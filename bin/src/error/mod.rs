@@ -6,7 +6,7 @@
 
 mod outcome;
 mod placement;
-mod usage;
+mod saved;
 
 #[cfg(test)]
 mod tests;
@@ -14,16 +14,20 @@ mod tests;
 use core::fmt;
 use latency_core::decimal::Decimal;
 
-pub use crate::errno::Errno;
+use crate::options::UsageError;
+use crate::sys::errno::Errno;
+
 pub use outcome::{OutputError, TimingError};
 pub use placement::PlacementError;
-pub use usage::UsageError;
+pub use saved::SavedError;
 
 /// Why the program ends with something else than success.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure<'a> {
     /// What was asked for makes no sense: exit 1.
     Usage(UsageError<'a>),
+    /// A saved result cannot be used: exit 1.
+    Saved(SavedError<'a>),
     /// CPU, node, policy or pages were not obtained, or not verified: exit 2.
     Placement(PlacementError<'a>),
     /// No clock, or no trust: exit 3.
@@ -46,7 +50,7 @@ impl Failure<'_> {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => 1,
+            Failure::Usage(_) | Failure::Saved(_) => 1,
             Failure::Placement(_) => 2,
             Failure::Timing(_) => 3,
             Failure::Output(_) => 4,
@@ -60,6 +64,7 @@ impl fmt::Display for Failure<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(error) => error.fmt(out),
+            Failure::Saved(error) => error.fmt(out),
             Failure::Placement(error) => error.fmt(out),
             Failure::Timing(error) => error.fmt(out),
             Failure::Output(error) => error.fmt(out),
@@ -93,6 +98,12 @@ impl<'a> From<PlacementError<'a>> for Failure<'a> {
 impl From<Errno> for Failure<'_> {
     fn from(errno: Errno) -> Self {
         Failure::Placement(PlacementError::CallFailed { call: "mmap", errno, node: None })
+    }
+}
+
+impl<'a> From<SavedError<'a>> for Failure<'a> {
+    fn from(error: SavedError<'a>) -> Self {
+        Failure::Saved(error)
     }
 }
 

@@ -5,8 +5,8 @@ use core::fmt;
 use latency_core::decimal::Decimal;
 use latency_core::units::Hertz;
 
-use super::Errno;
-use crate::args::Escaped;
+use crate::options::tokens::Escaped;
+use crate::sys::errno::Errno;
 
 /// There is no usable clock, or the result does not deserve trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use core::fmt;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
-use super::Errno;
+use crate::sys::errno::Errno;
 
 /// CPU, node, policy or pages: not to be had, or not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,17 +29,17 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
          echo 1 > /sys/devices/system/cpu/cpu3/online",
     );
     check(
-        UsageError::Unreadable { path: b"a\n", errno: Errno::ENOENT },
+        SavedError::Unreadable { path: b"a\n", errno: Errno::ENOENT },
         1,
         "cannot read 'a\\n': No such file or directory (ENOENT); give the file of a saved result",
     );
     check(
-        UsageError::Malformed { path: b"a", line: 3, what: "no number" },
+        SavedError::Malformed { path: b"a", line: 3, what: "no number" },
         1,
         "'a', line 3: no number; give a result saved with --json or --csv",
     );
     check(
-        UsageError::NotComparable { what: "matrix and curve" },
+        SavedError::NotComparable { what: "matrix and curve" },
         1,
         "the two results cannot be compared: matrix and curve; give two of one experiment",
     );

@@ -3,10 +3,10 @@
 use core::fmt::{self, Write};
 
 use super::command::{Command, Context};
+use super::writers::comparison::View;
 use crate::analysis::comparison::Comparison;
-use crate::error::{Failure, UsageError};
+use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::report::comparison::View;
 use crate::saved::{self, Saved};
 
 /// The command that compares.
@@ -36,7 +36,7 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
     let options = context.options;
     let &[a, b, ..] = options.operands() else { return Ok(None) };
     let (first, second) = (Saved::load(a)?, Saved::load(b)?);
-    let refused = |what| Failure::Usage(UsageError::NotComparable { what });
+    let refused = |what| Failure::Saved(SavedError::NotComparable { what });
     let (one, other) = (first.experiment, second.experiment);
     if !one.is_empty() && !other.is_empty() && one.as_str() != other.as_str() {
         return Err(refused("they are of different experiments"));

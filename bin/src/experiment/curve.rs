@@ -8,17 +8,18 @@ use latency_core::model::refine::Refinement;
 use latency_core::sort::sort_by;
 use latency_core::units::{Bytes, PageSize};
 
-use super::{Experiment, Findings, Plan, Session};
+use super::interface::Experiment;
+use super::writers::{csv, curve, json};
 use crate::analysis::pages::translates_small_pages;
-use crate::analysis::samples::Sample;
+use crate::engine::clock::Timer;
+use crate::engine::schedule::rotation::{Limits, Rotation};
+use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
 use crate::plan::{self, duration, Scope};
-use crate::report::{csv, curve, json};
+use crate::result::sample::Sample;
 use crate::result::{Extra, Point};
-use crate::rotation::{Limits, Rotation};
-use crate::store::Store;
-use crate::timer::Timer;
+use crate::sys::table::Table;
 use crate::warning::Warning;
 
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
@@ -84,7 +85,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         count += 1;
     })?;
     let first = first.ok_or(PlacementError::NothingToMeasure)?;
-    let mut points = Store::filled(count, first)?;
+    let mut points = Table::filled(count, first)?;
     let mut slots = points.iter_mut();
     // What there was to warn of has been said.
     plan::curve::points(options, machine, &scope, session.warnings, |point| {
@@ -212,7 +213,7 @@ fn refine(
     rotation: &mut Rotation<'_>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
-    let mut curve = Store::filled(rotation.capacity(), (Bytes(0), 0.0))?;
+    let mut curve = Table::filled(rotation.capacity(), (Bytes(0), 0.0))?;
     let rules = Refinement {
         granule: plan::curve::granule(session.options),
         budget: usize::MAX,

@@ -2,15 +2,17 @@
 
 use latency_core::cpulist::NodeSet;
 
-use super::{matrix, Experiment, Findings, Plan, Session};
+use super::interface::Experiment;
+use super::matrix;
+use super::writers::distribution;
+use crate::engine::clock::Timer;
+use crate::engine::schedule::sweep;
+use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::single_hops::Singles;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::{duration, Scope};
-use crate::report::distribution;
 use crate::result::Point;
-use crate::singles::Singles;
-use crate::sweep;
-use crate::timer::Timer;
 
 /// The experiment that looks beneath the means.
 pub const DISTRIBUTION: Experiment = Experiment {

@@ -5,14 +5,14 @@ use core::fmt::Write;
 use latency_core::sort::sort_by;
 
 use super::command::{Command, Context};
+use super::writers::curve::view::View;
+use super::writers::json;
 use crate::analysis::curve::Analysis;
-use crate::analysis::samples::Sample;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::report::curve::View;
-use crate::report::json;
+use crate::result::sample::Sample;
 use crate::saved::{self, Saved};
-use crate::store::Store;
+use crate::sys::table::Table;
 
 /// The command that fits.
 pub const FIT: Command = Command {
@@ -41,7 +41,7 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
     let path = options.operands().first().copied().unwrap_or_default();
     let saved = Saved::load(path)?;
     let analysis = Analysis::new(saved.samples(), saved.claims, None);
-    let mut samples = Store::filled(saved.rows().len(), Sample::EMPTY)?;
+    let mut samples = Table::filled(saved.rows().len(), Sample::EMPTY)?;
     let mut count = 0;
     for (slot, sample) in samples.iter_mut().zip(saved.samples().filter(|sample| analysis.is_fitted(sample)))
     {

@@ -1,13 +1,14 @@
 //! Idle latency from every initiator node to every target node.
 
-use super::{Experiment, Plan, Session};
+use super::interface::Experiment;
+use super::writers::{csv, json, pairs, text};
+use crate::engine::schedule::sweep;
+use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::{self, duration, Scope};
-use crate::report::{csv, json, pairs, text};
 use crate::result::Point;
-use crate::store::Store;
-use crate::sweep;
+use crate::sys::table::Table;
 
 /// The experiment that runs where none is named.
 pub const MATRIX: Experiment = Experiment {
@@ -47,12 +48,12 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
 
 /// A point for every pair of a scope.
 pub(super) fn pairs<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
-    let mut planned = None::<Store<Point>>;
+    let mut planned = None::<Table<Point>>;
     let mut count = 0;
     let mut refused = None;
     plan::matrix(session.options, session.machine, scope, session.warnings, |point| {
         if planned.is_none() && refused.is_none() {
-            match Store::filled(scope.pairs(), point) {
+            match Table::filled(scope.pairs(), point) {
                 Ok(store) => planned = Some(store),
                 Err(errno) => refused = Some(errno),
             }

@@ -3,16 +3,17 @@
 use latency_core::chain::Order;
 use latency_core::units::Bytes;
 
-use super::{Experiment, Findings, Plan, Session};
+use super::interface::Experiment;
+use super::writers::order;
+use crate::engine::clock::Timer;
+use crate::engine::orders;
+use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::orders;
 use crate::plan::duration::{self, Walks};
 use crate::plan::single;
-use crate::report::order;
 use crate::result::Point;
-use crate::store::Store;
-use crate::timer::Timer;
+use crate::sys::table::Table;
 
 /// The working set where none is asked for: far beyond most caches, and written in a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);
@@ -48,10 +49,10 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     if options.size.is_none() {
         like.size = like.size.min(SIZE);
     }
-    let mut points = Store::filled(ORDERS.len(), like)?;
+    let mut points = Table::filled(ORDERS.len(), like)?;
     for (slot, order) in points.iter_mut().zip(ORDERS) {
         slot.order = order;
-        crate::plan::chain(slot)?;
+        crate::result::chain::chain(slot)?;
     }
     Ok(points)
 }

@@ -3,20 +3,19 @@
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize};
 
-use super::{Experiment, Findings, Plan, Session};
+use super::interface::Experiment;
+use super::writers::{csv, pages};
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
+use crate::engine::clock::Timer;
+use crate::engine::schedule::kinds;
+use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::kinds;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
-use crate::plan::{
-    self,
-    duration::{self, Range},
-    single,
-};
-use crate::report::{csv, pages};
+use crate::plan::duration::{self, Range};
+use crate::plan::single;
+use crate::result::chain;
 use crate::result::Point;
-use crate::store::Store;
-use crate::timer::Timer;
+use crate::sys::table::Table;
 use crate::warning::Warning;
 
 /// The time for a point, on average: most are small, and those in memory take what they leave.
@@ -58,9 +57,9 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
     };
     let points = || kinds().flat_map(|pages| of_kind(Point { pages, ..like }));
-    let mut planned = Store::filled(points().count(), like)?;
+    let mut planned = Table::filled(points().count(), like)?;
     for (slot, point) in planned.iter_mut().zip(points()) {
-        plan::chain(&point)?;
+        chain::chain(&point)?;
         *slot = point;
     }
     Ok(planned)
@@ -110,7 +109,7 @@ fn look_closer<'a>(
                 };
             KINDS.into_iter().flat_map(of_kind)
         };
-    let mut closer = Store::filled(wanted().count(), first.point)?;
+    let mut closer = Table::filled(wanted().count(), first.point)?;
     for (slot, point) in closer.iter_mut().zip(wanted()) {
         *slot = point;
     }
@@ -118,7 +117,7 @@ fn look_closer<'a>(
         return Ok(());
     }
     let more = kinds::run(session, timer, &closer, SHARE_NS)?;
-    let mut all = Store::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
+    let mut all = Table::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
     for (slot, outcome) in all.iter_mut().zip(findings.outcomes.iter().chain(more.outcomes.iter())) {
         *slot = *outcome;
     }

@@ -1,10 +1,12 @@
 //! How many loads a core keeps in flight: independent chains side by side.
 
-use super::{Experiment, Plan, Session};
-use crate::lanes;
+use super::interface;
+use super::interface::Experiment;
+use super::writers::parallel;
+use crate::engine::schedule::lanes;
+use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::{self, duration};
-use crate::report::parallel;
 
 /// Inverse throughput against the number of chains.
 pub const PARALLEL: Experiment = Experiment {
@@ -32,5 +34,5 @@ pub const PARALLEL: Experiment = Experiment {
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    super::collected(session, plan::lanes::parallel)
+    interface::collected(session, plan::lanes::parallel)
 }

@@ -1,11 +1,12 @@
 //! What the tool sees of the system; nothing is timed but the clock itself.
 
-use super::{Experiment, Findings};
+use super::interface::Experiment;
+use super::writers::{json, system};
+use crate::engine::session::Findings;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::duration::Range;
-use crate::report::{json, system};
 use crate::result::Extra;
-use crate::store::Store;
+use crate::sys::table::Table;
 
 /// The experiment without a measurement.
 pub const SYSTEM: Experiment = Experiment {
@@ -18,12 +19,12 @@ pub const SYSTEM: Experiment = Experiment {
         formats: &[Format::Text, Format::Json],
         operands: Operands::NONE,
     },
-    plan: |_| Ok(Store::empty()?),
+    plan: |_| Ok(Table::empty()?),
     takes: |_, _, _| Range::ZERO,
     measure: |_, _, _| {
         Ok(Findings {
-            outcomes: Store::empty()?,
-            distributions: Store::empty()?,
+            outcomes: Table::empty()?,
+            distributions: Table::empty()?,
             extra: Extra::default(),
             interrupted: false,
         })

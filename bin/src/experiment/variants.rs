@@ -3,15 +3,16 @@
 use latency_core::kernel::variants::VARIANTS;
 use latency_core::units::{Bytes, PageSize};
 
-use super::{Experiment, Findings, Plan, Session};
+use super::interface::Experiment;
+use super::writers::variants;
+use crate::engine::clock::Timer;
+use crate::engine::schedule::kinds;
+use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::kinds;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
 use crate::plan::{self, duration, single};
-use crate::report::variants;
 use crate::result::Point;
-use crate::store::Store;
-use crate::timer::Timer;
+use crate::sys::table::Table;
 
 /// The time for a point, on average: those in memory need a second, and leave little for the others.
 const SHARE_NS: f64 = 0.45e9;
@@ -54,7 +55,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         caches.chain([like.size])
     };
     let huge = single::two_megabyte_pages(machine, like.target, Bytes(like.size.0 + like.size.0 / 4));
-    let mut points = Store::filled(VARIANTS.len() * sizes().count(), like)?;
+    let mut points = Table::filled(VARIANTS.len() * sizes().count(), like)?;
     let planned = VARIANTS.iter().flat_map(|variant| sizes().map(move |size| (variant, size)));
     for (slot, (variant, size)) in points.iter_mut().zip(planned) {
         let pages = if variant.pages == PageSize::Small { Pages::Small4k } else { huge };

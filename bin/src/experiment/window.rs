@@ -1,14 +1,16 @@
 //! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
 
-use super::{Experiment, Findings, Plan, Session};
+use super::interface;
+use super::interface::Experiment;
+use super::writers::window;
+use crate::engine::clock::Timer;
+use crate::engine::schedule::lanes;
+use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch;
 use crate::error::Failure;
-use crate::lanes;
-use crate::measure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::{self, duration};
-use crate::report::window;
 use crate::result::Point;
-use crate::timer::Timer;
 
 /// Inverse throughput against the work between loads.
 pub const WINDOW: Experiment = Experiment {
@@ -36,7 +38,7 @@ pub const WINDOW: Experiment = Experiment {
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    super::collected(session, plan::lanes::window)
+    interface::collected(session, plan::lanes::window)
 }
 
 fn measure<'a>(
@@ -44,6 +46,6 @@ fn measure<'a>(
     timer: &Timer,
     points: &[Point],
 ) -> Result<Findings<'a>, Failure<'a>> {
-    timer.counter().ok_or(measure::NEEDS_COUNTER)?;
+    timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
     lanes::run(session, timer, points)
 }

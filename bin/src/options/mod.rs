@@ -5,12 +5,14 @@
 //! Which experiments exist is told by the caller, as a slice of [`Descriptor`].
 
 mod choices;
+mod error;
 mod flag;
 mod flag_set;
 mod flags;
 mod help;
 mod nearest;
 mod parse;
+pub mod tokens;
 mod values;
 
 #[cfg(test)]
@@ -22,6 +24,7 @@ use latency_core::cpulist::NodeSet;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
 pub use choices::{Choice, Format, Kernel, Order, Pages, When};
+pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;

@@ -7,9 +7,8 @@ use super::flag::{Flag, Setter};
 use super::flag_set::{FlagId, FlagSet};
 use super::flags::FLAGS;
 use super::nearest::nearest;
-use super::{Descriptor, Options, Selection};
-use crate::args::{NotUtf8, Token, Tokens};
-use crate::error::UsageError;
+use super::tokens::{NotUtf8, Token, Tokens};
+use super::{Descriptor, Options, Selection, UsageError};
 
 /// Options that say the same thing, so that only the same answer may be given twice.
 const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);

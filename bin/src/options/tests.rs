@@ -1,8 +1,8 @@
 //! The command line as a whole: every option in every form, every help text, no panic.
 
+use super::tokens::Escaped;
+use super::UsageError;
 use super::*;
-use crate::args::Escaped;
-use crate::error::UsageError;
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};

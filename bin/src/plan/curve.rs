@@ -7,10 +7,11 @@ use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId};
 
 use super::Scope;
-use crate::error::{Failure, PlacementError, UsageError};
+use crate::error::{Failure, PlacementError};
+use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Options, Pages};
-use crate::processor::Platform;
+use crate::options::{Options, Pages, UsageError};
+use crate::result::chain;
 use crate::result::{Point, Walk};
 use crate::warning::Warnings;
 
@@ -79,7 +80,7 @@ pub fn points<'a>(
         pages: options.pages,
         walk: Walk::Chain,
     };
-    super::chain(&point(least, options.stride))?;
+    chain::chain(&point(least, options.stride))?;
     for size in grid(least, most, options.points_per_octave.map_or(POINTS_PER_OCTAVE, u32::from)) {
         let size = Bytes(size.0 / granule(options).0 * granule(options).0);
         each(point(size, options.stride));

@@ -10,6 +10,7 @@ use crate::analysis::claims::Claims;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Options;
+use crate::result::chain;
 use crate::result::{Point, Walk};
 use crate::warning::Warnings;
 
@@ -46,7 +47,7 @@ fn base<'a>(
         pages: options.pages,
         walk: Walk::Chain,
     };
-    super::chain(&point)?;
+    chain::chain(&point)?;
     Ok(point)
 }
 

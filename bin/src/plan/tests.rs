@@ -13,9 +13,10 @@ use latency_core::host::Host;
 use latency_core::topology::{Files, Topology};
 
 use super::*;
-use crate::experiment::{Session, DESCRIPTORS, EXPERIMENTS};
-use crate::processor::Processor;
-use crate::progress::Progress;
+use crate::engine::progress::Progress;
+use crate::engine::session::Session;
+use crate::experiment::{DESCRIPTORS, EXPERIMENTS};
+use crate::machine::processor::Processor;
 
 struct Fixture(BTreeMap<String, String>);
 

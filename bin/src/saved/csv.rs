@@ -3,7 +3,8 @@
 use latency_core::double;
 use latency_core::stats::Interval;
 
-use super::{bytes, whole, Problem, Row, Saved};
+use super::{bytes, whole, Problem, Saved};
+use crate::result::row::Row;
 
 /// The most columns that are looked at.
 const MAX_COLUMNS: usize = 64;
@@ -105,7 +106,7 @@ fn row(line: &str, columns: &[Column; MAX_COLUMNS]) -> Result<Row, &'static str>
             continue;
         }
         if let Column::Name(prefix) = column {
-            row.describe(format_args!("{prefix}{}", crate::args::Escaped(field.as_bytes())));
+            row.describe(format_args!("{prefix}{}", crate::options::tokens::Escaped(field.as_bytes())));
             continue;
         }
         if let Column::Flag(name) = column {

@@ -6,9 +6,10 @@ use latency_core::json::{Error, Event, Reader, Reason, Str};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::{bytes, line_of, whole, Problem, Row, Saved};
+use super::{bytes, line_of, whole, Problem, Saved};
 use crate::analysis::claims::{Claim, Source};
-use crate::args::Escaped;
+use crate::options::tokens::Escaped;
+use crate::result::row::Row;
 
 /// The arrays that hold points, by experiment.
 const ARRAYS: [&str; 2] = ["node_pairs", "points"];

@@ -14,11 +14,13 @@ use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use crate::analysis::claims::Claims;
-use crate::analysis::samples::Sample;
-use crate::args::Escaped;
-use crate::error::{Failure, UsageError};
-use crate::store::Store;
+use crate::error::{Failure, SavedError};
+use crate::result::row::Row;
+
+use crate::options::tokens::Escaped;
+use crate::result::sample::Sample;
 use crate::sys::file;
+use crate::sys::table::Table;
 
 /// A result of thousands of points has a few megabytes; more is something else.
 const LARGEST_FILE: Bytes = Bytes(16 << 20);
@@ -26,44 +28,6 @@ const LARGEST_FILE: Bytes = Bytes(16 << 20);
 const MAX_ROWS: usize = 4096;
 /// A working set beyond 2^50 bytes is none.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
-
-/// One measured point of a saved result.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// The initiator and target nodes.
-    pub pair: Option<(u32, u32)>,
-    /// Size, stride and latency.
-    pub sample: Sample,
-    /// Everything else that tells it from other points: order, kernel, pages, lanes.
-    pub name: Text<64>,
-}
-
-impl Row {
-    const EMPTY: Row = Row { pair: None, sample: Sample::EMPTY, name: Text::EMPTY };
-
-    /// Whether both are the same point of two results. What one does not tell may be as the other says.
-    #[must_use]
-    pub fn is_same_point(&self, other: &Row) -> bool {
-        let (one, two) = (&self.sample, &other.sample);
-        (one.size, one.stride) == (two.size, two.stride)
-            && (self.pair.is_none() || other.pair.is_none() || self.pair == other.pair)
-            && self.is_alike(other)
-    }
-
-    /// Whether both are points of one kind, whatever their sizes.
-    #[must_use]
-    pub fn is_alike(&self, other: &Row) -> bool {
-        let unknown = self.name.is_empty() || other.name.is_empty();
-        unknown || self.name.as_str() == other.name.as_str()
-    }
-
-    /// Adds a word to the name; one that does not fit any more is left out.
-    fn describe(&mut self, word: core::fmt::Arguments<'_>) {
-        let separator = if self.name.is_empty() { "" } else { " " };
-        // A text takes a word whole or not at all.
-        let _ = write!(self.name, "{separator}{word}");
-    }
-}
 
 /// What is wrong with a file, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +41,7 @@ pub struct Problem {
 /// A saved result.
 #[derive(Debug)]
 pub struct Saved {
-    rows: Store<Row>,
+    rows: Table<Row>,
     count: usize,
     /// The caches of the machine that it is from, if the file tells.
     pub claims: Claims,
@@ -90,16 +54,16 @@ impl Saved {
     ///
     /// # Errors
     ///
-    /// [`UsageError::Unreadable`] and [`UsageError::Malformed`]; that of mapping the table of rows.
+    /// [`SavedError::Unreadable`] and [`SavedError::Malformed`]; that of mapping the table of rows.
     pub fn load(path: &[u8]) -> Result<Saved, Failure<'_>> {
-        let unreadable = |errno| UsageError::Unreadable { path, errno };
+        let unreadable = |errno| SavedError::Unreadable { path, errno };
         let contents = file::load(path, LARGEST_FILE).map_err(unreadable)?;
-        Saved::parse(&contents, Store::filled(MAX_ROWS, Row::EMPTY)?)
-            .map_err(|Problem { line, what }| UsageError::Malformed { path, line, what }.into())
+        Saved::parse(&contents, Table::filled(MAX_ROWS, Row::EMPTY)?)
+            .map_err(|Problem { line, what }| SavedError::Malformed { path, line, what }.into())
     }
 
     /// Understands the text of a result, whose rows go to `rows`.
-    fn parse(text: &[u8], rows: Store<Row>) -> Result<Saved, Problem> {
+    fn parse(text: &[u8], rows: Table<Row>) -> Result<Saved, Problem> {
         let mut saved = Saved { rows, count: 0, claims: Claims::default(), experiment: Text::EMPTY };
         // A byte-order mark, as some editors leave it.
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);

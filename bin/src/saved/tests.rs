@@ -7,7 +7,7 @@ use std::string::String;
 use std::vec::Vec;
 
 fn parse(text: &[u8]) -> Result<Saved, Problem> {
-    Saved::parse(text, Store::filled(MAX_ROWS, Row::EMPTY).unwrap())
+    Saved::parse(text, Table::filled(MAX_ROWS, Row::EMPTY).unwrap())
 }
 
 fn rejected(text: &str) -> (u32, &'static str) {

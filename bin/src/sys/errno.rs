@@ -1,6 +1,97 @@
-//! The kernel's error numbers as rustix gives them.
+//! The kernel's error numbers, with the names and the words that people know.
+//!
+//! Knows nothing of which call failed or what it means for a measurement.
 
-pub use crate::errno::Errno;
+use core::fmt;
+
+/// An error number of the Linux kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Errno(i32);
+
+macro_rules! errnos {
+    ($($name:ident = $value:literal, $description:literal;)*) => {
+        impl Errno {
+            $(#[doc = $description] pub const $name: Errno = Errno($value);)*
+
+            /// The symbolic name and the customary description, where the number is one of those named here.
+            fn entry(self) -> Option<(&'static str, &'static str)> {
+                match self.0 {
+                    $($value => Some((stringify!($name), $description)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+// The numbers of x86-64 (include/uapi/asm-generic/errno-base.h and errno.h);
+// the descriptions are those of strerror(3).
+errnos! {
+    EPERM = 1, "Operation not permitted";
+    ENOENT = 2, "No such file or directory";
+    ESRCH = 3, "No such process";
+    EINTR = 4, "Interrupted system call";
+    EIO = 5, "Input/output error";
+    ENXIO = 6, "No such device or address";
+    E2BIG = 7, "Argument list too long";
+    EBADF = 9, "Bad file descriptor";
+    EAGAIN = 11, "Resource temporarily unavailable";
+    ENOMEM = 12, "Cannot allocate memory";
+    EACCES = 13, "Permission denied";
+    EFAULT = 14, "Bad address";
+    EBUSY = 16, "Device or resource busy";
+    EEXIST = 17, "File exists";
+    ENODEV = 19, "No such device";
+    ENOTDIR = 20, "Not a directory";
+    EISDIR = 21, "Is a directory";
+    EINVAL = 22, "Invalid argument";
+    ENFILE = 23, "Too many open files in system";
+    EMFILE = 24, "Too many open files";
+    ENOTTY = 25, "Inappropriate ioctl for device";
+    ETXTBSY = 26, "Text file busy";
+    EFBIG = 27, "File too large";
+    ENOSPC = 28, "No space left on device";
+    EROFS = 30, "Read-only file system";
+    EPIPE = 32, "Broken pipe";
+    ENAMETOOLONG = 36, "File name too long";
+    ENOSYS = 38, "Function not implemented";
+    ELOOP = 40, "Too many levels of symbolic links";
+    EOVERFLOW = 75, "Value too large for defined data type";
+    EOPNOTSUPP = 95, "Operation not supported";
+    EDQUOT = 122, "Disk quota exceeded";
+    EHWPOISON = 133, "Memory page has hardware error";
+}
+
+impl Errno {
+    /// The error that the kernel knows by `code` (positive).
+    #[must_use]
+    pub const fn new(code: i32) -> Errno {
+        Errno(code)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn code(self) -> i32 {
+        self.0
+    }
+
+    /// The symbolic name, such as `EPERM`.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        self.entry().map(|(name, _)| name)
+    }
+}
+
+/// Writes `Operation not permitted (EPERM)`, or `error 4095` where the number has no name here.
+impl fmt::Display for Errno {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.entry() {
+            Some((name, description)) => write!(out, "{description} ({name})"),
+            None => write!(out, "error {}", self.0),
+        }
+    }
+}
 
 impl From<rustix::io::Errno> for Errno {
     fn from(error: rustix::io::Errno) -> Errno {
@@ -11,6 +102,15 @@ impl From<rustix::io::Errno> for Errno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn common_errors_have_their_name_and_description() {
+        assert_eq!(Errno::EPERM.to_string(), "Operation not permitted (EPERM)");
+        assert_eq!(Errno::new(28).to_string(), "No space left on device (ENOSPC)");
+        assert_eq!(Errno::ENOMEM.name(), Some("ENOMEM"));
+        assert_eq!(Errno::new(4095).to_string(), "error 4095");
+    }
 
     #[test]
     fn every_name_agrees_with_the_kernel_headers() {

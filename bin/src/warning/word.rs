@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::args::Escaped;
+use crate::options::tokens::Escaped;
 
 /// Room for the longest frequency governor and hypervisor signature that exist.
 const ROOM: usize = 15;

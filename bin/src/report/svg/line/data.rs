@@ -1,8 +1,8 @@
 //! The series of a chart as SVG paths, and the swatches that stand for them.
 
-use super::super::text::Escaped;
 use crate::report::axis::{Plane, Reading};
 use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
+use crate::report::svg::text::Escaped;
 use core::fmt::{self, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 

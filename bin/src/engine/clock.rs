@@ -1,0 +1,262 @@
+//! The clock that batches are timed with: chosen, calibrated and checked before use.
+//!
+//! The time-stamp counter where it can be trusted, the kernel's clock where not,
+//! an error where neither works. This module measures clocks only, never memory.
+
+use latency_core::arch::{self, Stamp};
+use latency_core::clock::{self, Sandwich};
+use latency_core::sort::sort_by;
+use latency_core::stats;
+use latency_core::units::{Hertz, Ticks};
+
+use crate::error::{Failure, TimingError};
+use crate::machine::processor::{Platform, Processor};
+pub use crate::result::{Counter, KernelClock, Timer};
+use crate::sys::time;
+use crate::warning::{Warning, Warnings};
+
+/// Repeated calibrations without an invariant counter must agree this well (spec: 100 ppm).
+const AGREEMENT_PPM: f64 = 100.0;
+/// Calibration and declaration may differ by this much before it is said.
+const DECLARATION_PPM: f64 = 500.0;
+/// A kernel clock with a larger step cannot time batches of a bearable length.
+const LARGEST_KERNEL_STEP_NS: u64 = 100_000;
+/// The narrowest of this many attempts to catch the kernel's clock between two counter readings.
+const ATTEMPTS: usize = 20;
+
+impl Timer {
+    /// Chooses and calibrates a clock; takes some 20 ms, more where the counter has to prove itself.
+    ///
+    /// # Errors
+    ///
+    /// [`TimingError::NoClock`] where no clock is fine and steady enough.
+    pub fn choose(processor: &Processor, warnings: &mut Warnings) -> Result<Timer, Failure<'static>> {
+        // Waiting for a clock that does not answer would take minutes.
+        if !time::clock_is_there() {
+            return Err(
+                TimingError::NoClock { why: "clock_gettime fails, forbidden by a filter perhaps" }.into()
+            );
+        }
+        match counter(processor, warnings) {
+            Some(counter) => Ok(Timer::Counter(counter)),
+            None => kernel_clock(warnings).map(Timer::Kernel),
+        }
+    }
+
+    /// The shortest batch that this clock times well, in nanoseconds.
+    ///
+    /// Long enough for the clock's step and cost to vanish, short enough to fit
+    /// between two disturbances: a scheduler's slice is some milliseconds.
+    #[must_use]
+    pub fn batch_ns(&self) -> f64 {
+        match self {
+            Timer::Counter(_) => 100_000.0,
+            Timer::Kernel(clock) => (clock.step_ns.max(clock.overhead_ns) * 2000).max(1_000_000) as f64,
+        }
+    }
+}
+
+fn counter(processor: &Processor, warnings: &mut Warnings) -> Option<Counter> {
+    if !time::tsc_readable() {
+        return None;
+    }
+    let stamp = Stamp::detect()?;
+    if steps_back(stamp) {
+        return None;
+    }
+    let invariant = processor.invariant_counter;
+    let (frequency, spread_ppm) = if invariant { calibrate(stamp, 2, 10)? } else { prove(stamp)? };
+    if !invariant {
+        warnings.push(Warning::TscNotInvariant);
+    }
+    let declared = processor.declared_counter;
+    if let Some(declared) = declared {
+        let difference_ppm = clock::parts_per_million(declared, frequency);
+        if difference_ppm.abs() > DECLARATION_PPM {
+            warnings.push(Warning::TscMismatch { measured: frequency, declared });
+        }
+    }
+    let overhead = empty_pair(stamp);
+    let fence_ratio = fence_ratio(stamp, overhead);
+    // Translated code takes as long as the translator pleases: the test says nothing there.
+    if fence_ratio < 1.5 && processor.platform != Platform::Emulated {
+        warnings.push(Warning::FenceNotSerialising);
+    }
+    let step = step(stamp);
+    Some(Counter { stamp, frequency, spread_ppm, invariant, declared, step, overhead, fence_ratio })
+}
+
+/// The frequency and the spread of `count` calibrations, each over `milliseconds`.
+fn calibrate(stamp: Stamp, count: usize, milliseconds: u64) -> Option<(Hertz, f64)> {
+    let mut first = caught(stamp)?;
+    let (mut lowest, mut highest) = (Hertz(u64::MAX), Hertz(0));
+    let start = first;
+    for _ in 0..count {
+        let last = caught_after(stamp, first.nanoseconds.checked_add(milliseconds * 1_000_000)?)?;
+        let found = clock::frequency(&first, &last)?;
+        lowest = lowest.min(found);
+        highest = highest.max(found);
+        first = last;
+    }
+    // Over the whole span the error of catching the clock weighs least.
+    Some((clock::frequency(&start, &first)?, clock::parts_per_million(lowest, highest)))
+}
+
+/// Calibrations of a counter that nobody vouches for: they have to agree.
+///
+/// Longer ones forgive a kernel clock that is slow to read, as under an emulator.
+fn prove(stamp: Stamp) -> Option<(Hertz, f64)> {
+    [10, 50, 200]
+        .into_iter()
+        .filter_map(|milliseconds| calibrate(stamp, 4, milliseconds))
+        .find(|(_, spread_ppm)| *spread_ppm <= AGREEMENT_PPM)
+}
+
+/// The kernel's clock between two counter readings, as close as it can be caught.
+fn caught(stamp: Stamp) -> Option<Sandwich> {
+    let attempt = || {
+        let before = stamp.start();
+        let nanoseconds = time::monotonic_raw_ns();
+        Some(Sandwich { before, nanoseconds, after: stamp.end().ticks })
+    };
+    Sandwich::narrowest((0..ATTEMPTS).filter_map(|_| attempt()))
+}
+
+/// The same, at the earliest when the kernel's clock shows `nanoseconds`; gives up on a clock that stands still.
+fn caught_after(stamp: Stamp, nanoseconds: u64) -> Option<Sandwich> {
+    const PATIENCE: u32 = 100_000_000;
+    for _ in 0..PATIENCE {
+        if time::monotonic_raw_ns() >= nanoseconds {
+            return caught(stamp);
+        }
+    }
+    None
+}
+
+fn steps_back(stamp: Stamp) -> bool {
+    let mut last = stamp.start();
+    (0..10_000).any(|_| {
+        let now = stamp.end().ticks;
+        let back = now < last;
+        last = now;
+        back
+    })
+}
+
+fn median_ticks<const N: usize>(mut sample: impl FnMut() -> u64) -> u64 {
+    let mut samples = [0; N];
+    samples.fill_with(&mut sample);
+    sort_by(&mut samples, u64::cmp);
+    samples.get(N / 2).copied().unwrap_or(0)
+}
+
+fn empty_pair(stamp: Stamp) -> Ticks {
+    Ticks(median_ticks::<2001>(|| {
+        let start = stamp.start();
+        stamp.end().ticks.saturating_sub(start)
+    }))
+}
+
+/// 128 dependent multiplications take at least 384 cycles; a fence that waits makes them seen.
+fn fence_ratio(stamp: Stamp, overhead: Ticks) -> f64 {
+    let ticks = median_ticks::<501>(|| {
+        let start = stamp.start();
+        let product = arch::dependent_multiplies(2);
+        let end = stamp.end().ticks;
+        core::hint::black_box(product);
+        end.saturating_sub(start)
+    });
+    ticks as f64 / overhead.0.max(1) as f64
+}
+
+fn step(stamp: Stamp) -> Ticks {
+    let mut last = arch::unserialised_ticks(stamp);
+    let mut differences = [0; 2048];
+    differences.fill_with(|| {
+        let now = arch::unserialised_ticks(stamp);
+        let difference = now.saturating_sub(last);
+        last = now;
+        difference
+    });
+    Ticks(stats::counter_step(&differences))
+}
+
+fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>> {
+    const STEPS: usize = 16;
+    /// A clock of the timer interrupt stands still for so many readings.
+    const PATIENCE: u32 = 50_000_000;
+    let unusable = |why| Failure::Timing(TimingError::NoClock { why });
+    let mut step_ns = u64::MAX;
+    let mut last = time::monotonic_raw_ns();
+    for _ in 0..STEPS {
+        let moved = (0..PATIENCE).map(|_| time::monotonic_raw_ns()).find(|now| *now != last);
+        match moved {
+            Some(now) if now < last => return Err(Failure::Timing(TimingError::SteppedBack)),
+            Some(now) => {
+                step_ns = step_ns.min(now - last);
+                last = now;
+            }
+            None => return Err(unusable("the TSC is not to be trusted, and clock_gettime stands still")),
+        }
+    }
+    if step_ns > LARGEST_KERNEL_STEP_NS {
+        return Err(unusable(
+            "the TSC is not to be trusted, and the kernel's clock moves in steps above 0.1 ms",
+        ));
+    }
+    let overhead_ns = median_ticks::<101>(|| {
+        let start = time::monotonic_raw_ns();
+        time::monotonic_raw_ns().saturating_sub(start)
+    });
+    warnings.push(Warning::NoTsc { why: "it is absent, forbidden or unsteady" });
+    Ok(KernelClock { step_ns, overhead_ns })
+}
+
+impl Counter {
+    /// Core cycles per tick right now, from dependent additions; takes some microseconds.
+    ///
+    /// The counter does not follow turbo; the core's clock does, and it changes
+    /// within seconds, so it is measured beside every batch. Both runs are too
+    /// long for the branch predictor to foresee their end, so that this cost
+    /// cancels too; and their difference is some hundred steps of the counter:
+    /// Zen 4 counts in steps of 26 ticks. `None` where the runs were disturbed beyond sense.
+    #[must_use]
+    pub fn core_clock(&self) -> Option<f64> {
+        const SHORT: usize = 40;
+        let long = SHORT + (self.step.0 as usize * 16).clamp(SHORT, 50 * SHORT);
+        let run = |blocks: usize| {
+            let start = self.stamp.start();
+            let sum = arch::dependent_adds(blocks);
+            let end = self.stamp.end().ticks;
+            core::hint::black_box(sum);
+            (blocks as u64 * arch::CLOCK_BLOCK, Ticks(end.saturating_sub(start)))
+        };
+        // A long chase has put this code out of the caches, and fetching it is no addition.
+        let _ = run(1);
+        clock::cycles_per_tick(run(SHORT), run(long))
+    }
+
+    /// Multiplications take this many times as long as additions: 3, or 4 on old cores.
+    ///
+    /// Any other figure says that the additions are not what they seem, and
+    /// that core cycles are not to be trusted.
+    #[must_use]
+    pub fn multiply_ratio(&self) -> Option<f64> {
+        const SHORT: usize = 40;
+        const LONG: usize = 480;
+        let ticks = |routine: fn(usize) -> u64, blocks: usize| {
+            Ticks(median_ticks::<51>(|| {
+                let start = self.stamp.start();
+                let result = routine(blocks);
+                let end = self.stamp.end().ticks;
+                core::hint::black_box(result);
+                end.saturating_sub(start)
+            }))
+        };
+        let rate = |routine| {
+            let (short, long) = (ticks(routine, SHORT), ticks(routine, LONG));
+            clock::cycles_per_tick((SHORT as u64, short), (LONG as u64, long))
+        };
+        Some(rate(arch::dependent_adds)? / rate(arch::dependent_multiplies)?)
+    }
+}

@@ -1,0 +1,145 @@
+//! A simulated perf interface: counts that are known, multiplexing, and refusals.
+
+use super::*;
+use crate::result::counters::NAMES;
+use core::cell::Cell;
+
+/// A group that counts so much at every start, and so much more for each hop of a walk.
+struct Simulated {
+    counts: Cell<[Option<u64>; COUNT]>,
+    times: Cell<(u64, u64)>,
+    counting: Cell<bool>,
+    /// Of 100 ns, how many the group is on the hardware.
+    running: u64,
+    fails: bool,
+}
+
+const START_COST: u64 = 40;
+
+impl Simulated {
+    fn new(events: &[Event], running: u64) -> Simulated {
+        let counts = Event::ALL.map(|event| events.contains(&event).then_some(0));
+        let (counting, times) = (Cell::new(false), Cell::new((0, 0)));
+        Simulated { counts: Cell::new(counts), times, counting, running, fails: false }
+    }
+
+    fn add(&self, count: impl Fn(usize) -> u64) {
+        let mut counts = self.counts.get();
+        for (event, slot) in counts.iter_mut().enumerate() {
+            // While the group is off the hardware it misses what happens.
+            *slot = slot.map(|sum| sum + count(event) * self.running / 100);
+        }
+        self.counts.set(counts);
+        let (enabled, running) = self.times.get();
+        self.times.set((enabled + 100_000, running + self.running * 1000));
+    }
+
+    /// A walk with twice as many of each event as of the one before it.
+    fn walk(&self, hops: u64) {
+        assert!(self.counting.get());
+        self.add(|event| hops << event);
+    }
+}
+
+impl Group for &Simulated {
+    fn start(&self) -> Result<(), Errno> {
+        self.counting.set(true);
+        if self.fails {
+            return Err(Errno::ENOENT);
+        }
+        self.add(|_| START_COST);
+        Ok(())
+    }
+
+    fn stop(&self) -> Result<(), Errno> {
+        self.counting.set(false);
+        if self.fails {
+            Err(Errno::ENOENT)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn read(&self) -> Result<Totals, Errno> {
+        let (enabled, running) = self.times.get();
+        Ok(Totals::new(self.counts.get(), enabled, running))
+    }
+}
+
+fn counted(running: u64) -> Counted {
+    let groups = GROUPS.map(|events| Simulated::new(events, running));
+    let meter = Meter::new([&groups[0], &groups[1]]);
+    let all: [Counted; 2] =
+        core::array::from_fn(|index| meter.count(index, 1000, || groups[index].walk(1000)));
+    all[0].and(&all[1])
+}
+
+#[test]
+fn events_of_all_groups_are_counted_per_hop_without_the_cost_of_starting() {
+    assert_eq!(counted(100), Counted { per_hop: [1.0, 2.0, 4.0, 8.0, 16.0, 32.0], running: 1.0 });
+}
+
+#[test]
+fn shared_hardware_is_scaled_and_said() {
+    let found = counted(80);
+    assert!((found.running - 0.8).abs() < 1e-9);
+    for (event, count) in found.per_hop.into_iter().enumerate() {
+        let truth = f64::from(1u32 << event);
+        assert!((count / truth - 1.0).abs() < 0.01, "{}: {count}", NAMES[event]);
+    }
+}
+
+#[test]
+fn too_small_a_share_is_refused() {
+    let found = counted(30);
+    assert!(found.per_hop.iter().all(|count| count.is_nan()));
+    assert!((found.running - 0.3).abs() < 1e-9);
+}
+
+#[test]
+fn a_group_that_fails_leaves_the_other() {
+    let mut groups = GROUPS.map(|events| Simulated::new(events, 100));
+    groups[1].fails = true;
+    let meter = Meter::new([&groups[0], &groups[1]]);
+    let first = meter.count(0, 10, || groups[0].walk(10));
+    let found = first.and(&meter.count(1, 10, || ()));
+    assert_eq!(found.per_hop[..3], [1.0, 2.0, 4.0]);
+    assert!(found.per_hop[3..].iter().all(|count| count.is_nan()));
+    assert_eq!(found.running, 1.0);
+}
+
+#[test]
+fn refusals_have_reasons() {
+    for (errno, paranoid, reason) in [
+        (Errno::ENOENT, Some(2), NoCounters::Absent),
+        (Errno::EOPNOTSUPP, None, NoCounters::Absent),
+        (Errno::EACCES, Some(2), NoCounters::Paranoid),
+        (Errno::EPERM, Some(4), NoCounters::Paranoid),
+        (Errno::EPERM, Some(2), NoCounters::Filtered),
+        (Errno::EPERM, None, NoCounters::Filtered),
+        (Errno::ENOSYS, Some(1), NoCounters::Filtered),
+    ] {
+        assert_eq!(why(errno, paranoid), reason, "{errno} at {paranoid:?}");
+    }
+}
+
+#[test]
+fn walk_cycles_are_counted_where_the_event_is_known() {
+    assert_eq!(walk_cycles("GenuineIntel", (6, 0x55, 4)), Some(0x0100_1008));
+    assert_eq!(walk_cycles("GenuineIntel", (6, 0xcf, 2)), Some(0x0100_1012));
+    assert_eq!(walk_cycles("AuthenticAMD", (25, 17, 1)), None);
+}
+
+#[test]
+fn this_thread_is_counted_or_it_is_said_why_not() {
+    match Meter::open(&Processor::identify(), Some(2)) {
+        Ok(meter) => {
+            let counted = meter.count(0, 100_000, || {
+                std::hint::black_box((0..100_000u64).map(std::hint::black_box).sum::<u64>());
+            });
+            // A shared or forbidden counter leaves no number.
+            assert!(counted.per_hop[1].is_nan() || counted.per_hop[1] >= 1.0, "{counted:?}");
+        }
+        Err(reason) => assert!(matches!(reason, NoCounters::Absent | NoCounters::Filtered), "{reason:?}"),
+    }
+}

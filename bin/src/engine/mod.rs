@@ -1,0 +1,20 @@
+//! The only code that times, and the only one that places memory.
+//!
+//! It takes points from a plan and gives findings. What becomes of those is the caller's business.
+
+pub mod arena;
+pub mod clock;
+pub mod companion;
+pub mod counters;
+pub mod finish;
+pub mod orders;
+pub mod placement;
+pub mod prefetch_audit;
+pub mod progress;
+pub mod schedule;
+pub mod self_test;
+pub mod session;
+pub mod single_hops;
+pub mod stopwatch;
+pub mod subject;
+pub mod visit;

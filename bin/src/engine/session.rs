@@ -1,0 +1,39 @@
+//! Everything that an experiment measures with, and everything that it finds.
+
+use super::progress::Progress;
+use crate::error::Failure;
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::result::distribution::Distribution;
+use crate::result::{Extra, Outcome, Point};
+use crate::sys::table::Table;
+use crate::warning::Warnings;
+
+/// What an experiment works with.
+#[derive(Debug)]
+pub struct Session<'a, 's> {
+    /// What was asked for.
+    pub options: &'a Options<'a>,
+    /// Where it runs.
+    pub machine: &'a Machine,
+    /// What the reader has to know.
+    pub warnings: &'s mut Warnings,
+    /// What a person at the terminal sees meanwhile.
+    pub progress: &'s mut Progress,
+}
+
+/// What an experiment found.
+#[derive(Debug)]
+pub struct Findings<'a> {
+    /// Every point of the plan, measured or not.
+    pub outcomes: Table<Outcome<'a>>,
+    /// The single hops of every point, where those were timed; otherwise nothing.
+    pub distributions: Table<Distribution>,
+    /// What was found besides them.
+    pub extra: Extra,
+    /// An interrupt came before the end.
+    pub interrupted: bool,
+}
+
+/// The points of an experiment, in the order in which they are reported.
+pub type Plan<'a> = Result<Table<Point>, Failure<'a>>;

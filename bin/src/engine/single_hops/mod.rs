@@ -1,0 +1,325 @@
+//! Times single hops, in alternation with batches, at every visit of a sweep.
+//!
+//! Each visit makes some thousand hops with stamps around each, and watches as
+//! long in a loop that touches no memory. Times go into plain memory that fits a
+//! near cache, and from there into histograms when the clock has stopped.
+
+mod conclude;
+
+use latency_core::arch;
+use latency_core::buffer::TimedHops;
+use latency_core::clock;
+use latency_core::hops::{Stamped, Tally};
+use latency_core::stats;
+
+use super::clock::Counter;
+use super::companion::Companion;
+use super::subject::Subject;
+use crate::error::{Failure, TimingError};
+use crate::result::distribution::Distribution;
+use crate::result::Round;
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+use crate::sys::{cpu, signal};
+
+/// Windows between two looks at the clock: 48 KiB of samples, which a second-level cache holds.
+const WINDOWS: usize = 4096;
+/// Bursts of so many windows at a visit.
+const BURSTS: usize = 8;
+/// A visit is no longer than this, however slow the hops.
+const LONGEST_VISIT_NS: f64 = 1e8;
+/// Shorter hops drown in the jitter of the stamps, which is some nanoseconds: several then share a window.
+const SHORTEST_WINDOW_NS: f64 = 30.0;
+/// So many hops in a window are a batch.
+const MOST_EACH: f64 = 64.0;
+/// Before each burst a lap or so long is walked untimed. Between bursts the chain is hardly touched, and samples,
+/// histograms and the machine's other users take its place in the caches, that of its page tables above all. Without
+/// this, single hops of 1 GiB and the batches after them took 1 to 5 % longer than a sweep's, and 10 to 30 % on a
+/// machine shared with busy others.
+const WARM_UP_NS: f64 = 5e6;
+/// Visits of which the mean is kept to be compared with the batches of the same visit.
+const VISITS: usize = 64;
+/// Hops of which the time is kept to look for refresh in: 5 % of them are slow.
+const LOGGED: usize = 1 << 17;
+/// The watching loop takes some nanoseconds; whatever makes it take this long is no instruction.
+const LEAST_GAP_NS: f64 = 200.0;
+
+/// A batch of this length is what the sweep makes, too.
+const BATCH_NS: f64 = 1e5;
+/// The fewest hops of a batch: the remainder loop and the stamps vanish in it.
+const FEWEST_HOPS: u64 = 64;
+/// Batches at a visit, and stretches of single hops as long as they.
+const BATCHES: usize = 128;
+
+/// What one visit of one point gave.
+#[derive(Clone, Copy)]
+struct Visit {
+    /// Ticks of a window: of stretches as long as a batch, the mean that is the most frequent.
+    window: f64,
+    /// Nanoseconds per hop of the batches, by the same rule; it is that of every sweep.
+    batch_ns: f64,
+}
+
+impl Visit {
+    const EMPTY: Visit = Visit { window: f64::NAN, batch_ns: f64::NAN };
+}
+
+/// Means of parts of a visit.
+struct Parts {
+    means: [f64; BATCHES],
+    count: usize,
+}
+
+impl Parts {
+    const EMPTY: Parts = Parts { means: [0.0; BATCHES], count: 0 };
+
+    fn add(&mut self, mean: f64) {
+        if let Some(slot) = self.means.get_mut(self.count) {
+            *slot = mean;
+            self.count += 1;
+        }
+    }
+
+    /// As a sweep does with the batches of a round: what is interrupted or disturbed falls out.
+    fn most_frequent(&mut self) -> f64 {
+        self.means.get_mut(..self.count).and_then(stats::half_sample_mode).unwrap_or(f64::NAN)
+    }
+}
+
+/// The mean of the windows in which the kernel was not entered.
+fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
+    let calm = || samples.iter().filter(|sample| !sample.interrupted);
+    let sum: u64 = calm().map(|sample| u64::from(sample.window)).sum();
+    let count = calm().count();
+    (count > 0).then(|| sum as f64 / count as f64)
+}
+
+/// What one point has given so far, besides its histograms.
+#[derive(Clone, Copy)]
+struct Recording {
+    windows: Tally,
+    interrupted: Tally,
+    longest_interrupted: u64,
+    empties: Tally,
+    gaps: Tally,
+    longest_gap: u64,
+    watched: u64,
+    interrupts: u64,
+    switches: u64,
+    each: u32,
+    visits: usize,
+    logged: usize,
+}
+
+impl Recording {
+    const EMPTY: Recording = Recording {
+        windows: Tally::EMPTY,
+        interrupted: Tally::EMPTY,
+        longest_interrupted: 0,
+        empties: Tally::EMPTY,
+        gaps: Tally::EMPTY,
+        longest_gap: 0,
+        watched: 0,
+        interrupts: 0,
+        switches: 0,
+        each: 1,
+        visits: 0,
+        logged: 0,
+    };
+}
+
+/// A walk that did not end where it had to, or could not set out.
+fn not_proven<E>(_: E) -> Failure<'static> {
+    Failure::Timing(TimingError::HopsNotProven)
+}
+
+/// The single hops of every point of a sweep.
+pub struct Singles<'t> {
+    counter: &'t Counter,
+    samples: Table<TimedHops>,
+    recordings: Table<Recording>,
+    visits: Table<Visit>,
+    log: Table<Stamped>,
+    distributions: Table<Distribution>,
+}
+
+impl<'t> Singles<'t> {
+    /// Room for the hops of so many points: about 2 MiB each.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping it.
+    pub fn new(counter: &'t Counter, points: usize) -> Result<Self, Errno> {
+        Ok(Singles {
+            counter,
+            samples: Table::filled(WINDOWS, TimedHops::default())?,
+            recordings: Table::filled(points, Recording::EMPTY)?,
+            visits: Table::filled(points * VISITS, Visit::EMPTY)?,
+            log: Table::filled(points * LOGGED, Stamped::default())?,
+            distributions: Table::filled(
+                points,
+                Distribution::new(counter.frequency, counter.step.0.max(1)),
+            )?,
+        })
+    }
+
+    fn ticks(&self, nanoseconds: f64) -> u64 {
+        (nanoseconds * self.counter.frequency.gigahertz()) as u64
+    }
+
+    /// Some thousand windows; how long they took.
+    fn burst(
+        &mut self,
+        index: usize,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        windows: usize,
+        latency_ns: f64,
+        (stretch, stretches): (usize, &mut Parts),
+    ) -> Result<u64, Failure<'static>> {
+        if signal::interrupted() {
+            return Err(Failure::Interrupted);
+        }
+        let (Some(recording), Some(distribution), Some(samples)) = (
+            self.recordings.get_mut(index),
+            self.distributions.get_mut(index),
+            self.samples.get_mut(..windows.min(WINDOWS)),
+        ) else {
+            return Ok(0);
+        };
+        let stamp = self.counter.stamp;
+        let nodes = subject.buffer.chain().nodes();
+        let warm_up = (WARM_UP_NS / latency_ns).min(nodes as f64) as u64;
+        let ended = subject.buffer.walk(subject.kernel, *node, warm_up as usize).map_err(not_proven)?;
+        *node = subject.buffer.prove(*node, warm_up, ended).map_err(not_proven)?;
+        let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
+        let (ended, begin) = subject
+            .buffer
+            .timed_hops(subject.kernel, *node, recording.each as usize, stamp, samples)
+            .map_err(not_proven)?;
+        let spent = stamp.end().ticks.saturating_sub(begin);
+        let after = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
+        recording.switches += after.saturating_sub(before);
+        let hops = samples.len() as u64 * u64::from(recording.each);
+        *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
+        let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
+        for sample in samples.iter() {
+            if sample.interrupted {
+                recording.interrupted.record(sample.window.into());
+                recording.longest_interrupted = recording.longest_interrupted.max(sample.window.into());
+                continue;
+            }
+            distribution.windows.record(sample.window.into());
+            distribution.empties.record(sample.empty.into());
+            recording.windows.record(sample.window.into());
+            recording.empties.record(sample.empty.into());
+            if let Some(place) = log.get_mut(recording.logged) {
+                *place = Stamped { at: begin + u64::from(sample.since), window: sample.window };
+                recording.logged += 1;
+            }
+        }
+        samples
+            .chunks_exact(stretch.clamp(1, samples.len().max(1)))
+            .filter_map(stretch_mean)
+            .for_each(|mean| stretches.add(mean));
+        Ok(spent)
+    }
+
+    /// Nanoseconds per hop of one batch.
+    fn batch(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
+        let walk = subject
+            .buffer
+            .timed_walk(subject.kernel, *node, hops as usize, self.counter.stamp)
+            .map_err(not_proven)?;
+        *node = subject.buffer.prove(*node, hops, walk.ended).map_err(not_proven)?;
+        let ticks = walk.end.ticks.saturating_sub(walk.start).saturating_sub(self.counter.overhead.0);
+        Ok(clock::nanoseconds(ticks as f64, self.counter.frequency) / hops as f64)
+    }
+
+    /// Watches for interruptions for so many ticks.
+    fn watch(&mut self, index: usize, ticks: u64) {
+        let least = self.ticks(LEAST_GAP_NS);
+        let stamp = self.counter.stamp;
+        let Some(recording) = self.recordings.get_mut(index) else { return };
+        let begin = arch::unserialised_ticks(stamp);
+        let mut last = begin;
+        arch::set_interrupt_mark();
+        while last.saturating_sub(begin) < ticks {
+            let now = arch::unserialised_ticks(stamp);
+            if !arch::interrupt_mark_holds() {
+                arch::set_interrupt_mark();
+                recording.interrupts += 1;
+                last = arch::unserialised_ticks(stamp);
+                continue;
+            }
+            let gap = now.saturating_sub(last);
+            if gap >= least {
+                recording.gaps.record(gap);
+                recording.longest_gap = recording.longest_gap.max(gap);
+            }
+            last = now;
+        }
+        recording.watched += last.saturating_sub(begin);
+    }
+}
+
+impl Companion for Singles<'_> {
+    fn visit(
+        &mut self,
+        index: usize,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        round: &Round,
+    ) -> Result<(), Failure<'static>> {
+        let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
+        let latency_ns = round.nanoseconds.max(0.1);
+        if recording.visits == 0 {
+            let wanted = SHORTEST_WINDOW_NS / latency_ns;
+            recording.each = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 + 1 } else { 1 };
+        }
+        let made = recording.visits;
+        recording.visits += 1;
+        let hops_ns = latency_ns * f64::from(recording.each);
+        let windows = (LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + SHORTEST_WINDOW_NS)) as usize;
+        let windows = windows.clamp(1, WINDOWS);
+        let hops = ((BATCH_NS / latency_ns) as u64).max(FEWEST_HOPS);
+        let batches = (windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
+        let batches = batches.min(BATCHES / BURSTS);
+        let stretch = (hops as usize / recording.each as usize).max(windows.div_ceil(BATCHES / BURSTS));
+        let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);
+        for _ in 0..BURSTS {
+            let spent = self.burst(index, subject, node, windows, latency_ns, (stretch, &mut stretches))?;
+            for _ in 0..batches {
+                times.add(self.batch(subject, node, hops)?);
+            }
+            self.watch(index, spent);
+        }
+        let place = self.visits.get_mut(index * VISITS..(index + 1) * VISITS);
+        if let Some(place) = place.and_then(|visits| visits.get_mut(made)) {
+            *place = Visit { window: stretches.most_frequent(), batch_ns: times.most_frequent() };
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disturbed_parts_do_not_weigh() {
+        let mut parts = Parts::EMPTY;
+        assert!(parts.most_frequent().is_nan());
+        [160.0, 161.0, 163.0, 160.5, 900.0, 200.0].into_iter().for_each(|mean| parts.add(mean));
+        assert!((160.0..161.0).contains(&parts.most_frequent()));
+        (0..2 * BATCHES).for_each(|_| parts.add(170.0));
+        assert_eq!((parts.count, parts.most_frequent()), (BATCHES, 170.0));
+    }
+
+    #[test]
+    fn a_stretch_leaves_out_where_the_kernel_was_entered() {
+        let sample = |window, interrupted| TimedHops { window, interrupted, ..TimedHops::default() };
+        let samples = [sample(400, false), sample(9000, true), sample(500, false)];
+        assert_eq!((stretch_mean(&samples), stretch_mean(&samples[1..2])), (Some(450.0), None));
+    }
+}

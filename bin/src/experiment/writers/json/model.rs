@@ -1,0 +1,179 @@
+//! What was concluded from a curve.
+
+use core::fmt;
+
+use latency_core::model::edge::EdgeError;
+use latency_core::model::law::Law;
+use latency_core::model::{Estimate, Fit, FitError};
+
+use super::value::{optional, Json, DECIMALS};
+use crate::analysis::caches::Cache;
+use crate::analysis::curve::Analysis;
+use crate::analysis::pages::PAGE;
+
+/// Decimals of shares and shapes.
+const FINE: usize = 5;
+
+/// Writes the caches that a program meets, the translation buffer, and each fitted model.
+pub(super) fn object(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
+    json.begin_object()?;
+    json.key("unit")?.string(if analysis.gigahertz.is_some() { "core cycles" } else { "ns" })?;
+    json.key("core_ghz")?;
+    optional(json, analysis.gigahertz, DECIMALS)?;
+    json.key("levels")?.begin_array()?;
+    for cache in analysis.caches() {
+        level(json, analysis, cache)?;
+    }
+    json.end_array()?;
+    json.key("memory")?.begin_object()?;
+    if let Ok(fit) = analysis.shown() {
+        latency(json, analysis, fit.memory)?;
+    }
+    json.end_object()?;
+    json.key("translation")?;
+    match &analysis.translation {
+        Some(knee) => {
+            json.begin_object()?;
+            json.key("pages")?.decimal(knee.pages, 1)?;
+            json.key("page_bytes")?.u64(PAGE.0)?;
+            json.key("miss_ns")?.decimal(analysis.nanoseconds(knee.step), DECIMALS)?;
+            json.key("miss_core_cycles")?;
+            optional(json, analysis.cycles(knee.step), DECIMALS)?;
+            json.end_object()?;
+        }
+        None => json.null()?,
+    }
+    json.key("laws")?;
+    fit(json, &analysis.laws)?;
+    json.key("hill")?;
+    fit(json, &analysis.hill)?;
+    json.key("mixture_free")?;
+    fit(json, &analysis.classic)?;
+    json.key("mixture_reported")?;
+    match &analysis.fixed {
+        Some(fixed) => fit(json, fixed)?,
+        None => json.null()?,
+    }
+    json.end_object()
+}
+
+/// Writes the edge of the first level.
+pub(super) fn edge(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
+    let edge = match analysis.edge {
+        None => return json.null(),
+        Some(Err(error)) => {
+            json.begin_object()?;
+            json.key("not_found")?.string(match error {
+                EdgeError::Unfinished => "interrupted",
+                EdgeError::InvalidLatency => "no latency",
+                EdgeError::NoEdge => "no edge",
+                EdgeError::NoRamp => "no ramp",
+            })?;
+            return json.end_object();
+        }
+        Some(Ok(edge)) => edge,
+    };
+    json.begin_object()?;
+    json.key("capacity_bytes")?.u64(edge.capacity.0)?;
+    json.key("ways")?;
+    match edge.ways {
+        Some(ways) => json.u64(ways.into())?,
+        None => json.null()?,
+    }
+    json.key("ramp_start_bytes")?.decimal(edge.ramp_start, DECIMALS)?;
+    json.key("ramp_ways")?.decimal(edge.ramp_ways, DECIMALS)?;
+    json.key("hit")?.decimal(edge.hit, DECIMALS)?;
+    json.key("miss")?.decimal(edge.miss, DECIMALS)?;
+    json.end_object()
+}
+
+fn level(json: &mut Json<'_>, analysis: &Analysis, cache: &Cache) -> fmt::Result {
+    json.begin_object()?;
+    json.key("level")?.u64(cache.number.into())?;
+    json.key("onset_bytes")?.decimal(cache.onset, 0)?;
+    json.key("knee_bytes")?.decimal(cache.knee, 0)?;
+    json.key("capacity_bytes")?;
+    optional(json, cache.capacity, 0)?;
+    json.key("law")?;
+    match cache.first.law {
+        Some(law) => json.string(name(law))?,
+        None => json.null()?,
+    }
+    latency(json, analysis, cache.first.latency)?;
+    json.key("stages")?.u64(cache.stages.into())?;
+    json.key("reported_bytes")?;
+    match cache.claim {
+        Some(claim) => json.u64(claim.size.0)?,
+        None => json.null()?,
+    }
+    json.key("agrees")?;
+    match cache.claim {
+        Some(_) => json.bool(!cache.disagrees())?,
+        None => json.null()?,
+    }
+    json.end_object()
+}
+
+fn latency(json: &mut Json<'_>, analysis: &Analysis, latency: Estimate) -> fmt::Result {
+    json.key("ns")?.decimal(analysis.nanoseconds(latency.value), DECIMALS)?;
+    json.key("core_cycles")?;
+    optional(json, analysis.cycles(latency.value), DECIMALS)?;
+    json.key("relative_error")?.decimal(latency.error / latency.value, FINE)
+}
+
+/// A law of replacement.
+const fn name(law: Law) -> &'static str {
+    match law {
+        Law::InTurn(_) => "least recently used",
+        Law::Coloured(_) => "least recently used, random pages",
+        Law::Random(_) => "random",
+        Law::ColouredRandom(_) => "random, random pages",
+    }
+}
+
+/// One model, in the unit of all of them.
+fn fit(json: &mut Json<'_>, fit: &Result<Fit, FitError>) -> fmt::Result {
+    json.begin_object()?;
+    let fit = match fit {
+        Ok(fit) => fit,
+        Err(error) => {
+            json.key("not_fitted")?.display(error)?;
+            return json.end_object();
+        }
+    };
+    json.key("levels")?.begin_array()?;
+    for level in fit.levels() {
+        json.begin_object()?;
+        json.key("capacity_bytes")?;
+        estimate(json, level.capacity)?;
+        json.key("latency")?;
+        estimate(json, level.latency)?;
+        json.key("shape")?;
+        match level.shape {
+            Some(shape) => estimate(json, shape)?,
+            None => json.null()?,
+        }
+        json.key("law")?;
+        match level.law {
+            Some(law) => json.string(name(law))?,
+            None => json.null()?,
+        }
+        json.key("resolved")?.bool(level.resolved)?;
+        json.end_object()?;
+    }
+    json.end_array()?;
+    json.key("memory")?;
+    estimate(json, fit.memory)?;
+    json.key("median_residual")?.decimal(fit.median_residual, FINE)?;
+    json.key("rms_residual")?.decimal(fit.rms_residual, FINE)?;
+    json.key("bic")?.decimal(fit.bic, DECIMALS)?;
+    json.end_object()
+}
+
+/// A value and its standard error, which is null where the points do not bound it.
+fn estimate(json: &mut Json<'_>, estimate: Estimate) -> fmt::Result {
+    json.begin_array()?;
+    json.decimal(estimate.value, FINE)?;
+    json.decimal(estimate.error, FINE)?;
+    json.end_array()
+}

@@ -1,0 +1,100 @@
+//! Fills the picture of the machine from the system.
+
+use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::host::Host;
+use latency_core::topology::{Files, Source, Topology};
+use latency_core::units::CpuId;
+
+use super::processor::{Platform, Processor};
+use super::Machine;
+use crate::sys::cpu;
+use crate::sys::errno::Errno;
+use crate::sys::file::SystemFiles;
+use crate::sys::numa::{self, Policy};
+use crate::sys::table::Table;
+use crate::warning::{Warning, Warnings, Word};
+
+/// Looks at the machine. It is large, so it lives in mapped memory.
+///
+/// # Errors
+///
+/// The error of mapping it; what cannot be read is left empty.
+pub fn machine() -> Result<Table<Machine>, Errno> {
+    let files = SystemFiles;
+    let mut table = Table::filled(
+        1,
+        Machine {
+            topology: Topology::EMPTY,
+            host: Host::unknown(),
+            processor: Processor::identify(),
+            nodes: NodeSet::EMPTY,
+            cpus: CpuSet::EMPTY,
+            memory_nodes: NodeSet::EMPTY,
+            bound_to: None,
+            policy_allowed: false,
+            has_proc: files.read("/proc/self/stat", &mut [0; 16]).is_some(),
+        },
+    )?;
+    for machine in table.iter_mut() {
+        machine.cpus =
+            cpu::allowed().unwrap_or_else(|_| cpu::current().map_or(CpuSet::EMPTY, |(cpu, _)| one(cpu)));
+        machine.topology.read(&files, &machine.cpus);
+        machine.nodes = machine.topology.ids();
+        machine.host.read(&files, CpuId(machine.cpus.first().unwrap_or(0)));
+        machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
+        let policy = numa::get_policy();
+        machine.policy_allowed = policy.is_ok();
+        machine.bound_to = match policy {
+            Ok(Policy::Bind(nodes)) => Some(nodes),
+            _ => None,
+        };
+    }
+    Ok(table)
+}
+
+fn one(cpu: CpuId) -> CpuSet {
+    let mut set = CpuSet::EMPTY;
+    set.insert(cpu.0);
+    set
+}
+
+/// What the cpuset allows: by system call, by /proc where containers forbid that, or all nodes where nobody says.
+fn memory_nodes(host: &Host, topology: &Topology) -> NodeSet {
+    match numa::mems_allowed() {
+        Ok(nodes) if !nodes.is_empty() => nodes,
+        _ if !host.process.mems_allowed.is_empty() => host.process.mems_allowed,
+        _ => topology.ids(),
+    }
+}
+
+/// Says what every reader of a result from this machine has to know.
+pub fn warn(machine: &Machine, warnings: &mut Warnings) {
+    let Machine { topology, host, processor, .. } = machine;
+    if !machine.has_proc {
+        warnings.push(Warning::NoProc);
+    }
+    if topology.source() == Source::Assumed {
+        warnings.push(Warning::NoSys);
+    } else if topology.nodes().len() == 1 {
+        warnings.push(Warning::OneNode);
+    }
+    if topology.omitted() > 0 {
+        let held = topology.nodes().len() as u32;
+        warnings.push(Warning::TooManyNodes { found: held + topology.omitted() as u32, held });
+    }
+    let (allowed, online) = (machine.cpus.len() as u32, topology.online_cpus().len() as u32);
+    if allowed < online {
+        warnings.push(Warning::CpusetPartial { allowed, online });
+    }
+    if !matches!(host.frequency.governor.as_str(), "" | "performance") {
+        warnings.push(Warning::FrequencyScaling {
+            governor: Word::new(host.frequency.governor.as_str().as_bytes()),
+        });
+    }
+    if host.memory_policy.numa_balancing.unwrap_or(0) != 0 && topology.nodes().len() > 1 {
+        warnings.push(Warning::NumaBalancing);
+    }
+    if processor.platform == Platform::Emulated {
+        warnings.push(Warning::Emulated { by: Word::new(processor.hypervisor.as_str().as_bytes()) });
+    }
+}

@@ -1,0 +1,116 @@
+//! What is known of the machine and of this process's share of it, as plain data.
+//!
+//! Plans are made from it, so that a plan for a whole machine can be tested
+//! without one. `survey` fills it from the system.
+
+pub mod detect;
+pub mod processor;
+
+use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::host::Host;
+use latency_core::topology::{Node, Topology};
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use self::processor::Processor;
+
+/// The last-level cache is taken for this large where nobody says: larger than most, so that memory is reached.
+const UNKNOWN_CACHE: Bytes = Bytes(64 << 20);
+/// Of a random walk over so many times the last-level cache, most hops miss it.
+const MEMORY_CACHES: u64 = 2;
+
+/// The machine, and what this process may use of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    /// Its nodes.
+    pub topology: Topology,
+    /// Its settings.
+    pub host: Host,
+    /// Its processor.
+    pub processor: Processor,
+    /// The ids of its nodes.
+    pub nodes: NodeSet,
+    /// The CPUs that this process was given (affinity within the cpuset).
+    pub cpus: CpuSet,
+    /// The nodes from which it may take memory (cpuset).
+    pub memory_nodes: NodeSet,
+    /// The nodes to which an inherited policy binds it (`numactl --membind`).
+    pub bound_to: Option<NodeSet>,
+    /// Whether memory policies are allowed (mbind and its kind).
+    pub policy_allowed: bool,
+    /// Whether /proc answers.
+    pub has_proc: bool,
+}
+
+impl Machine {
+    /// The CPUs of a node that this process may run on.
+    #[must_use]
+    pub fn cpus_of(&self, node: &Node) -> CpuSet {
+        node.cpus.intersection(&self.cpus)
+    }
+
+    /// The first CPU of a node that this process may run on.
+    #[must_use]
+    pub fn cpu_of(&self, node: NodeId) -> Option<CpuId> {
+        self.topology.node(node).and_then(|node| self.cpus_of(node).first()).map(CpuId)
+    }
+
+    /// The nodes on which this process may run.
+    #[must_use]
+    pub fn initiators(&self) -> NodeSet {
+        let nodes = self.topology.nodes().iter();
+        nodes.filter(|node| !self.cpus_of(node).is_empty()).map(|node| node.id.0).collect()
+    }
+
+    /// The nodes from which this process may take memory.
+    #[must_use]
+    pub fn targets(&self) -> NodeSet {
+        let nodes = self.topology.nodes().iter();
+        let all: NodeSet = nodes.filter(|node| node.has_memory).map(|node| node.id.0).collect();
+        all.intersection(&self.memory_nodes)
+    }
+
+    /// Whether memory can lie on one node only, so that there is nothing to get wrong.
+    #[must_use]
+    pub fn sole_memory_node(&self) -> Option<NodeId> {
+        let mut with_memory = self.topology.nodes().iter().filter(|node| node.has_memory);
+        match (with_memory.next(), with_memory.next()) {
+            (Some(node), None) => Some(node.id),
+            _ => self.memory_nodes.first().filter(|_| self.memory_nodes.len() == 1).map(NodeId),
+        }
+    }
+
+    /// The size of the last-level cache that sysfs or CPUID report, if one does.
+    #[must_use]
+    pub fn reported_cache(&self) -> Option<Bytes> {
+        let sysfs = self.host.caches.last_level().map(|cache| cache.size);
+        sysfs.or_else(|| self.processor.last_level_cache().map(|cache| cache.size)).filter(|size| size.0 > 0)
+    }
+
+    /// The size of the last-level cache to plan with.
+    #[must_use]
+    pub fn last_level_cache(&self) -> Bytes {
+        self.reported_cache().unwrap_or(UNKNOWN_CACHE)
+    }
+
+    /// The smallest working set most of which is in no cache.
+    #[must_use]
+    pub fn least_in_memory(&self) -> Bytes {
+        self.last_level_cache().times(MEMORY_CACHES)
+    }
+
+    /// Whether most of a working set is in no cache.
+    #[must_use]
+    pub fn reaches_memory(&self, size: Bytes) -> bool {
+        size >= self.least_in_memory()
+    }
+
+    /// The memory that can be taken from a node without harm: what is free there, within the control group's limit.
+    #[must_use]
+    pub fn free_memory(&self, node: NodeId) -> Bytes {
+        let on_node = self.topology.node(node).map_or(Bytes(0), |node| node.memory_free);
+        match self.host.memory_limit {
+            Some(limit) => on_node.min(limit.headroom),
+            None => on_node,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What is wrong with what was asked for.
+
+use core::fmt;
+
+use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use super::tokens::Escaped;
+use super::{Choice, Descriptor, Flag, FlagSet, Format, ValueError, ValueKind};
+
+/// An invalid argument: by itself, with others, or on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
+pub enum UsageError<'a> {
+    /// An argument that is not UTF-8.
+    NotUtf8 { argument: &'a [u8] },
+    /// An option that does not exist.
+    UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
+    /// An experiment that does not exist.
+    UnknownExperiment { name: &'a [u8], nearest: Option<&'static str>, experiments: &'static [Descriptor] },
+    /// An option without the value that it needs.
+    MissingValue { flag: &'static Flag },
+    /// A switch with a value.
+    UnexpectedValue { flag: &'static Flag, value: &'a [u8] },
+    /// A value that its option does not take.
+    BadValue { flag: &'static Flag, kind: &'static ValueKind, value: &'a [u8], reason: ValueError<'a> },
+    /// An option that is given twice.
+    Repeated { flag: &'static Flag },
+    /// Two options that exclude each other.
+    Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str },
+    /// An option that has no bearing on the experiment.
+    NotForExperiment {
+        flag: &'static Flag,
+        experiment: &'static Descriptor,
+        experiments: &'static [Descriptor],
+    },
+    /// A format that the experiment is not written in.
+    NoSuchOutput { format: Format, experiment: &'static Descriptor },
+    /// An operand too many, or an empty one.
+    UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
+    /// An operand too few.
+    MissingOperand { experiment: &'static Descriptor, found: usize },
+    /// A working set that has no room for a chain.
+    TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
+    /// A stride at which a page does not hold several whole nodes.
+    NotPageLocal { stride: Bytes },
+    /// A range of sizes that ends before it begins.
+    RangeBackwards { least: Bytes, most: Bytes },
+    /// Several nodes for an experiment on one pair.
+    OneNodeOnly { option: &'static str, found: usize },
+    /// A node beyond the last one.
+    NodeTooLarge { node: NodeId, last: NodeId },
+    /// A node in a gap between the others.
+    NodeAbsent { node: NodeId, nodes: &'a NodeSet },
+    /// A CPU that the machine does not have.
+    CpuAbsent { cpu: CpuId, online: &'a CpuSet },
+    /// A CPU that is switched off.
+    CpuOffline { cpu: CpuId, online: &'a CpuSet },
+    /// Size, stride and order of which there is no chain.
+    NoSuchChain { size: Bytes, stride: Bytes },
+}
+
+impl fmt::Display for UsageError<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            UsageError::NotUtf8 { argument } => {
+                write!(out, "the argument '{}' is not UTF-8; type it again", Escaped(argument))
+            }
+            UsageError::UnknownOption { name, nearest: Some(nearest) } => {
+                write!(out, "unknown option '{}'; did you mean --{nearest}?", Escaped(name))
+            }
+            UsageError::UnknownOption { name, nearest: None } => {
+                write!(out, "unknown option '{}'; `latency-bench --help` lists the options", Escaped(name))
+            }
+            UsageError::UnknownExperiment { name, nearest, experiments } => {
+                write!(out, "unknown experiment '{}'; ", Escaped(name))?;
+                match nearest {
+                    Some(nearest) => write!(out, "did you mean {nearest}? There are ")?,
+                    None => out.write_str("choose one of ")?,
+                }
+                list(out, experiments.iter().map(|known| known.name))
+            }
+            UsageError::MissingValue { flag } => {
+                write!(out, "--{} needs a value; give it as {flag}", flag.name)
+            }
+            UsageError::UnexpectedValue { flag, value } => {
+                write!(out, "--{0} takes no value, found '{1}'; give --{0} alone", flag.name, Escaped(value))
+            }
+            UsageError::BadValue { flag, kind, value, reason } => {
+                let value = Escaped(value);
+                write!(out, "invalid value '{value}' for --{}: {reason}; give {}", flag.name, kind.expects)
+            }
+            UsageError::Repeated { flag } => {
+                write!(out, "--{} is given twice; give it once", flag.name)
+            }
+            UsageError::Conflict { first, second, reason } => {
+                write!(out, "--{} and --{} exclude each other", first.name, second.name)?;
+                write!(out, " ({reason}); leave one of them out")
+            }
+            UsageError::NotForExperiment { flag, experiment, experiments } => {
+                write!(out, "--{} has no bearing on {}; ", flag.name, experiment.name)?;
+                out.write_str("leave it out")?;
+                let takes = |known: &&Descriptor| known.flags.contains(flag.id);
+                if experiments.iter().any(|known| takes(&known)) {
+                    out.write_str(", or choose an experiment that takes it: ")?;
+                    list(out, experiments.iter().filter(takes).map(|known| known.name))?;
+                }
+                Ok(())
+            }
+            UsageError::NoSuchOutput { format, experiment } => {
+                write!(out, "{} is not written as {}; choose one of ", experiment.name, format.word())?;
+                list(out, experiment.formats.iter().map(|format| format.word()))
+            }
+            UsageError::UnexpectedOperand { operand, experiment } => {
+                write!(out, "unexpected argument '{}'; ", Escaped(operand))?;
+                usage(out, experiment)
+            }
+            UsageError::MissingOperand { experiment, found } => {
+                let least = experiment.operands.least;
+                write!(out, "{} needs {least} argument{}", experiment.name, plural(least))?;
+                write!(out, ", found {found}; ")?;
+                usage(out, experiment)
+            }
+            UsageError::TooSmall { flag, size, stride, least } => {
+                write!(out, "--{} of {size} has no room for a chain of nodes {stride} apart; ", flag.name)?;
+                write!(out, "give at least {least}")
+            }
+            UsageError::NotPageLocal { stride } => {
+                out.write_str("--order=page-local needs several whole nodes in a page of 4 KiB, ")?;
+                write!(out, "found a stride of {stride}; give --stride a power of two up to 2K")
+            }
+            UsageError::RangeBackwards { least, most } => {
+                write!(out, "--min-size of {least} is above --max-size of {most}; exchange them")
+            }
+            UsageError::OneNodeOnly { option, found } => {
+                write!(out, "--{option} names {found} nodes, and this experiment is about one pair; ")?;
+                out.write_str("give one node, and run it once for each")
+            }
+            // The contract fixes this text to the letter.
+            UsageError::NodeTooLarge { node, last } => {
+                write!(out, "invalid node id {node} (max node = {last})")
+            }
+            UsageError::NodeAbsent { node, nodes } => {
+                write!(out, "invalid node id {node} (nodes: {nodes})")
+            }
+            UsageError::CpuAbsent { cpu, online } => {
+                write!(out, "invalid CPU {cpu} (online: {online})")
+            }
+            UsageError::CpuOffline { cpu, online } => {
+                write!(out, "CPU {cpu} is offline (online: {online}); choose another, or as root: ")?;
+                write!(out, "echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
+            }
+            UsageError::NoSuchChain { size, stride } => {
+                write!(out, "there is no such chain over {size} with nodes {stride} apart; ")?;
+                out.write_str("give a larger --size, or a --stride that is a power of two")
+            }
+        }
+    }
+}
+
+fn list(out: &mut fmt::Formatter<'_>, words: impl Iterator<Item = &'static str>) -> fmt::Result {
+    let mut separator = "";
+    for word in words {
+        write!(out, "{separator}{word}")?;
+        separator = ", ";
+    }
+    Ok(())
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 {
+        ""
+    } else {
+        "s"
+    }
+}
+
+fn usage(out: &mut fmt::Formatter<'_>, experiment: &Descriptor) -> fmt::Result {
+    let names = experiment.operands.names;
+    let space = if names.is_empty() { "" } else { " " };
+    write!(out, "usage: latency-bench {}{space}{names}", experiment.name)?;
+    if experiment.flags != FlagSet::EMPTY {
+        out.write_str(" [OPTIONS]")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! The chain of a point.
+
+use latency_core::chain::Chain;
+
+use super::Point;
+use crate::options::UsageError;
+
+/// The chain of a point.
+///
+/// # Errors
+///
+/// [`UsageError::NoSuchChain`] where size, stride and order do not go together.
+pub fn chain(point: &Point) -> Result<Chain, UsageError<'static>> {
+    Chain::new(point.order, point.size, point.stride, point.seed)
+        .map_err(|_| UsageError::NoSuchChain { size: point.size, stride: point.stride })
+}

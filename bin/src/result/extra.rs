@@ -1,0 +1,35 @@
+//! Findings besides the points, of the experiments that look for them.
+
+use latency_core::kernel::lanes::Filler;
+use latency_core::model::edge::{Edge, EdgeError};
+
+use super::walk::Reach;
+
+/// What was found besides the points, by the experiments that look for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra {
+    /// The edge of the first-level cache, or why there is none; `None` if it was not looked for.
+    pub edge: Option<Result<Edge, EdgeError>>,
+    /// How far the processor reaches over each kind of filler; `None` if it was not looked for.
+    pub reach: [Option<Reach>; Filler::ALL.len()],
+    /// What there is of several orders besides their walks.
+    pub orders: Option<Orders>,
+}
+
+/// Independent loads in address order: the inverse of throughput.
+#[derive(Clone, Copy, Debug)]
+pub struct Strided {
+    /// For each load, over a whole pass.
+    pub nanoseconds: f64,
+    /// The same in core cycles; `None` without a counter.
+    pub core_cycles: Option<f64>,
+    /// The rounds whose median this is.
+    pub rounds: usize,
+}
+
+/// Several orders of the same nodes, besides their walks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Orders {
+    /// Their loads without a chain; `None` without a counter.
+    pub strided: Option<Strided>,
+}

@@ -1,0 +1,26 @@
+//! The tool's own health.
+
+use latency_core::stats::Summary;
+use latency_core::units::Bytes;
+
+/// The time of nodes in every line over that of nodes in every fourth, drawn at random: one without prefetching.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit {
+    /// The memory that both walk.
+    pub span: Bytes,
+    /// In full random order, over rounds.
+    pub random: Summary,
+    /// Within regions of 2 MiB, over rounds.
+    pub local: Summary,
+}
+
+/// The tool's own health.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Health {
+    /// Core cycles of a hit in the first-level cache: a whole number, if all is well.
+    pub l1_cycles: Option<f64>,
+    /// Multiplications take so many times as long as additions: 3, or 4.
+    pub multiply_ratio: Option<f64>,
+    /// The prefetch audit; `None` where it was not made.
+    pub audit: Option<Audit>,
+}

@@ -1,0 +1,28 @@
+//! What was planned, what was measured, and what is known of both: plain data.
+//!
+//! Reports see nothing else. No system is asked here.
+
+pub mod chain;
+mod clock;
+pub mod counters;
+pub mod distribution;
+pub mod evidence;
+mod extra;
+mod health;
+mod outcome;
+mod placed;
+mod point;
+pub mod row;
+pub mod sample;
+mod series;
+mod walk;
+pub mod words;
+
+pub use clock::{Counter, KernelClock, Timer};
+pub use extra::{Extra, Orders, Strided};
+pub use health::{Audit, Health};
+pub use outcome::{Exclusion, Measurement, Outcome};
+pub use placed::{Means, Placed};
+pub use point::Point;
+pub use series::{Round, Series, WarmUp};
+pub use walk::{Reach, Walk};

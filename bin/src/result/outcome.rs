@@ -1,0 +1,64 @@
+//! A point and what became of it: a measurement, or why there is none.
+
+use core::fmt;
+
+use super::placed::Placed;
+use super::point::Point;
+use super::series::{Series, WarmUp};
+use crate::error::PlacementError;
+
+/// One point, measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measurement {
+    /// Its memory.
+    pub placed: Placed,
+    /// Hops in each trial.
+    pub hops: u64,
+    /// Before the first trial.
+    pub warm_up: WarmUp,
+    /// What was found.
+    pub series: Series,
+    /// Rounds that the trials were made in.
+    pub rounds: usize,
+    /// Whether the confidence interval became as narrow as it had to.
+    pub precise: bool,
+    /// The chain's fingerprint: equal for equal chains.
+    pub fingerprint: u64,
+    /// The chain's nodes.
+    pub nodes: u64,
+}
+
+/// Why a point has no number.
+#[derive(Clone, Copy, Debug)]
+pub enum Exclusion<'a> {
+    /// Its memory could not be had, or not be proven to be where it had to be.
+    Placement(PlacementError<'a>),
+    /// An interrupt came first.
+    Interrupted,
+}
+
+impl Exclusion<'_> {
+    /// Whether it fails the run: memory that did not stay where it was proven to be.
+    #[must_use]
+    pub const fn is_fatal(&self) -> bool {
+        matches!(self, Exclusion::Placement(PlacementError::MovedDuringRun { .. }))
+    }
+}
+
+impl fmt::Display for Exclusion<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exclusion::Placement(error) => error.fmt(out),
+            Exclusion::Interrupted => out.write_str("interrupted before it was measured"),
+        }
+    }
+}
+
+/// A point and what became of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome<'a> {
+    /// What was to be measured.
+    pub point: Point,
+    /// What was.
+    pub result: Result<Measurement, Exclusion<'a>>,
+}

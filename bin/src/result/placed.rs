@@ -1,0 +1,82 @@
+//! The memory behind a point: how it came to its node, and what is known of it.
+
+use latency_core::units::{Bytes, NodeId};
+
+use super::evidence::{Evidence, PageCounts};
+use crate::options::Pages;
+
+/// How a buffer came to its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// The kernel was told: set_mempolicy and mbind.
+    Policy,
+    /// The first touch came from a CPU of the node, because policies are forbidden.
+    FirstTouch,
+    /// There is one node only.
+    SoleNode,
+}
+
+impl Means {
+    /// The word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Means::Policy => "bind",
+            Means::FirstTouch => "first touch",
+            Means::SoleNode => "sole node",
+        }
+    }
+}
+
+/// What is known of the memory behind a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// How it came to its node.
+    pub means: Means,
+    /// The pages obtained: never [`Pages::Auto`].
+    pub pages: Pages,
+    /// The length of the mapping.
+    pub mapped: Bytes,
+    /// What the kernel said before measuring.
+    pub before: Evidence,
+    /// What it said afterwards.
+    pub after: Evidence,
+}
+
+impl Placed {
+    /// Whether the kernel put every page on `node`, before and after.
+    #[must_use]
+    pub fn is_verified(&self, node: NodeId) -> bool {
+        self.before.proves(node, self.mapped) && self.after.proves(node, self.mapped)
+    }
+
+    /// The pages that are elsewhere than on `node` now, if any; `None` too where the kernel does not tell.
+    #[must_use]
+    pub fn moved(&self, node: NodeId) -> Option<u64> {
+        if !self.after.is_there() || self.after.proves(node, self.mapped) {
+            return None;
+        }
+        let elsewhere = |counts: &PageCounts| counts.total() - counts.on(node);
+        [&self.after.numa_maps, &self.after.page_query].into_iter().flatten().map(elsewhere).max()
+    }
+
+    /// Whether the size of the pages is known, and not only asked for.
+    ///
+    /// A mapping from a pool has pages of its size or does not come about; of
+    /// the others only /proc tells.
+    #[must_use]
+    pub const fn pages_are_verified(&self) -> bool {
+        match self.pages {
+            Pages::Huge2m | Pages::Huge1g => true,
+            Pages::Thp => self.after.transparent_huge.is_some(),
+            Pages::Auto | Pages::Small4k => self.after.kernel_page.is_some(),
+        }
+    }
+
+    /// The share of the buffer in transparent huge pages at the end, where those were obtained.
+    #[must_use]
+    pub fn huge_share(&self) -> Option<f64> {
+        let huge = self.after.transparent_huge.filter(|_| self.pages == Pages::Thp)?;
+        Some(huge.0 as f64 / self.mapped.0 as f64)
+    }
+}

@@ -1,0 +1,33 @@
+//! One point of a plan.
+
+use latency_core::chain::Order;
+use latency_core::kernel::Kernel;
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use super::walk::Walk;
+use crate::options::Pages;
+
+/// One point of a plan: everything that decides what is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// The node on which the chase runs.
+    pub initiator: NodeId,
+    /// The CPU of it.
+    pub cpu: CpuId,
+    /// The node whose memory it walks.
+    pub target: NodeId,
+    /// The chase loop.
+    pub kernel: &'static Kernel,
+    /// The order of the chain.
+    pub order: Order,
+    /// The working set.
+    pub size: Bytes,
+    /// The distance between neighbouring nodes.
+    pub stride: Bytes,
+    /// The seed of the chain.
+    pub seed: u64,
+    /// The pages asked for.
+    pub pages: Pages,
+    /// How it is walked.
+    pub walk: Walk,
+}

@@ -1,0 +1,83 @@
+//! The points of a curve, freshly measured or read from a file: all that a fit looks at.
+
+use latency_core::model;
+use latency_core::stats::Interval;
+use latency_core::units::Bytes;
+
+use super::Outcome;
+
+/// A confidence interval is about so many deviations wide, half of it: 15 rounds, 95 %.
+const DEVIATIONS: f64 = 1.5;
+
+/// One point of a curve.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The working set.
+    pub size: Bytes,
+    /// The distance between nodes.
+    pub stride: Bytes,
+    /// The latency in nanoseconds.
+    pub nanoseconds: f64,
+    /// Its confidence interval.
+    pub interval: Option<Interval>,
+    /// The latency in core cycles, where they are known.
+    pub core_cycles: Option<f64>,
+    /// The median deviation of rounds, relative to the latency, if it is known.
+    pub deviation: Option<f64>,
+}
+
+impl Sample {
+    /// A sample of nothing.
+    pub const EMPTY: Sample = Sample {
+        size: Bytes(0),
+        stride: Bytes(64),
+        nanoseconds: f64::NAN,
+        interval: None,
+        core_cycles: None,
+        deviation: None,
+    };
+
+    /// The sample of an outcome that has a number.
+    #[must_use]
+    pub fn of(outcome: &Outcome<'_>) -> Option<Sample> {
+        let series = &outcome.result.as_ref().ok()?.series;
+        let clocked = series.core_cycles.filter(|cycles| cycles.median > 0.0);
+        let relative = clocked.map_or(series.nanoseconds, |cycles| cycles);
+        Some(Sample {
+            size: outcome.point.size,
+            stride: outcome.point.stride,
+            nanoseconds: series.nanoseconds.median,
+            interval: series.nanoseconds.interval,
+            core_cycles: clocked.map(|cycles| cycles.median),
+            deviation: Some(relative.mad / relative.median),
+        })
+    }
+
+    /// How far repeated measurements lie apart, as a share of the latency; 0 if it is not known.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        /// Nothing repeats better than the clock that times it.
+        const LEAST: f64 = 5e-4;
+        let by_interval =
+            self.interval.map(|interval| interval.relative_half_width(self.nanoseconds) / DEVIATIONS);
+        let spread = by_interval.or(self.deviation).filter(|spread| spread.is_finite());
+        spread.map_or(0.0, |spread| spread.max(LEAST))
+    }
+
+    /// The point for a fit: core cycles, or nanoseconds, against bytes.
+    #[must_use]
+    pub fn point(&self, in_cycles: bool) -> model::Point {
+        let latency = if in_cycles { self.core_cycles.unwrap_or(f64::NAN) } else { self.nanoseconds };
+        model::Point { working_set: self.size.0 as f64, latency, spread: self.spread() }
+    }
+}
+
+/// The first items, as many as there is room for.
+pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
+    let mut count = 0;
+    for (slot, item) in room.iter_mut().zip(items) {
+        *slot = item;
+        count += 1;
+    }
+    room.get(..count).unwrap_or_default()
+}

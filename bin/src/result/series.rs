@@ -1,0 +1,113 @@
+//! Rounds of one point, and what they say together.
+
+use latency_core::stats::{Interval, Summary};
+
+use super::counters::{Counted, Counters, Software};
+
+/// What one round of batches says, per hop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    /// The half-sample mode of its undisturbed batches.
+    pub nanoseconds: f64,
+    /// The same in core cycles; not a number where there are none.
+    pub core_cycles: f64,
+    /// The fastest batch.
+    pub minimum_ns: f64,
+    /// The median core clock in gigahertz.
+    pub core_gigahertz: f64,
+    /// Batches made.
+    pub batches: u32,
+    /// Batches that were interrupted, and left out of the mode.
+    pub disturbed: u32,
+    /// What hardware counters saw of walks beside the batches.
+    pub counted: Counted,
+    /// What the kernel did to the thread during the batches.
+    pub software: Software,
+}
+
+/// What the warm-up found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WarmUp {
+    /// The hops made.
+    pub hops: u64,
+    /// The latency of the first pass over memory that no cache held, in nanoseconds, if it was timed.
+    pub cold_ns: Option<f64>,
+    /// The latency afterwards, from a few batches.
+    pub estimate_ns: f64,
+}
+
+/// All rounds of one point.
+#[derive(Clone, Copy, Debug)]
+pub struct Series {
+    /// Over rounds, per hop.
+    pub nanoseconds: Summary,
+    /// Over rounds, per hop; `None` without a counter.
+    pub core_cycles: Option<Summary>,
+    /// Over rounds; `None` without a counter.
+    pub core_gigahertz: Option<Summary>,
+    /// The fastest batch of all.
+    pub minimum_ns: f64,
+    /// Trials made.
+    pub batches: u64,
+    /// Trials that were interrupted.
+    pub disturbed: u64,
+    /// The same chain measured twice (A/A): every other round against the rest.
+    pub repeat_ratio: Option<f64>,
+    /// What hardware counters saw, if they were wanted and there are any.
+    pub counters: Option<Counters>,
+    /// What the kernel did to the thread during all batches.
+    pub software: Software,
+}
+
+impl Series {
+    /// The same for each of `loads` loads that a hop consists of.
+    #[must_use]
+    pub fn shared_by(self, loads: f64) -> Series {
+        let share = |summary: Summary| Summary {
+            median: summary.median / loads,
+            minimum: summary.minimum / loads,
+            maximum: summary.maximum / loads,
+            mad: summary.mad / loads,
+            interval: summary
+                .interval
+                .map(|interval| Interval { low: interval.low / loads, high: interval.high / loads }),
+            ..summary
+        };
+        Series {
+            nanoseconds: share(self.nanoseconds),
+            counters: self.counters.map(|counters| Counters {
+                per_hop: counters.per_hop.map(|count| count.map(|count| count / loads)),
+                ..counters
+            }),
+            core_cycles: self.core_cycles.map(share),
+            minimum_ns: self.minimum_ns / loads,
+            ..self
+        }
+    }
+
+    /// Half of the confidence interval's width, relative to the median; not a number without an interval.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        let median = self.nanoseconds.median;
+        self.nanoseconds.interval.map_or(f64::NAN, |interval| interval.relative_half_width(median))
+    }
+
+    /// Core cycles of the counters divided by those that dependent additions make likely.
+    #[must_use]
+    pub fn core_cycles_ratio(&self) -> Option<f64> {
+        let [cycles, ..] = self.counters?.per_hop;
+        Some(cycles? / self.core_cycles?.median).filter(|ratio| ratio.is_finite())
+    }
+
+    /// The share of the trials that were interrupted.
+    #[must_use]
+    pub fn disturbed_share(&self) -> f64 {
+        self.disturbed as f64 / self.batches.max(1) as f64
+    }
+
+    /// Whether the confidence interval of the median is as narrow as `precision` (a fraction, half of the width).
+    #[must_use]
+    pub fn is_precise(&self, precision: f64) -> bool {
+        self.half_width() <= precision
+    }
+}
