@@ -1,9 +1,9 @@
 //! How a number is written for people, and how wide a text is.
 //!
-//! Knows the rule of the text formats alone; JSON and CSV write three decimals.
+//! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has a rule of its own.
 
 use core::fmt::{self, Display, Write};
-use latency_core::decimal::Decimal;
+use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::Text;
 
 /// From here on every double is a whole number, and no `u64` holds all of them.
@@ -34,6 +34,61 @@ impl Display for Figure {
         }
         // Nothing is negative that is shown as zero.
         out.pad_integral(self.0 >= 0.0 || hundredths == 0, "", digits.as_str())
+    }
+}
+
+/// The decimals with which a number has so many significant digits, up to nine.
+#[must_use]
+pub fn decimals(value: f64, significant: usize) -> usize {
+    const MOST: usize = 9;
+    let mut decimals = significant.saturating_sub(1);
+    // The rounded value decides: 9.996 has one digit more before the point than 9.99.
+    let mut bound = 10.0;
+    while decimals > 0 && value.abs() + 0.5 / power_of_ten(decimals) >= bound {
+        decimals -= 1;
+        bound *= 10.0;
+    }
+    let mut bound = 1.0;
+    while value != 0.0 && decimals < MOST && value.abs() < bound {
+        decimals += 1;
+        bound /= 10.0;
+    }
+    decimals
+}
+
+fn power_of_ten(exponent: usize) -> f64 {
+    (0..exponent).fold(1.0, |power, _| power * 10.0)
+}
+
+/// A number for people, with three significant digits: `0.620`, `1.29`, `14.0`, `107`, `12345`.
+///
+/// What is not a finite number is `-`. Width, fill and alignment of the format are honoured.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Digits(pub f64);
+
+impl Display for Digits {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.0.is_finite() {
+            return out.pad_integral(true, "", "-");
+        }
+        let mut text = Text::<320>::EMPTY;
+        let decimals = if self.0 == 0.0 { 0 } else { decimals(self.0, 3) };
+        write!(text, "{:.decimals$}", Decimal(self.0.abs()))?;
+        out.pad_integral(self.0 >= 0.0, "", text.as_str())
+    }
+}
+
+/// A number for programs: seven significant digits, without zeros at the end.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Precise(pub f64);
+
+/// The significant digits of [`Precise`]: a tenth of a millionth is finer than any clock here.
+pub const PRECISE: usize = 7;
+
+impl Display for Precise {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = decimals(self.0, PRECISE);
+        write!(out, "{:.decimals$}", Trimmed(self.0))
     }
 }
 
@@ -84,6 +139,53 @@ mod tests {
             assert_eq!(Figure(value).to_string(), text, "{value:?}");
         }
         assert_eq!(Figure(f64::MAX).to_string(), format!("{:.0}", f64::MAX));
+    }
+
+    #[test]
+    fn three_significant_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.012_34, "0.0123"),
+            (0.62, "0.620"),
+            (0.999_6, "1.00"),
+            (1.294, "1.29"),
+            (9.994, "9.99"),
+            (9.996, "10.0"),
+            (14.0, "14.0"),
+            (99.96, "100"),
+            (106.6, "107"),
+            (12_345.4, "12345"),
+            (-2.5, "-2.50"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(Digits(value).to_string(), text, "{value:?}");
+        }
+        assert_eq!(format!("[{:>6}|{:<5}]", Digits(1.5), Digits(20.0)), "[  1.50|20.0 ]");
+    }
+
+    #[test]
+    fn seven_significant_digits() {
+        for (value, text) in [
+            (137.214_06, "137.2141"),
+            (2.100_001, "2.100001"),
+            (0.001_234_567_8, "0.001234568"),
+            (100.0, "100"),
+            (123_456_789.0, "123456789"),
+            (-0.5, "-0.5"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(Precise(value).to_string(), text, "{value:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shown_numbers_are_within_half_of_the_last_digit(value in 1e-3f64..1e6) {
+            let shown: f64 = Digits(value).to_string().parse().unwrap();
+            prop_assert!((shown - value).abs() <= value * 0.005_001);
+            let precise: f64 = Precise(value).to_string().parse().unwrap();
+            prop_assert!((precise - value).abs() <= value * 5.001e-7);
+        }
     }
 
     #[test]

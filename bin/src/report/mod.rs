@@ -1,16 +1,30 @@
-//! Charts, tables and pictures, in the terminal and as SVG.
+//! Results in every format, charts, tables and pictures.
 //!
 //! Knows neither experiments nor latencies: whoever has a result brings the numbers, the words and the units.
 
 pub mod axis;
 pub mod chart;
+pub mod document;
 pub mod figures;
 pub mod heatmap;
+pub mod json;
 pub mod labels;
+pub mod markdown;
+pub mod picture;
 pub mod plot;
+pub mod rows;
 pub mod shade;
 pub mod svg;
+pub mod table;
 pub mod terminal;
+pub mod wrap;
 
 #[cfg(test)]
+mod document_tests;
+#[cfg(test)]
 mod samples;
+
+use document::Format;
+
+/// Every format that a result can be written in; the first is the default.
+pub static FORMATS: [&Format; 5] = [&table::TEXT, &json::JSON, &rows::CSV, &markdown::MARKDOWN, &picture::SVG];

@@ -1,0 +1,252 @@
+//! A result as its experiment describes it: once, part by part, for every format.
+//!
+//! An experiment calls these methods in the order in which a reader wants to know
+//! things. Each format is one implementation: it takes what it can show and ignores
+//! the rest. Formats for programs read values, objects and lists; formats for
+//! people read sentences, tables and pictures. Nothing here knows any experiment.
+//!
+//! Describing is infallible: an implementation keeps its first error, and says it at the end.
+
+use core::fmt::{self, Display, Write};
+
+use latency_core::stats::Interval;
+use latency_core::units::Bytes;
+
+use super::chart::{Chart, Matrix};
+use super::terminal::Terminal;
+
+/// A quantity: what formats and the schema must know of it, written once.
+///
+/// A field is a `static`; formats tell fields apart by address.
+#[derive(Debug)]
+pub struct Field {
+    /// The JSON key, which is the CSV column as well, with the unit at its end.
+    pub key: &'static str,
+    /// What it is, for the schema.
+    pub about: &'static str,
+}
+
+impl Field {
+    /// A field with its key and its meaning.
+    #[must_use]
+    pub const fn new(key: &'static str, about: &'static str) -> Field {
+        Field { key, about }
+    }
+
+    /// Whether both are one `static`.
+    #[must_use]
+    pub fn is(&self, other: &Field) -> bool {
+        core::ptr::eq(self, other)
+    }
+}
+
+/// What a field holds.
+#[derive(Clone, Copy)]
+pub enum Value<'a> {
+    /// Not known, or not applicable.
+    None,
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number.
+    Count(u64),
+    /// A measured number; one that is not finite is [`Value::None`].
+    Real(f64),
+    /// Both ends of a confidence interval.
+    Interval(Interval),
+    /// A word that programs compare.
+    Word(&'a str),
+    /// Bytes from outside: UTF-8 for the most part.
+    Raw(&'a [u8]),
+    /// A text that is put together here.
+    Shown(&'a dyn Display),
+}
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Value::Flag(flag)
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(count: u64) -> Self {
+        Value::Count(count)
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(count: u32) -> Self {
+        Value::Count(count.into())
+    }
+}
+
+impl From<usize> for Value<'_> {
+    fn from(count: usize) -> Self {
+        Value::Count(count as u64)
+    }
+}
+
+impl From<Bytes> for Value<'_> {
+    fn from(bytes: Bytes) -> Self {
+        Value::Count(bytes.0)
+    }
+}
+
+impl From<f64> for Value<'_> {
+    fn from(number: f64) -> Self {
+        Value::Real(number)
+    }
+}
+
+impl From<Interval> for Value<'_> {
+    fn from(interval: Interval) -> Self {
+        Value::Interval(interval)
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(word: &'a str) -> Self {
+        Value::Word(word)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::None, Into::into)
+    }
+}
+
+/// What values are gathered in.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    /// A named object.
+    Object(&'static Field),
+    /// A named list: of [items](Part::Item), or of values whose field is the list's own.
+    List(&'static Field),
+    /// The list whose items are the rows of tabular formats.
+    Records(&'static Field),
+    /// An object in a list.
+    Item,
+}
+
+/// What a sentence is to its reader: decides where it stands, and whether it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A line that scripts look for: shown always, and never wrapped.
+    Line,
+    /// The answer to the experiment's question: shown always.
+    Answer,
+    /// How far the result can be trusted.
+    Trust,
+    /// What else was found.
+    Finding,
+    /// What was not measured, and why.
+    Missing,
+    /// How it was measured, under a label such as `Memory`.
+    Method(&'static str),
+    /// What only a reader who asked for everything wants to know, under a label that may be empty.
+    Detail(&'static str),
+}
+
+/// How much a reader wants to see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The answer and the table.
+    Quiet,
+    /// Whatever helps to act on it.
+    #[default]
+    Normal,
+    /// Everything.
+    Verbose,
+}
+
+/// Writes one cell, by row and column.
+pub type Cell<'a> = &'a dyn Fn(&mut dyn Write, usize, usize) -> fmt::Result;
+
+/// Rows and columns for people. Cells are asked for as often as a format needs them.
+#[derive(Clone, Copy)]
+pub struct Table<'a> {
+    /// The sentence above it; may be empty.
+    pub caption: &'a str,
+    /// From which level on it is shown.
+    pub level: Level,
+    /// The first columns that hold words, and are aligned to the left.
+    pub words: usize,
+    /// How many columns there are.
+    pub columns: usize,
+    /// How many rows there are.
+    pub rows: usize,
+    /// Writes the heading of a column.
+    pub heading: &'a dyn Fn(&mut dyn Write, usize) -> fmt::Result,
+    /// Writes a cell.
+    pub cell: Cell<'a>,
+}
+
+/// Something to look at.
+#[derive(Clone, Copy)]
+pub enum Picture<'a> {
+    /// Values over a common axis.
+    Chart(&'a Chart<'a>),
+    /// One number for each pair of nodes.
+    Matrix(&'a Matrix<'a>),
+}
+
+/// Receives a result part by part. What an implementation cannot show it ignores.
+pub trait Document {
+    /// A named value of the innermost object, or a nameless one of the innermost list.
+    fn value(&mut self, _field: &'static Field, _value: Value<'_>) {}
+    /// What follows belongs together, until [`end`](Self::end).
+    fn begin(&mut self, _part: Part) {}
+    /// The innermost part is complete.
+    fn end(&mut self) {}
+    /// A sentence for people.
+    fn sentence(&mut self, _role: Role, _words: fmt::Arguments<'_>) {}
+    /// A table for people.
+    fn table(&mut self, _table: &Table<'_>) {}
+    /// A picture.
+    fn picture(&mut self, _picture: Picture<'_>) {}
+}
+
+impl<'d> dyn Document + 'd {
+    /// Writes a value of any type that a field can hold.
+    pub fn put<'v>(&mut self, field: &'static Field, value: impl Into<Value<'v>>) {
+        self.value(field, value.into());
+    }
+
+    /// Writes a value that is put together from parts.
+    pub fn show(&mut self, field: &'static Field, shown: &dyn Display) {
+        self.value(field, Value::Shown(shown));
+    }
+
+    /// Writes a part with all of its members.
+    pub fn part(&mut self, part: Part, members: impl FnOnce(&mut (dyn Document + 'd))) {
+        self.begin(part);
+        members(self);
+        self.end();
+    }
+}
+
+/// How a result is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// The terminal, or what stands for one.
+    pub terminal: Terminal,
+    /// How much is shown.
+    pub level: Level,
+    /// The columns of tabular formats.
+    pub columns: &'static [&'static Field],
+}
+
+/// Describes a result to a document.
+pub type Describe<'a> = &'a mut dyn FnMut(&mut dyn Document);
+
+/// A format: its name, the file extension that chooses it, and what writes it.
+pub struct Format {
+    /// As in `--format`.
+    pub name: &'static str,
+    /// As in `--output=FILE.json`.
+    pub extension: &'static str,
+    /// Whether a result without a picture leaves it empty.
+    pub needs_picture: bool,
+    /// Writes what a result says of itself.
+    pub write: fn(&mut dyn Write, &Style, Describe<'_>) -> fmt::Result,
+}

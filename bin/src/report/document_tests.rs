@@ -1,0 +1,145 @@
+//! One small result, described once, in every format.
+
+use core::fmt::Write;
+use std::string::String;
+
+use latency_core::stats::Interval;
+
+use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use super::document::{Document, Field, Format, Level, Part, Picture, Role, Style, Table};
+use super::json::JSON;
+use super::markdown::MARKDOWN;
+use super::picture::SVG;
+use super::rows::CSV;
+use super::table::TEXT;
+use super::terminal::Terminal;
+
+static NAME: Field = Field::new("name", "The name of the thing.");
+static NS: Field = Field::new("ns", "What it takes.");
+static CI95: Field = Field::new("ci95_ns", "Between what it takes.");
+static PROVEN: Field = Field::new("proven", "Whether somebody looked.");
+static POINTS: Field = Field::new("points", "All of them.");
+static PLACEMENT: Field = Field::new("placement", "Where it was.");
+static NODES: Field = Field::new("nodes", "Which nodes.");
+
+static COLUMNS: [&Field; 4] = [&NAME, &NS, &CI95, &PROVEN];
+
+const ROWS: [(&str, f64, Option<(f64, f64)>); 3] =
+    [("plain", 116.251_4, Some((115.0, 117.5))), ("with, comma", 20_348.0, None), ("none", f64::NAN, None)];
+
+fn describe(document: &mut dyn Document) {
+    document.sentence(Role::Line, format_args!("Node 0 -> Node 0: 290 cycles (116 ns)"));
+    document.sentence(Role::Answer, format_args!("Plain things take {} ns.", 116));
+    document.sentence(Role::Trust, format_args!("good: nobody was near"));
+    document.table(&Table {
+        caption: "",
+        level: Level::Quiet,
+        words: 1,
+        columns: 2,
+        rows: ROWS.len(),
+        heading: &|out, column| out.write_str(if column == 0 { "thing" } else { "ns" }),
+        cell: &|out, row, column| match (ROWS.get(row), column) {
+            (Some((name, ..)), 0) => out.write_str(name),
+            (Some((_, ns, _)), _) => write!(out, "{}", super::figures::Digits(*ns)),
+            (None, _) => Ok(()),
+        },
+    });
+    document.part(Part::Records(&POINTS), |document| {
+        for (name, ns, interval) in ROWS {
+            document.part(Part::Item, |document| {
+                document.put(&NAME, name);
+                document.put(&NS, ns);
+                document.put(&CI95, interval.map(|(low, high)| Interval { low, high }));
+                document.part(Part::Object(&PLACEMENT), |document| {
+                    document.put(&PROVEN, true);
+                    document.part(Part::List(&NODES), |document| document.put(&NODES, 1_u64));
+                });
+            });
+        }
+    });
+    let points = [Point::new(1.0, 2.0), Point::new(2.0, 3.0)];
+    document.picture(Picture::Chart(&Chart {
+        title: "Things",
+        subtitle: "",
+        x_axis: Axis { title: "x", unit: Unit::Count, scale: Scale::Linear },
+        y_axis: Axis { title: "y", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        series: &[Series { name: "", data: Data::Points(&points) }],
+        marks: &[],
+    }));
+    document.sentence(Role::Method("Memory"), format_args!("one word after another until the line is full"));
+    document.sentence(Role::Detail("Rows"), format_args!("details"));
+}
+
+fn written(format: &Format, level: Level, columns: usize) -> String {
+    let terminal = Terminal { columns, unicode: true, colour: false };
+    let mut out = String::new();
+    let style = Style { terminal, level, columns: &COLUMNS };
+    (format.write)(&mut out, &style, &mut |document| describe(document)).unwrap();
+    out
+}
+
+#[test]
+fn text_answers_first_and_wraps() {
+    let quiet =
+        "Node 0 -> Node 0: 290 cycles (116 ns)\n\nPlain things take 116 ns.\n\n  thing           ns\n  \
+                 plain          116\n  with, comma  20348\n  none             -\n";
+    assert_eq!(written(&TEXT, Level::Quiet, 80), quiet);
+    let normal = written(&TEXT, Level::Normal, 30);
+    assert!(normal.contains("116 ns.\nTrust: good: nobody was near\n\n"), "{normal}");
+    assert!(normal.contains("\n\nMemory: one word after another\n  until the line is full\n"), "{normal}");
+    assert!(!normal.contains("details") && written(&TEXT, Level::Verbose, 80).contains("Rows: details\n"));
+}
+
+#[test]
+fn json_holds_what_sentences_do_not() {
+    let json: String = written(&JSON, Level::Quiet, 80).split_whitespace().collect();
+    assert_eq!(
+        json,
+        "{\"points\":[{\"name\":\"plain\",\"ns\":116.2514,\"ci95_ns\":[115,117.5],\"placement\":{\"proven\":true,\
+         \"nodes\":[1]}},{\"name\":\"with,comma\",\"ns\":20348,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
+         \"nodes\":[1]}},{\"name\":\"none\",\"ns\":null,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
+         \"nodes\":[1]}}]}"
+    );
+}
+
+#[test]
+fn rows_have_one_header_and_quotes_where_they_need_them() {
+    assert_eq!(
+        written(&CSV, Level::Quiet, 80),
+        "name,ns,ci95_low_ns,ci95_high_ns,proven\nplain,116.2514,115,117.5,true\n\"with, comma\",20348,,,true\n\
+         none,,,,true\n"
+    );
+}
+
+#[test]
+fn markdown_has_the_same_table() {
+    let markdown = written(&MARKDOWN, Level::Normal, 80);
+    assert!(markdown.contains("| thing | ns |\n| --- | ---: |\n| plain | 116 |\n"), "{markdown}");
+    assert!(markdown.contains("**Plain things take 116 ns.**\n\n*Trust:* good"), "{markdown}");
+}
+
+#[test]
+fn a_picture_is_all_that_svg_takes() {
+    let svg = written(&SVG, Level::Quiet, 80);
+    assert!(svg.starts_with("<svg ") && svg.contains("<title>Things</title>"));
+    assert!(!svg.contains("Memory"));
+}
+
+#[test]
+fn the_first_error_is_kept_and_writing_stops() {
+    struct Full(usize);
+    impl Write for Full {
+        fn write_str(&mut self, part: &str) -> core::fmt::Result {
+            self.0 = self.0.checked_sub(part.len()).ok_or(core::fmt::Error)?;
+            Ok(())
+        }
+    }
+    let terminal = Terminal { columns: 80, unicode: false, colour: false };
+    let style = Style { terminal, level: Level::Normal, columns: &COLUMNS };
+    for format in [&TEXT, &JSON, &CSV, &MARKDOWN, &SVG] {
+        for room in [0, 1, 40] {
+            let written = (format.write)(&mut Full(room), &style, &mut |document| describe(document));
+            assert!(written.is_err(), "{} in {room} bytes", format.name);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Markdown: the sentences as paragraphs and the tables as tables, for reports and tickets.
+
+use core::fmt::{self, Write};
+
+use super::document::{Document, Format, Level, Role, Style, Table};
+
+/// GitHub's Markdown.
+pub const MARKDOWN: Format = Format {
+    name: "md",
+    extension: "md",
+    needs_picture: false,
+    write: |out, style, describe| {
+        let mut markdown = Markdown { out, style, failed: Ok(()) };
+        describe(&mut markdown);
+        markdown.failed
+    },
+};
+
+struct Markdown<'o> {
+    out: &'o mut dyn Write,
+    style: &'o Style,
+    failed: fmt::Result,
+}
+
+impl Markdown<'_> {
+    fn keep(&mut self, level: Level, write: impl FnOnce(&mut dyn Write) -> fmt::Result) {
+        if self.failed.is_ok() && self.style.level >= level {
+            self.failed = write(self.out);
+        }
+    }
+}
+
+/// Keeps what would be markup as it is: the bars of tables, and what begins a tag or a link.
+struct Escaped<'o>(&'o mut dyn Write);
+
+impl Write for Escaped<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        for character in part.chars() {
+            if matches!(character, '|' | '<' | '*' | '_' | '[' | '\\') {
+                self.0.write_char('\\')?;
+            }
+            self.0.write_char(character)?;
+        }
+        Ok(())
+    }
+}
+
+impl Document for Markdown<'_> {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        let (level, label) = match role {
+            Role::Line | Role::Answer => (Level::Quiet, ""),
+            Role::Trust => (Level::Normal, "Trust"),
+            Role::Finding | Role::Missing => (Level::Normal, ""),
+            Role::Method(label) => (Level::Normal, label),
+            Role::Detail(label) => (Level::Verbose, label),
+        };
+        self.keep(level, |out| {
+            if matches!(role, Role::Answer) {
+                out.write_str("**")?;
+            }
+            if !label.is_empty() {
+                write!(out, "*{label}:* ")?;
+            }
+            Escaped(out).write_fmt(words)?;
+            out.write_str(if matches!(role, Role::Answer) { "**\n\n" } else { "\n\n" })
+        });
+    }
+
+    fn table(&mut self, table: &Table<'_>) {
+        if table.rows == 0 {
+            return;
+        }
+        self.keep(table.level, |out| {
+            if !table.caption.is_empty() {
+                Escaped(out).write_str(table.caption)?;
+                out.write_str("\n\n")?;
+            }
+            let mut line = |cell: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
+                for column in 0..table.columns {
+                    out.write_str("| ")?;
+                    cell(out, column)?;
+                    out.write_char(' ')?;
+                }
+                out.write_str("|\n")
+            };
+            line(&|out, column| (table.heading)(&mut Escaped(out), column))?;
+            line(&|out, column| out.write_str(if column < table.words { "---" } else { "---:" }))?;
+            (0..table.rows)
+                .try_for_each(|row| line(&|out, column| (table.cell)(&mut Escaped(out), row, column)))?;
+            out.write_char('\n')
+        });
+    }
+}

@@ -1,0 +1,166 @@
+//! Text for people: the answer first, sentences that wrap at spaces, tables whose columns are as wide as their cells.
+
+use core::fmt::{self, Display, Write};
+
+use super::document::{Document, Format, Level, Picture, Role, Style, Table};
+use super::figures::width;
+use super::terminal::Terminal;
+use super::wrap::Wrap;
+use super::{heatmap, plot};
+
+/// What a person reads in a terminal.
+pub const TEXT: Format = Format {
+    name: "text",
+    extension: "txt",
+    needs_picture: false,
+    write: |out, style, describe| {
+        let mut text = Text { out, style, section: None, failed: Ok(()) };
+        describe(&mut text);
+        text.failed
+    },
+};
+
+/// Longer lines are hard to read, however wide a terminal is.
+const LONGEST_LINE: usize = 100;
+/// Blanks between columns.
+const GAP: usize = 2;
+
+/// What stands together without a blank line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Lines,
+    Answer,
+    Table,
+    Picture,
+    Missing,
+    Method,
+}
+
+struct Text<'o> {
+    out: &'o mut dyn Write,
+    style: &'o Style,
+    section: Option<Section>,
+    failed: fmt::Result,
+}
+
+impl Text<'_> {
+    /// Writes unless something failed before; a blank line comes between sections.
+    fn keep(&mut self, section: Section, write: impl FnOnce(&mut Self) -> fmt::Result) {
+        let last = self.section.replace(section);
+        // Every table and picture stands by itself.
+        let apart =
+            last.is_some_and(|last| last != section || matches!(section, Section::Table | Section::Picture));
+        if self.failed.is_ok() && apart {
+            self.failed = self.out.write_char('\n');
+        }
+        if self.failed.is_ok() {
+            self.failed = write(self);
+        }
+    }
+
+    fn columns(&self) -> usize {
+        self.style.terminal.columns.min(LONGEST_LINE)
+    }
+
+    /// A paragraph, under a label where there is one.
+    fn paragraph(&mut self, label: &str, words: fmt::Arguments<'_>) -> fmt::Result {
+        let width = self.columns();
+        let mut column = 0;
+        let mut indent = 0;
+        if !label.is_empty() {
+            write!(self.out, "{label}: ")?;
+            column = label.len() + 2;
+            indent = 2;
+        }
+        let mut wrap = Wrap::new(self.out, width, indent, column);
+        wrap.write_fmt(words)?;
+        wrap.finish()
+    }
+}
+
+/// One cell, as something that can be measured and padded.
+struct Shown<'t>(&'t dyn Fn(&mut dyn Write) -> fmt::Result);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(out)
+    }
+}
+
+/// How wide a column is.
+fn column_width(table: &Table<'_>, column: usize) -> usize {
+    let heading = width(&Shown(&|out| (table.heading)(out, column)));
+    let cells = (0..table.rows).map(|row| width(&Shown(&|out| (table.cell)(out, row, column))));
+    cells.fold(heading, usize::max)
+}
+
+/// The most columns whose widths are worked out once.
+const MOST_COLUMNS: usize = 64;
+
+fn write_table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
+    let mut widths = [0; MOST_COLUMNS];
+    let columns = table.columns.min(MOST_COLUMNS);
+    for (column, width) in widths.iter_mut().enumerate().take(columns) {
+        *width = column_width(table, column);
+    }
+    if !table.caption.is_empty() {
+        writeln!(out, "{}", table.caption)?;
+    }
+    let mut line = |write: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
+        // Blanks are written before the cell that they lead to, so that no line ends in them.
+        let mut blanks = GAP;
+        for (column, wide) in widths.iter().enumerate().take(columns) {
+            let shown = Shown(&|out| write(out, column));
+            let taken = width(&shown);
+            let rest = wide.saturating_sub(taken);
+            let before = if column < table.words { blanks } else { blanks + rest };
+            if taken > 0 {
+                write!(out, "{:before$}{shown}", "")?;
+                blanks = GAP + if column < table.words { rest } else { 0 };
+            } else {
+                blanks += GAP + wide;
+            }
+        }
+        out.write_char('\n')
+    };
+    line(&|out, column| (table.heading)(out, column))?;
+    (0..table.rows).try_for_each(|row| line(&|out, column| (table.cell)(out, row, column)))
+}
+
+impl Document for Text<'_> {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        let (section, label, level) = match role {
+            Role::Line => (Section::Lines, "", Level::Quiet),
+            Role::Answer => (Section::Answer, "", Level::Quiet),
+            Role::Trust => (Section::Answer, "Trust", Level::Normal),
+            Role::Finding => (Section::Answer, "", Level::Normal),
+            Role::Missing => (Section::Missing, "", Level::Normal),
+            Role::Method(label) => (Section::Method, label, Level::Normal),
+            Role::Detail(label) => (Section::Method, label, Level::Verbose),
+        };
+        if self.style.level < level {
+            return;
+        }
+        self.keep(section, |text| match role {
+            Role::Line => writeln!(text.out, "{words}"),
+            _ => text.paragraph(label, words),
+        });
+    }
+
+    fn table(&mut self, table: &Table<'_>) {
+        if self.style.level >= table.level && table.rows > 0 {
+            self.keep(Section::Table, |text| write_table(text.out, table));
+        }
+    }
+
+    fn picture(&mut self, picture: Picture<'_>) {
+        if self.style.level < Level::Normal {
+            return;
+        }
+        let terminal = Terminal { columns: self.columns(), ..self.style.terminal };
+        self.keep(Section::Picture, |text| match picture {
+            Picture::Chart(chart) => plot::write(text.out, chart, terminal),
+            Picture::Matrix(matrix) => heatmap::write(text.out, matrix, terminal),
+        });
+    }
+}

@@ -1,0 +1,126 @@
+//! Breaks text at spaces, so that no word is cut by the end of a line.
+
+use core::fmt::{self, Write};
+
+use latency_core::text::Text;
+
+/// Writes words, and goes to a new line where the next one would not fit.
+pub struct Wrap<'o> {
+    out: &'o mut dyn Write,
+    /// The characters of a line.
+    width: usize,
+    /// The blanks at the beginning of each line but the first.
+    indent: usize,
+    /// The characters on the present line.
+    column: usize,
+    word: Text<LONGEST_WORD>,
+    space: bool,
+}
+
+/// Longer words, which only file names are, are written in pieces.
+const LONGEST_WORD: usize = 120;
+
+impl<'o> Wrap<'o> {
+    /// A writer of lines of `width` characters, the first of which begins at `column`.
+    pub const fn new(out: &'o mut dyn Write, width: usize, indent: usize, column: usize) -> Wrap<'o> {
+        Wrap { out, width, indent, column, word: Text::EMPTY, space: false }
+    }
+
+    /// Writes what is left, and ends the line.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn finish(mut self) -> fmt::Result {
+        self.flush()?;
+        self.out.write_char('\n')
+    }
+
+    fn break_line(&mut self) -> fmt::Result {
+        self.out.write_char('\n')?;
+        (0..self.indent).try_for_each(|_| self.out.write_char(' '))?;
+        self.column = self.indent;
+        self.space = false;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> fmt::Result {
+        if self.word.is_empty() {
+            return Ok(());
+        }
+        let length = self.word.as_str().chars().count();
+        let space = usize::from(self.space);
+        if self.column + space + length > self.width && self.column > self.indent {
+            self.break_line()?;
+        } else if self.space {
+            self.out.write_char(' ')?;
+            self.column += 1;
+        }
+        self.out.write_str(self.word.as_str())?;
+        self.column += length;
+        self.word = Text::EMPTY;
+        self.space = false;
+        Ok(())
+    }
+}
+
+impl Write for Wrap<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        for character in part.chars() {
+            match character {
+                ' ' => {
+                    self.flush()?;
+                    self.space = self.column > self.indent;
+                }
+                '\n' => {
+                    self.flush()?;
+                    self.break_line()?;
+                }
+                character => {
+                    if !self.word.push(character) {
+                        self.flush()?;
+                        self.word.push(character);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::string::String;
+    use std::vec::Vec;
+
+    fn wrapped(text: &str, width: usize, indent: usize) -> String {
+        let mut out = String::new();
+        let mut wrap = Wrap::new(&mut out, width, indent, 0);
+        wrap.write_str(text).unwrap();
+        wrap.finish().unwrap();
+        out
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_hang() {
+        assert_eq!(wrapped("one two three", 9, 2), "one two\n  three\n");
+        assert_eq!(wrapped("a  b", 9, 0), "a b\n");
+        assert_eq!(wrapped("first\nsecond", 20, 4), "first\n    second\n");
+        assert_eq!(wrapped("päge µs", 7, 0), "päge µs\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_is_lost_and_no_line_is_too_long(
+            words in prop::collection::vec("[a-z0-9µ]{1,12}", 0..40), width in 20_usize..60, indent in 0_usize..8
+        ) {
+            let out = wrapped(&words.join(" "), width, indent);
+            prop_assert!(out.lines().all(|line| line.chars().count() <= width));
+            prop_assert!(out.lines().all(|line| !line.ends_with(' ')));
+            let again: Vec<String> = out.split_whitespace().map(String::from).collect();
+            prop_assert_eq!(again, words);
+        }
+    }
+}
