@@ -1,0 +1,137 @@
+//! The machine and the clock, as programs read them.
+
+use latency_core::units::PageSize;
+
+use crate::machine::Machine;
+use crate::report::document::{fields, Document, Part};
+use crate::result::{KernelClock, Timer};
+
+fields! {
+    SYSTEM "system" "Where it was measured.";
+    CPU "cpu" "The processor, as CPUID tells.";
+    VENDOR "vendor" "Its maker.";
+    BRAND "brand" "Its name.";
+    FAMILY "family" "Its family.";
+    MODEL "model" "Its model.";
+    STEPPING "stepping" "Its stepping.";
+    PREFETCHER "data_dependent_prefetcher" "Whether a prefetcher that follows pointers is enumerated.";
+    KERNEL "kernel" "The kernel's release.";
+    PLATFORM "platform" "Bare metal, a virtual machine, or an emulator.";
+    HYPERVISOR "hypervisor" "The hypervisor's signature.";
+    CLOCK_SOURCE "clock_source" "What the kernel keeps time by.";
+    GOVERNOR "governor" "What governs the frequency.";
+    HUGE_PAGES "transparent_huge_pages" "When the kernel makes them.";
+    BALANCING "numa_balancing" "Whether the kernel moves pages to the node that uses them.";
+    NODES "nodes" "The NUMA nodes.";
+    ID "id" "Its number.";
+    CPUS "cpus" "Its CPUs.";
+    MEMORY "memory_bytes" "Its memory.";
+    FREE "free_bytes" "Its free memory.";
+    DISTANCES "distances" "What the firmware claims of distances (SLIT); 10 is local.";
+    POOLS "page_pools" "Its pools of huge pages.";
+    PAGE_BYTES "page_bytes" "The size of a page.";
+    TOTAL "total" "Pages in the pool.";
+    POOL_FREE "free" "Free pages in it.";
+    CACHES "caches" "The caches that are reported for the CPU used.";
+    LEVEL "level" "Counted from the core.";
+    KIND "type" "What it holds.";
+    BYTES "bytes" "Its size.";
+    WAYS "ways" "Its associativity.";
+    CLOCK "clock" "What trials are timed with.";
+    SOURCE "source" "The time-stamp counter, or the kernel's clock.";
+    FREQUENCY "frequency_hz" "Ticks in a second.";
+    SPREAD "calibration_spread_ppm" "How far two calibrations were apart.";
+    INVARIANT "invariant" "Whether CPUID promises one rate in all power states.";
+    DECLARED "declared_hz" "The rate that CPUID or the hypervisor declares.";
+    STEP_TICKS "step_ticks" "The resolution.";
+    OVERHEAD_TICKS "overhead_ticks" "The cost of an empty pair of stamps, which is subtracted.";
+    FENCE "fence_ratio" "Multiplications between two stamps against none: above 1 where the fence waits.";
+    END_STAMP "end_stamp" "The instruction of the second stamp.";
+    STEP_NS "step_ns" "The resolution.";
+    OVERHEAD_NS "overhead_ns" "The cost of two reads, which is subtracted.";
+}
+
+/// Describes the machine.
+pub fn machine(document: &mut dyn Document, machine: &Machine) {
+    let processor = &machine.processor;
+    let host = &machine.host;
+    document.part(Part::Object(&SYSTEM), |document| {
+        document.part(Part::Object(&CPU), |document| {
+            document.put(&VENDOR, processor.vendor.as_str());
+            document.put(&BRAND, processor.brand.as_str());
+            let (family, model, stepping) = processor.signature;
+            document.put(&FAMILY, u64::from(family));
+            document.put(&MODEL, u64::from(model));
+            document.put(&STEPPING, u64::from(stepping));
+            document.put(&PREFETCHER, processor.data_dependent_prefetcher);
+        });
+        document.put(&KERNEL, host.kernel.as_str());
+        document.put(&PLATFORM, processor.platform.name());
+        document.put(&HYPERVISOR, processor.hypervisor.as_str());
+        document.put(&CLOCK_SOURCE, host.clock_source.as_str());
+        document.put(&GOVERNOR, host.frequency.governor.as_str());
+        document.put(&HUGE_PAGES, host.huge_pages.enabled.as_str());
+        document.put(&BALANCING, host.memory_policy.numa_balancing.map(u64::from));
+        nodes(document, machine);
+        document.part(Part::List(&CACHES), |document| {
+            for cache in host.caches.as_slice() {
+                document.part(Part::Item, |document| {
+                    document.put(&LEVEL, u64::from(cache.level));
+                    document.put(&KIND, cache.kind.name());
+                    document.put(&BYTES, cache.size);
+                    document.put(&WAYS, u64::from(cache.ways));
+                });
+            }
+        });
+    });
+}
+
+fn nodes(document: &mut dyn Document, machine: &Machine) {
+    document.part(Part::List(&NODES), |document| {
+        for node in machine.topology.nodes() {
+            document.part(Part::Item, |document| {
+                document.put(&ID, node.id.0);
+                document.show(&CPUS, &node.cpus);
+                document.put(&MEMORY, node.memory_total);
+                document.put(&FREE, node.memory_free);
+                document.part(Part::List(&DISTANCES), |document| {
+                    for other in machine.topology.nodes() {
+                        document.put(&DISTANCES, machine.topology.distance(node.id, other.id).map(u64::from));
+                    }
+                });
+                document.part(Part::List(&POOLS), |document| {
+                    for size in [PageSize::Huge2M, PageSize::Huge1G] {
+                        let Some(pool) = node.page_pool(size) else { continue };
+                        document.part(Part::Item, |document| {
+                            document.put(&PAGE_BYTES, size.bytes());
+                            document.put(&TOTAL, pool.total);
+                            document.put(&POOL_FREE, pool.free);
+                        });
+                    }
+                });
+            });
+        }
+    });
+}
+
+/// Describes the clock.
+pub fn clock(document: &mut dyn Document, clock: &Timer) {
+    document.part(Part::Object(&CLOCK), |document| match *clock {
+        Timer::Counter(counter) => {
+            document.put(&SOURCE, "tsc");
+            document.put(&FREQUENCY, counter.frequency.0);
+            document.put(&SPREAD, counter.spread_ppm);
+            document.put(&INVARIANT, counter.invariant);
+            document.put(&DECLARED, counter.declared.map(|declared| declared.0));
+            document.put(&STEP_TICKS, counter.step.0);
+            document.put(&OVERHEAD_TICKS, counter.overhead.0);
+            document.put(&FENCE, counter.fence_ratio);
+            document.put(&END_STAMP, counter.stamp.name());
+        }
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
+            document.put(&SOURCE, "clock_gettime");
+            document.put(&STEP_NS, step_ns);
+            document.put(&OVERHEAD_NS, overhead_ns);
+        }
+    });
+}

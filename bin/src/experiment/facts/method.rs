@@ -1,0 +1,287 @@
+//! How it was measured, for people: memory, method, self-test, clock, prefetchers. And the self-test for programs.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::stats::Summary;
+
+use super::Report;
+use crate::options::Choice;
+use crate::report::document::{fields, Document, Part, Role};
+use crate::report::figures::Digits;
+use crate::result::counters::Counters;
+use crate::result::words::{page_words, OrderName};
+use crate::result::{Counter, KernelClock, Measurement, Outcome, Series, Timer, WarmUp};
+
+fields! {
+    HEALTH "health" "Whether the tool measures what is known as what it is.";
+    L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit: a whole number.";
+    MULTIPLY "multiply_add_ratio" "Multiplications take so many times as long as additions: 3, or 4.";
+    AUDIT "prefetch_audit" "Whether prefetchers help a random walk; null where it was not made.";
+    AUDIT_BYTES "working_set_bytes" "The memory of the audit.";
+    RANDOM "random_ratio" "64-byte spacing against 256-byte spacing in random order: 1 without prefetching.";
+    RANDOM_INTERVAL "random_ratio_interval" "Its 95 % confidence interval.";
+    LOCAL "local_2m_ratio" "The same within regions of 2 MiB.";
+    LOCAL_INTERVAL "local_2m_ratio_interval" "Its 95 % confidence interval.";
+}
+
+/// Describes the self-test.
+pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.part(Part::Object(&HEALTH), |document| {
+        document.put(&L1_CYCLES, report.health.l1_cycles);
+        document.put(&MULTIPLY, report.health.multiply_ratio);
+        match report.health.audit {
+            None => document.put(&AUDIT, None::<bool>),
+            Some(audit) => document.part(Part::Object(&AUDIT), |document| {
+                document.put(&AUDIT_BYTES, audit.span);
+                document.put(&RANDOM, audit.random.median);
+                document.put(&RANDOM_INTERVAL, audit.random.interval);
+                document.put(&LOCAL, audit.local.median);
+                document.put(&LOCAL_INTERVAL, audit.local.interval);
+            }),
+        }
+    });
+}
+
+/// Says how everything was measured: what every report ends with.
+pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
+    memory(document, report);
+    if let Some(first) = report.outcomes.first() {
+        let point = &first.point;
+        document.sentence(
+            Role::Method("Method"),
+            format_args!(
+                "each load waits for the one before; {} order, a line every {}; page walks included; seed {}",
+                OrderName(point.order),
+                point.stride,
+                point.seed
+            ),
+        );
+    }
+    ending(document, report);
+}
+
+/// Says what does not depend on the chain: self-test, clock, prefetchers, counters.
+pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
+    self_test(document, report);
+    clock(document, report);
+    prefetchers(document, report);
+    for outcome in report.outcomes {
+        if let Ok(Measurement { series: series @ Series { counters: Some(counters), .. }, .. }) = &outcome.result {
+            counted(document, outcome, series, counters);
+        }
+    }
+}
+
+/// Says in which pages the memory of every node is, and how that is known.
+pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for (index, outcome) in report.outcomes.iter().enumerate() {
+        let (point, Ok(measured)) = (&outcome.point, &outcome.result) else { continue };
+        let mut earlier = report.outcomes.iter().take(index).filter(|other| other.result.is_ok());
+        if earlier.any(|other| other.point.target == point.target && other.point.pages == point.pages) {
+            continue;
+        }
+        let placed = &measured.placed;
+        // One working set, or a region that many share.
+        let alone = report.outcomes.iter().all(|other| other.point.size == point.size);
+        let size = if alone { point.size } else { placed.mapped };
+        let share = placed.huge_share().filter(|share| *share < 1.0);
+        let proof = |out: &mut fmt::Formatter<'_>| match (placed.is_verified(point.target), placed.after.counts()) {
+            (true, Some(counts)) => write!(out, "all {} proven there, before and after", counts.total()),
+            _ => out.write_str("where they are is not proven"),
+        };
+        document.sentence(
+            Role::Method("Memory"),
+            format_args!(
+                "{size} on node {} in {}{}{}; {}",
+                point.target,
+                page_words(placed.pages),
+                Optional(share, |share, out| write!(out, " ({:.0} %)", Decimal(share * 100.0))),
+                if placed.pages_are_verified() { "" } else { " (not proven)" },
+                From(proof)
+            ),
+        );
+        let WarmUp { hops, cold_ns, .. } = measured.warm_up;
+        document.sentence(
+            Role::Detail("Placement"),
+            format_args!(
+                "node {}: pages asked for: {}; placed by {}; proven by {}; chain {:016x}, {} loads a trial, {} rounds; \
+                 {hops} loads of warm-up{}",
+                point.target,
+                point.pages.word(),
+                placed.means.name(),
+                placed.after.source(),
+                measured.fingerprint,
+                measured.hops,
+                measured.rounds,
+                Optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
+            ),
+        );
+    }
+}
+
+/// Shows what is there, and nothing otherwise.
+pub struct Optional<T, F>(pub Option<T>, pub F);
+
+impl<T: Copy, F: Fn(T, &mut fmt::Formatter<'_>) -> fmt::Result> Display for Optional<T, F> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |value| (self.1)(value, out))
+    }
+}
+
+/// Shows what a function writes.
+pub struct From<F>(pub F);
+
+impl<F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result> Display for From<F> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(out)
+    }
+}
+
+/// The core's clock at the slowest and at the fastest point.
+#[must_use]
+pub fn core_clock(report: &Report<'_, '_>) -> Option<(f64, f64)> {
+    let measured = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    let clocks = measured.filter_map(|measured| measured.series.core_gigahertz.map(|clock| clock.median));
+    clocks.fold(None, |range, clock| {
+        let (low, high) = range.unwrap_or((clock, clock));
+        Some((low.min(clock), high.max(clock)))
+    })
+}
+
+/// Every other round against the rest, where they differ most; what is not precise differs for known reasons.
+fn worst_repeat(report: &Report<'_, '_>) -> Option<f64> {
+    let measured = || report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    let any = measured().any(|measured| measured.precise);
+    let repeats = measured().filter(|measured| measured.precise || !any);
+    repeats
+        .filter_map(|measured| measured.series.repeat_ratio)
+        .max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs()))
+}
+
+fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let health = report.health;
+    let failed = report.warnings.iter().any(crate::warning::Warning::is_of_self_test);
+    document.sentence(
+        Role::Method("Self-test"),
+        format_args!(
+            "{}{}{}{}{}",
+            if failed { "failed" } else { "passed" },
+            Optional(health.l1_cycles, |cycles, out| write!(out, "; L1 hit {:.2} core cycles", Decimal(cycles))),
+            Optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
+            Optional(worst_repeat(report), |ratio, out| {
+                write!(out, "; repeat within {:.1} %", Decimal((ratio - 1.0).abs() * 100.0))
+            }),
+            Optional(core_clock(report), |(low, high), out| {
+                write!(out, "; core at {:.2}", Decimal(low))?;
+                if high - low >= 0.005 {
+                    write!(out, " to {:.2}", Decimal(high))?;
+                }
+                out.write_str(" GHz")
+            }),
+        ),
+    );
+}
+
+fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let source = report.machine.host.clock_source.as_str();
+    match *report.clock {
+        Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document.sentence(
+            Role::Detail("Clock"),
+            format_args!(
+                "time-stamp counter at {:.6} GHz; calibrations agree to {:.2} ppm, kernel clock source {}{}{}; step {} \
+                 ticks, a pair of stamps costs {} ticks (subtracted)",
+                Decimal(frequency.gigahertz()),
+                Decimal(spread_ppm),
+                if source.is_empty() { "unknown" } else { source },
+                if source == "tsc" { " (the same counter, so this is no independent check)" } else { "" },
+                if invariant { "" } else { "; not declared invariant" },
+                step.0,
+                overhead.0
+            ),
+        ),
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => document.sentence(
+            Role::Method("Clock"),
+            format_args!(
+                "clock_gettime, so no cycles; step {step_ns} ns, a pair of reads costs {overhead_ns} ns (subtracted)"
+            ),
+        ),
+    }
+}
+
+/// What was found of prefetchers; in short where they have no effect.
+fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(audit) = report.health.audit else {
+        let why = if report.run.partial {
+            "the run was interrupted"
+        } else {
+            "it needs 16 MiB of measured memory and 64 MiB of free memory"
+        };
+        return document.sentence(Role::Detail("Prefetchers"), format_args!("not tested: {why}"));
+    };
+    document.sentence(
+        Role::Detail("Prefetchers"),
+        format_args!(
+            "64-byte spacing takes {} of the time of 256-byte spacing in random order, {} within 2 MiB (1 without \
+             prefetching; {})",
+            Ratio(&audit.random),
+            Ratio(&audit.local),
+            audit.span
+        ),
+    );
+}
+
+/// A ratio with its interval.
+struct Ratio<'s>(&'s Summary);
+
+impl Display for Ratio<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.2}", Decimal(self.0.median))?;
+        match self.0.interval {
+            Some(interval) => write!(out, " ({:.2} to {:.2})", Decimal(interval.low), Decimal(interval.high)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The names of the events for people, in the order of [`Counters::per_hop`].
+const EVENTS: [&str; crate::result::counters::EVENTS] =
+    ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "cycles of page walks"];
+
+fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &Series, counters: &Counters) {
+    let point = &outcome.point;
+    document.sentence(
+        Role::Method("Counters"),
+        format_args!(
+            "node {} -> node {}, {}, {} order, {} kernel, {}{}: per load {}{}{}",
+            point.initiator,
+            point.target,
+            point.size,
+            OrderName(point.order),
+            point.kernel.name,
+            outcome.result.as_ref().map_or(point.pages, |measured| measured.placed.pages).word(),
+            point.walk,
+            From(|out: &mut fmt::Formatter<'_>| events(out, counters)),
+            Optional(series.core_cycles_ratio(), |ratio, out| {
+                write!(out, "; {:.3} times the core cycles of dependent additions", Decimal(ratio))
+            }),
+            Optional(Some(counters.running).filter(|running| *running < 1.0), |running, out| {
+                write!(out, "; counted {:.0} % of the time and scaled up", Decimal(running * 100.0))
+            }),
+        ),
+    );
+}
+
+fn events(out: &mut fmt::Formatter<'_>, counters: &Counters) -> fmt::Result {
+    let mut separator = "";
+    for (count, word) in counters.per_hop.iter().zip(EVENTS) {
+        if let Some(count) = count {
+            write!(out, "{separator}{:.2} {word}", Decimal(*count))?;
+            separator = ", ";
+        }
+    }
+    if separator.is_empty() {
+        out.write_str("nothing: other users of the counters left too little time")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What every experiment says in the same way: the tool, the run, its points, its memory, clock and health.
+//!
+//! An experiment's own file says the rest. Nothing here knows an experiment or a format.
+
+pub mod machine;
+pub mod method;
+pub mod point;
+pub mod trust;
+
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::report::document::{fields, Document, Part};
+use crate::result::distribution::Distribution;
+use crate::result::{Extra, Health, Outcome, Timer};
+use crate::sys::arguments::Arguments;
+use crate::warning::Warnings;
+
+/// What was found, and under which circumstances: everything that an experiment may describe.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'r, 'a> {
+    /// What was asked for.
+    pub options: &'r Options<'a>,
+    /// Where it ran.
+    pub machine: &'r Machine,
+    /// What it was timed with.
+    pub clock: &'r Timer,
+    /// How the tool itself fared.
+    pub health: &'r Health,
+    /// What has to be known of it.
+    pub warnings: &'r Warnings,
+    /// The points.
+    pub outcomes: &'r [Outcome<'a>],
+    /// The single loads of the points, where those were timed.
+    pub distributions: &'r [Distribution],
+    /// What was found besides them.
+    pub extra: &'r Extra,
+    /// When, and how long.
+    pub run: Run,
+}
+
+/// When a run was made, and of what.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The arguments of the program, as they were typed.
+    pub arguments: Arguments,
+    /// Seconds since 1970, in UTC.
+    pub started: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// It was interrupted: what is here is what was finished.
+    pub partial: bool,
+}
+
+fields! {
+    SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";
+    TOOL "tool" "What wrote this.";
+    NAME "name" "Its name.";
+    VERSION "version" "Its version.";
+    EXPERIMENT "experiment" "What was measured.";
+    COMMAND "command" "The arguments, as they were typed.";
+    STARTED "started" "When the run began, in UTC.";
+    DURATION "duration_s" "How long it took.";
+    PARTIAL "partial" "Whether it was interrupted; what is here is what was finished.";
+    ITERS "iters" "Loads in each trial, at the most.";
+    FREQUENCY "freq_ghz" "Ticks of the time-stamp counter in a nanosecond.";
+}
+
+/// The version of the document's shape.
+const VERSION_OF_SCHEMA: u64 = 1;
+
+/// Describes the tool and the experiment.
+pub fn tool(document: &mut dyn Document, experiment: &str) {
+    document.put(&SCHEMA, VERSION_OF_SCHEMA);
+    document.part(Part::Object(&TOOL), |document| {
+        document.put(&NAME, "latency-bench");
+        document.put(&VERSION, env!("CARGO_PKG_VERSION"));
+    });
+    document.put(&EXPERIMENT, experiment);
+}
+
+/// Describes everything besides the points and conclusions: programs read it, people have [`method`].
+pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
+    document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
+    document.put(&point::SEED, report.options.seed);
+    document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
+    tool(document, report.options.experiment.descriptor.name);
+    document.part(Part::List(&COMMAND), |document| {
+        document.put(&COMMAND, "latency-bench");
+        for argument in report.run.arguments {
+            document.value(&COMMAND, crate::report::document::Value::Raw(argument));
+        }
+    });
+    document.show(&STARTED, &Utc(report.run.started));
+    document.put(&DURATION, report.run.seconds);
+    document.put(&PARTIAL, report.run.partial);
+    machine::machine(document, report.machine);
+    machine::clock(document, report.clock);
+    method::health(document, report);
+    trust::warnings(document, report.warnings);
+}
+
+/// Describes every point under `field`, with what `each` has to say of it by its index.
+pub fn points(
+    document: &mut dyn Document,
+    part: Part,
+    report: &Report<'_, '_>,
+    each: &dyn Fn(&mut dyn Document, usize),
+) {
+    document.part(part, |document| {
+        for (index, outcome) in report.outcomes.iter().enumerate() {
+            document.part(Part::Item, |document| {
+                point::members(document, report.clock, outcome);
+                each(document, index);
+            });
+        }
+    });
+}
+
+/// A time as ISO 8601 has it: `2026-11-22T01:20:00Z`.
+struct Utc(u64);
+
+impl core::fmt::Display for Utc {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
+        let (year, month, day) = civil(days);
+        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+        write!(out, "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+/// Returns year, month and day of a day counted from 1970.
+///
+/// # References
+///
+/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`: years begin in March, so that
+/// the leap day is the last one.
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + (month <= 2) as u64, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_795_310_400, "2026-11-22T01:20:00Z"),
+            (4_102_444_799, "2099-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(Utc(seconds).to_string(), text);
+        }
+    }
+}

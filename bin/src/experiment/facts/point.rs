@@ -1,0 +1,218 @@
+//! One measured point: what was to be measured, what was, and how it is known where the memory was.
+
+use latency_core::chain::Order;
+use latency_core::text::Text;
+
+use crate::options::Choice;
+use crate::report::document::{fields, Document, Field, Part, Value};
+use crate::result::counters::{Counters, Software, EVENTS};
+use crate::result::evidence::Evidence;
+use crate::result::words::OrderName;
+use crate::result::{Measurement, Outcome, Placed, Point, Series, Timer};
+
+fields! {
+    /// Every point of a document.
+    pub POINTS "points" "Everything that was measured or planned, one object a point.";
+    FROM "from" "The NUMA node whose CPU did the loads.";
+    TO "to" "The NUMA node whose memory was walked.";
+    CYCLES "cycles" "Median latency of a dependent load in ticks of the time-stamp counter.";
+    NS "ns" "Median latency of a dependent load in nanoseconds; with several chains the time per load.";
+    CPU "cpu" "The CPU that did the loads.";
+    WORKING_SET "working_set_bytes" "The memory walked.";
+    STRIDE "stride_bytes" "The spacing of the lines.";
+    ORDER "order" "The order of the walk.";
+    KERNEL "kernel" "The walk's loop: what a line holds of the next.";
+    PAGES_ASKED "pages_asked" "The pages asked for.";
+    NOT_MEASURED "not_measured" "Why there is no number.";
+    PAGES_OBTAINED "pages_obtained" "The pages that the memory is in.";
+    PAGES_VERIFIED "pages_verified" "Whether the kernel said so.";
+    PLACEMENT "placement" "Where the memory was, and how that is known.";
+    VERIFIED "verified" "Whether every page was proven to be on the node, before and after.";
+    MEANS "means" "How the memory came to its node.";
+    MAPPED "mapped_bytes" "The memory mapped, of which the working set is a part.";
+    BEFORE "before" "What the kernel said before the first trial.";
+    AFTER "after" "What the kernel said after the last trial.";
+    SOURCE "source" "Who said so.";
+    NODES "nodes" "Pages by node.";
+    NODE "node" "A NUMA node.";
+    PAGES "pages" "Its pages.";
+    PAGE_BYTES "page_bytes" "The size of a page of the mapping.";
+    HUGE_BYTES "transparent_huge_bytes" "The part in transparent huge pages.";
+    CHAIN "chain" "The chain that was walked.";
+    CHAIN_NODES "nodes" "Its lines.";
+    FINGERPRINT "fingerprint" "Equal for equal chains.";
+    TRIALS "trials" "Timed batches of loads.";
+    ROUNDS "rounds" "Rounds that the trials were made in.";
+    HOPS "hops_per_trial" "Loads in each trial.";
+    DISTURBED "disturbed_trials" "Trials that were interrupted, and left out.";
+    PRECISE "precise" "Whether the confidence interval became as narrow as asked.";
+    MIN_NS "min_ns" "The fastest trial.";
+    MAD_NS "mad_ns" "Median absolute deviation over rounds.";
+    CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within this run.";
+    CORE_CYCLES "core_cycles" "The median in cycles of the core's own clock.";
+    CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
+    CORE_CYCLES_CI95 "core_cycles_ci95" "95 % confidence interval of the median, in core cycles.";
+    CORE_GHZ "core_ghz" "The median clock of the core beside the trials.";
+    REPEAT "repeat_ratio" "Every other round against the rest: 1 for a machine at rest.";
+    WARM_UP "warm_up" "What happened before the first trial.";
+    WARM_UP_HOPS "hops" "Loads made.";
+    COLD_NS "cold_ns" "The first pass over memory that no cache held.";
+    SOFTWARE "software" "What the kernel did to the thread.";
+    VOLUNTARY "voluntary_switches" "Context switches of its own will.";
+    INVOLUNTARY "involuntary_switches" "Context switches against it.";
+    MIGRATIONS "migrations" "Changes of the CPU.";
+    MINOR_FAULTS "minor_faults" "Page faults without input or output.";
+    MAJOR_FAULTS "major_faults" "Page faults with it.";
+    COUNTERS "counters" "Hardware events per load.";
+    RUNNING "running" "The share of the time in which they were counted; below 1 they are scaled.";
+    CYCLES_RATIO "core_cycles_ratio" "Counted core cycles against those of dependent additions.";
+    SEED "seed" "The seed of the random order.";
+}
+
+/// The hardware events, by their place in [`Counters::per_hop`]: JSON names them in their own object.
+static COUNTED: [Field; EVENTS] = [
+    Field::in_rows("core_cycles", "counted_core_cycles", "Core cycles."),
+    Field::in_rows("instructions", "counted_instructions", "Instructions retired."),
+    Field::in_rows("l1d_misses", "counted_l1d_misses", "Loads that missed the first-level data cache."),
+    Field::in_rows("llc_misses", "counted_llc_misses", "Loads that missed the last-level cache."),
+    Field::in_rows("dtlb_misses", "counted_dtlb_misses", "Loads that missed the data TLB."),
+    Field::in_rows("walk_cycles", "counted_walk_cycles", "Cycles of page walks."),
+];
+
+/// The columns of hardware events, where those were asked for.
+pub static COUNTED_COLUMNS: [&Field; EVENTS] =
+    [&COUNTED[0], &COUNTED[1], &COUNTED[2], &COUNTED[3], &COUNTED[4], &COUNTED[5]];
+
+/// The columns that every table of points begins with.
+pub static COLUMNS: [&Field; 21] = [
+    &FROM, &TO, &CYCLES, &NS, &CORE_CYCLES, &CI95_NS, &MIN_NS, &MAD_NS, &TRIALS, &ROUNDS, &HOPS, &DISTURBED,
+    &CORE_GHZ, &WORKING_SET, &STRIDE, &ORDER, &KERNEL, &PAGES_ASKED, &PAGES_OBTAINED, &VERIFIED, &SEED,
+];
+
+/// Describes a point by the members of the innermost object.
+pub fn members(document: &mut dyn Document, clock: &Timer, outcome: &Outcome<'_>) {
+    let point = &outcome.point;
+    document.put(&FROM, point.initiator.0);
+    document.put(&TO, point.target.0);
+    let nanoseconds = outcome.nanoseconds();
+    document.put(&CYCLES, nanoseconds.and_then(|nanoseconds| clock.ticks(nanoseconds)));
+    document.put(&NS, nanoseconds);
+    conditions(document, point);
+    match &outcome.result {
+        Ok(measured) => findings(document, point, measured),
+        Err(exclusion) => document.show(&NOT_MEASURED, exclusion),
+    }
+}
+
+fn conditions(document: &mut dyn Document, point: &Point) {
+    document.put(&CPU, point.cpu.0);
+    document.put(&WORKING_SET, point.size);
+    document.put(&STRIDE, point.stride);
+    // Programs know two regions by name.
+    let order = match point.order {
+        Order::Local(region) if region.0 != 2 << 20 => Order::Local(latency_core::units::Bytes(4096)),
+        order => order,
+    };
+    document.show(&ORDER, &OrderName(order));
+    document.put(&KERNEL, point.kernel.name);
+    document.put(&PAGES_ASKED, point.pages.word());
+    document.put(&SEED, point.seed);
+}
+
+fn findings(document: &mut dyn Document, point: &Point, measured: &Measurement) {
+    let Measurement { series, placed, .. } = measured;
+    document.put(&PAGES_OBTAINED, placed.pages.word());
+    document.put(&PAGES_VERIFIED, placed.pages_are_verified());
+    document.part(Part::Object(&PLACEMENT), |document| placement(document, point, placed));
+    document.part(Part::Object(&CHAIN), |document| {
+        document.put(&CHAIN_NODES, measured.nodes);
+        document.show(&FINGERPRINT, &format_args!("{:016x}", measured.fingerprint));
+    });
+    document.put(&TRIALS, series.batches);
+    document.put(&ROUNDS, measured.rounds);
+    document.put(&HOPS, measured.hops);
+    document.put(&DISTURBED, series.disturbed);
+    document.put(&PRECISE, measured.precise);
+    document.put(&MIN_NS, series.minimum_ns);
+    document.put(&MAD_NS, series.nanoseconds.mad);
+    document.put(&CI95_NS, series.nanoseconds.interval);
+    document.put(&CORE_CYCLES, series.core_cycles.map(|cycles| cycles.median));
+    if let Some(cycles) = &series.core_cycles {
+        document.put(&CORE_CYCLES_MAD, cycles.mad);
+        document.put(&CORE_CYCLES_CI95, cycles.interval);
+    }
+    document.put(&CORE_GHZ, series.core_gigahertz.map(|clock| clock.median));
+    document.put(&REPEAT, series.repeat_ratio);
+    software(document, &series.software);
+    if let Some(counters) = &series.counters {
+        document.part(Part::Object(&COUNTERS), |document| counted(document, series, counters));
+    }
+    document.part(Part::Object(&WARM_UP), |document| {
+        document.put(&WARM_UP_HOPS, measured.warm_up.hops);
+        document.put(&COLD_NS, measured.warm_up.cold_ns);
+    });
+}
+
+fn software(document: &mut dyn Document, software: &Software) {
+    let Software { switches, migrations, faults } = *software;
+    document.part(Part::Object(&SOFTWARE), |document| {
+        document.put(&VOLUNTARY, switches.0);
+        document.put(&INVOLUNTARY, switches.1);
+        document.put(&MIGRATIONS, migrations);
+        document.put(&MINOR_FAULTS, faults.0);
+        document.put(&MAJOR_FAULTS, faults.1);
+    });
+}
+
+fn counted(document: &mut dyn Document, series: &Series, counters: &Counters) {
+    for (field, count) in COUNTED.iter().zip(counters.per_hop) {
+        document.put(field, count);
+    }
+    document.put(&RUNNING, counters.running);
+    document.put(&CYCLES_RATIO, series.core_cycles_ratio());
+}
+
+fn placement(document: &mut dyn Document, point: &Point, placed: &Placed) {
+    document.put(&VERIFIED, placed.is_verified(point.target));
+    document.put(&MEANS, placed.means.name());
+    document.put(&MAPPED, placed.mapped);
+    document.part(Part::Object(&BEFORE), |document| evidence(document, &placed.before));
+    document.part(Part::Object(&AFTER), |document| evidence(document, &placed.after));
+}
+
+fn evidence(document: &mut dyn Document, evidence: &Evidence) {
+    document.put(&SOURCE, evidence.source());
+    document.part(Part::List(&NODES), |document| {
+        for (node, pages) in evidence.counts().map_or(&[][..], |counts| counts.nodes()) {
+            document.part(Part::Item, |document| {
+                document.put(&NODE, node.0);
+                document.put(&PAGES, *pages);
+            });
+        }
+    });
+    document.put(&PAGE_BYTES, evidence.kernel_page);
+    document.put(&HUGE_BYTES, evidence.transparent_huge);
+}
+
+/// From where to where, in which order and in which pages: the subtitle of pictures.
+#[must_use]
+pub fn subtitle(outcome: Option<&Outcome<'_>>) -> Text<160> {
+    use core::fmt::Write;
+    let mut text = Text::EMPTY;
+    if let Some(Outcome { point, result }) = outcome {
+        let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
+        // What does not fit is left out.
+        let _ = write!(
+            text,
+            "CPU {} of node {} to memory of node {}, {} order, {} spacing, {}, seed {}",
+            point.cpu,
+            point.initiator,
+            point.target,
+            OrderName(point.order),
+            point.stride,
+            crate::result::words::page_words(pages),
+            point.seed
+        );
+    }
+    text
+}
