@@ -30,12 +30,15 @@ use engine::session::{Findings, Session};
 use engine::{placement, prefetch_audit, self_test};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::command::Context;
+use experiment::facts::point;
 use experiment::interface::Experiment;
 use experiment::writers::{self, Report};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use machine::{detect, Machine};
-use options::{Format, Options, When};
+use options::{Choice, Format, Options, When};
+use report::document::{Level, Style};
 use report::terminal::Terminal;
+use report::FORMATS;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
 use sys::terminal::Stream;
@@ -151,6 +154,7 @@ fn perform<'a>(
     messages: &mut Messages,
 ) -> Result<(), Failure<'a>> {
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
+    let (started, begun_ns) = (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
     let mut out = sink(options)?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
@@ -194,6 +198,8 @@ fn perform<'a>(
         arguments,
         terminal: screen(options, environment),
         partial: findings.interrupted,
+        started,
+        seconds: sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9,
     };
     let written = if done == 0 && findings.interrupted && options.output.is_some() {
         // A file that is there is worth more than one without a number.
@@ -232,6 +238,21 @@ fn audit<'a>(
 }
 
 fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {
+    if let Some(present) = experiment.present {
+        let level = match (report.options.quiet, report.options.verbose) {
+            (true, _) => Level::Quiet,
+            (false, true) => Level::Verbose,
+            (false, false) => Level::Normal,
+        };
+        let counted: &[_] = if report.options.counters { &point::COUNTED_COLUMNS } else { &[] };
+        let columns = [&point::COLUMNS[..], experiment.columns, counted];
+        let style = Style { terminal: report.terminal, level, columns };
+        let wanted = FORMATS.iter().find(|known| known.name == format.word());
+        if let Some(known) = wanted {
+            let _ = (known.write)(out, &style, &mut |document| present(document, report));
+        }
+        return;
+    }
     if let Some((_, writer)) = experiment.writers.iter().find(|(known, _)| *known == format) {
         // A write that fails is remembered by the sink, and told by `finish`.
         let _ = writer(out, report);

@@ -7,5 +7,6 @@ pub mod claims;
 pub mod comparison;
 pub mod curve;
 pub mod lanes;
+pub mod matrix;
 pub mod pages;
 pub mod translation;

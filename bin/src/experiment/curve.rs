@@ -73,6 +73,8 @@ pub const CURVE: Experiment = Experiment {
         (Format::Csv, csv::matrix),
         (Format::Svg, curve::picture),
     ],
+    present: None,
+    columns: &[],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

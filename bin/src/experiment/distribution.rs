@@ -40,6 +40,8 @@ pub const DISTRIBUTION: Experiment = Experiment {
         (Format::Csv, distribution::csv),
         (Format::Svg, distribution::svg),
     ],
+    present: None,
+    columns: &[],
 };
 
 /// The pairs that were asked for, or the first node and its own memory.
@@ -53,7 +55,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         let node = own.first().or(scope.targets.first());
         scope.targets = node.into_iter().collect();
     }
-    matrix::pairs(session, &scope)
+    matrix::planned(session, &scope)
 }
 
 fn measure<'a>(

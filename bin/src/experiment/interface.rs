@@ -2,16 +2,20 @@
 
 use core::fmt;
 
-use super::writers::Report;
+use super::facts::Report;
 use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Format, Options};
 use crate::plan::duration::Range;
+use crate::report::document::{Document, Field};
 use crate::result::Point;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
+
+/// Describes what was found, once for every format.
+pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
 /// Writes a report in one format.
 pub type Writer = fn(&mut dyn fmt::Write, &Report<'_, '_>) -> fmt::Result;
@@ -28,6 +32,10 @@ pub struct Experiment {
     pub measure: for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point]) -> Result<Findings<'a>, Failure<'a>>,
     /// How findings are written.
     pub writers: &'static [(Format, Writer)],
+    /// How findings are described; takes the place of writers.
+    pub present: Option<Present>,
+    /// The columns that its points have besides those of every point.
+    pub columns: &'static [&'static Field],
 }
 
 /// What makes a plan: gives every point to the last argument.

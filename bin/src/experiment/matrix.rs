@@ -1,13 +1,25 @@
 //! Idle latency from every initiator node to every target node.
 
+use core::fmt::{self, Write};
+
+use latency_core::decimal::Decimal;
+use latency_core::text::Text;
+use latency_core::topology::MAX_NODES;
+use latency_core::units::NodeId;
+
+use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
-use super::writers::{csv, json, pairs, text};
+use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Conclusion, Pair};
 use crate::engine::schedule::sweep;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::{self, duration, Scope};
-use crate::result::Point;
+use crate::report::chart::Matrix;
+use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
+use crate::report::figures::{Digits, Figure};
+use crate::result::words::{page_words, OrderName};
+use crate::result::{Exclusion, Outcome, Point};
 use crate::sys::table::Table;
 
 /// The experiment that runs where none is named.
@@ -33,21 +45,18 @@ pub const MATRIX: Experiment = Experiment {
     plan,
     takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
     measure: sweep::run,
-    writers: &[
-        (Format::Text, text::matrix),
-        (Format::Json, json::matrix),
-        (Format::Csv, csv::matrix),
-        (Format::Svg, pairs::picture),
-    ],
+    writers: &[],
+    present: Some(present),
+    columns: &[],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
-    pairs(session, &scope)
+    planned(session, &scope)
 }
 
 /// A point for every pair of a scope.
-pub(super) fn pairs<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
+pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
     let mut planned = None::<Table<Point>>;
     let mut count = 0;
     let mut refused = None;
@@ -68,4 +77,311 @@ pub(super) fn pairs<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a
         (_, Some(errno)) => Err(errno.into()),
         _ => Err(PlacementError::NothingToMeasure.into()),
     }
+}
+
+fields! {
+    NODE_PAIRS "node_pairs" "Every pair of nodes.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    LOCAL_NS "local_ns" "Mean latency of nodes to their own memory.";
+    REMOTE_NS "remote_ns" "Mean latency of nodes to the memory of others.";
+    REMOTE_OVER_LOCAL "remote_over_local" "How many times as long remote memory takes.";
+    FASTEST "fastest" "The pair with the smallest latency.";
+    SLOWEST "slowest" "The pair with the largest latency.";
+    PAIR_FROM "from" "The node whose CPU did the loads.";
+    PAIR_TO "to" "The node whose memory was walked.";
+    PAIR_NS "ns" "The latency.";
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for outcome in report.outcomes {
+        line(document, report, outcome);
+    }
+    let found = conclude(pairs(report.outcomes));
+    answer(document, report, &found);
+    trust::line(document, report.warnings);
+    clocks(document, report);
+    let nodes = Grid::of(report.outcomes);
+    if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
+        grid(document, report, &nodes);
+    }
+    rows(document, report);
+    if report.options.heatmap || report.options.format == Format::Svg {
+        picture(document, report, &nodes);
+    }
+    method::paragraphs(document, report);
+    facts::points(document, Part::List(&NODE_PAIRS), report, &|_, _| {});
+    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    summary(document, &found);
+    facts::circumstances(document, report);
+}
+
+/// The line that scripts look for.
+pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+    let Point { initiator, target, .. } = outcome.point;
+    let from_to = format_args!("Node {initiator} -> Node {target}");
+    match (&outcome.result, outcome.nanoseconds()) {
+        (Err(exclusion), _) => document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}")),
+        (Ok(_), nanoseconds) => {
+            let nanoseconds = nanoseconds.unwrap_or(f64::NAN);
+            let ticks = report.clock.ticks(nanoseconds);
+            document.sentence(
+                Role::Line,
+                format_args!(
+                    "{from_to}: {} cycles ({} ns)",
+                    fmt::from_fn(|out| match ticks {
+                        Some(ticks) => write!(out, "{}", Figure(ticks)),
+                        None => out.write_str("?"),
+                    }),
+                    Figure(nanoseconds)
+                ),
+            );
+        }
+    }
+}
+
+/// What people ask first: how far remote memory is, or what the one node takes.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
+    if let (Some(ratio), Some(local), Some(remote)) = (found.remote_over_local(), found.local_ns, found.remote_ns) {
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Remote memory takes {:.2} times as long as local ({} against {} ns).",
+                Decimal(ratio),
+                Digits(remote),
+                Digits(local)
+            ),
+        );
+    }
+    if let (Some(fastest), Some(slowest)) = (found.fastest, found.slowest) {
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Fastest {} -> {} ({} ns), slowest {} -> {} ({} ns).",
+                fastest.from,
+                fastest.to,
+                Digits(fastest.ns),
+                slowest.from,
+                slowest.to,
+                Digits(slowest.ns)
+            ),
+        );
+    }
+    if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
+        let series = &measured.series;
+        let whose = if point.initiator == point.target { "This node's" } else { "That" };
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "{whose} memory takes {} ns ({}fastest trial {}).",
+                Digits(series.nanoseconds.median),
+                method::optional(series.nanoseconds.interval, |interval, out| {
+                    write!(out, "{} to {} within this run; ", Digits(interval.low), Digits(interval.high))
+                }),
+                Digits(series.minimum_ns)
+            ),
+        );
+    }
+    if report.partial {
+        document.sentence(Role::Answer, format_args!("Partial: interrupted before every pair was measured to the end."));
+    }
+}
+
+/// Ties the two kinds of cycles together, for the first measured pair.
+fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let measured = report.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
+    let (Some(measured), Some(counter)) = (measured, report.clock.counter()) else { return };
+    let series = &measured.series;
+    let (Some(cycles), Some(clock)) = (series.core_cycles, series.core_gigahertz) else { return };
+    let Some(ticks) = report.clock.ticks(series.nanoseconds.median) else { return };
+    document.sentence(
+        Role::Finding,
+        format_args!(
+            "{} TSC cycles at {:.2} GHz = {} core cycles at {:.2} GHz.",
+            Figure(ticks),
+            Decimal(counter.frequency.gigahertz()),
+            Figure(cycles.median),
+            Decimal(clock.median)
+        ),
+    );
+}
+
+/// The nodes of a matrix, each once.
+struct Grid {
+    initiators: ([NodeId; MAX_NODES], usize),
+    targets: ([NodeId; MAX_NODES], usize),
+}
+
+impl Grid {
+    fn of(outcomes: &[Outcome<'_>]) -> Grid {
+        let mut grid = Grid { initiators: ([NodeId(0); MAX_NODES], 0), targets: ([NodeId(0); MAX_NODES], 0) };
+        for Outcome { point, .. } in outcomes {
+            add(&mut grid.initiators, point.initiator);
+            add(&mut grid.targets, point.target);
+        }
+        grid
+    }
+
+    fn initiators(&self) -> &[NodeId] {
+        self.initiators.0.get(..self.initiators.1).unwrap_or_default()
+    }
+
+    fn targets(&self) -> &[NodeId] {
+        self.targets.0.get(..self.targets.1).unwrap_or_default()
+    }
+}
+
+fn add((nodes, count): &mut ([NodeId; MAX_NODES], usize), node: NodeId) {
+    if nodes.get(..*count).is_some_and(|known| known.contains(&node)) {
+        return;
+    }
+    if let Some(slot) = nodes.get_mut(*count) {
+        *slot = node;
+        *count += 1;
+    }
+}
+
+/// Initiators down, targets across; then each initiator's ratio, beside what the firmware claims.
+fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
+    let targets = nodes.targets().len();
+    let ratio = |from| remote_over_local_of(pairs(report.outcomes), from);
+    // The firmware's distances of the same pairs, 10 for local ones.
+    let firmware = |from: NodeId| {
+        let distances = pairs(report.outcomes).filter_map(|pair| {
+            let ns = f64::from(report.machine.topology.distance(pair.from, pair.to)?);
+            Some(Pair { ns, ..pair })
+        });
+        remote_over_local_of(distances, from)
+    };
+    document.table(&Shown {
+        caption: "",
+        level: Level::Normal,
+        words: 1,
+        columns: targets + 3,
+        rows: nodes.initiators().len(),
+        heading: &|out, column| match (column, nodes.targets().get(column.wrapping_sub(1))) {
+            (0, _) => out.write_str("ns"),
+            (_, Some(node)) => write!(out, "to {node}"),
+            (column, None) if column == targets + 1 => out.write_str("remote/local"),
+            _ => out.write_str("firmware (SLIT)"),
+        },
+        cell: &|out, row, column| {
+            let Some(&from) = nodes.initiators().get(row) else { return Ok(()) };
+            match (column, nodes.targets().get(column.wrapping_sub(1))) {
+                (0, _) => write!(out, "from {from}"),
+                (_, Some(&to)) => {
+                    let pair = pairs(report.outcomes).find(|pair| (pair.from, pair.to) == (from, to));
+                    write!(out, "{}", Digits(pair.map_or(f64::NAN, |pair| pair.ns)))
+                }
+                (column, None) if column == targets + 1 => write!(out, "{:.2}", Ratio(ratio(from))),
+                _ => write!(out, "{:.1}", Ratio(firmware(from))),
+            }
+        },
+    });
+}
+
+/// A ratio, or a dash.
+struct Ratio(Option<f64>);
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(ratio) => Decimal(ratio).fmt(out),
+            None => out.write_str("-"),
+        }
+    }
+}
+
+/// Every pair, for readers who want to know how sure its number is.
+fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
+    const HEADINGS: [&str; 6] = ["pair", "ns", "95 % within run", "fastest", "core cycles", "interrupted"];
+    let measured = || report.outcomes.iter().filter_map(|outcome| Some((outcome.point, outcome.result.as_ref().ok()?)));
+    document.table(&Shown {
+        caption: "",
+        level: Level::Verbose,
+        words: 1,
+        columns: HEADINGS.len(),
+        rows: measured().count(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some((point, measured)) = measured().nth(row) else { return Ok(()) };
+            let series = &measured.series;
+            match (column, series.nanoseconds.interval) {
+                (0, _) => write!(out, "{} -> {}", point.initiator, point.target),
+                (1, _) => write!(out, "{}", Digits(series.nanoseconds.median)),
+                (2, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
+                (2, None) => out.write_str("too few rounds"),
+                (3, _) => write!(out, "{}", Digits(series.minimum_ns)),
+                (4, _) => write!(out, "{}", Digits(series.core_cycles.map_or(f64::NAN, |cycles| cycles.median))),
+                _ => write!(
+                    out,
+                    "{} of {} ({:.1} %)",
+                    series.disturbed,
+                    series.batches,
+                    Decimal(series.disturbed_share() * 100.0)
+                ),
+            }
+        },
+    });
+}
+
+fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
+    let cell = |row, column| {
+        let mut outcomes = report.outcomes.iter();
+        let found = outcomes.find(|outcome| (outcome.point.initiator, outcome.point.target) == (row, column));
+        found.map_or(Err("not asked for"), value)
+    };
+    let mut subtitle = Text::<160>::EMPTY;
+    if let Some(Outcome { point, result }) = report.outcomes.first() {
+        let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
+        // What does not fit is left out.
+        let _ = write!(
+            subtitle,
+            "{} in {}, {} order, {} spacing, seed {}",
+            point.size,
+            page_words(pages),
+            OrderName(point.order),
+            point.stride,
+            point.seed
+        );
+    }
+    document.picture(Picture::Matrix(&Matrix {
+        title: "Idle latency from node to node",
+        subtitle: subtitle.as_str(),
+        unit: "ns",
+        rows: nodes.initiators(),
+        columns: nodes.targets(),
+        cell: &cell,
+    }));
+}
+
+fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
+    match &outcome.result {
+        Ok(measured) => Ok(measured.series.nanoseconds.median),
+        Err(Exclusion::Interrupted) => Err("interrupted before it was measured"),
+        Err(Exclusion::Placement(PlacementError::NotReachable { .. })) => {
+            Err("not measurable here: memory policies are forbidden")
+        }
+        Err(Exclusion::Placement(PlacementError::MovedDuringRun { .. })) => {
+            Err("pages moved while they were measured")
+        }
+        Err(Exclusion::Placement(_)) => Err("memory not obtained, or not proven to be there"),
+    }
+}
+
+fn summary(document: &mut dyn Document, found: &Conclusion) {
+    document.part(Part::Object(&SUMMARY), |document| {
+        document.put(&LOCAL_NS, found.local_ns);
+        document.put(&REMOTE_NS, found.remote_ns);
+        document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
+        for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
+            match pair {
+                None => document.put(field, None::<bool>),
+                Some(pair) => document.part(Part::Object(field), |document| {
+                    document.put(&PAIR_FROM, pair.from.0);
+                    document.put(&PAIR_TO, pair.to.0);
+                    document.put(&PAIR_NS, pair.ns);
+                }),
+            }
+        }
+    });
 }

@@ -41,6 +41,8 @@ pub const ORDER: Experiment = Experiment {
     },
     measure,
     writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, order::csv)],
+    present: None,
+    columns: &[],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

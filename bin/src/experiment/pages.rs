@@ -47,6 +47,8 @@ pub const PAGES: Experiment = Experiment {
         (Format::Csv, csv::matrix),
         (Format::Svg, pages::picture),
     ],
+    present: None,
+    columns: &[],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

@@ -31,6 +31,8 @@ pub const PARALLEL: Experiment = Experiment {
         (Format::Csv, parallel::csv),
         (Format::Svg, parallel::picture),
     ],
+    present: None,
+    columns: &[],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

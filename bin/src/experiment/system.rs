@@ -30,4 +30,6 @@ pub const SYSTEM: Experiment = Experiment {
         })
     },
     writers: &[(Format::Text, system::text), (Format::Json, json::system)],
+    present: None,
+    columns: &[],
 };

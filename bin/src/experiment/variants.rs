@@ -36,6 +36,8 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS),
     measure,
     writers: &[(Format::Text, variants::text), (Format::Json, variants::json), (Format::Csv, variants::csv)],
+    present: None,
+    columns: &[],
 };
 
 /// Every variant at every size, by variant and then by size.

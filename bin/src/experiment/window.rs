@@ -35,6 +35,8 @@ pub const WINDOW: Experiment = Experiment {
         (Format::Csv, window::csv),
         (Format::Svg, window::picture),
     ],
+    present: None,
+    columns: &[],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

@@ -20,17 +20,25 @@ use super::terminal::Terminal;
 /// A field is a `static`; formats tell fields apart by address.
 #[derive(Debug)]
 pub struct Field {
-    /// The JSON key, which is the CSV column as well, with the unit at its end.
+    /// The JSON key, with the unit at its end.
     pub key: &'static str,
+    /// The column of tabular formats.
+    pub column: &'static str,
     /// What it is, for the schema.
     pub about: &'static str,
 }
 
 impl Field {
-    /// A field with its key and its meaning.
+    /// A field with its key, which is its column as well, and its meaning.
     #[must_use]
     pub const fn new(key: &'static str, about: &'static str) -> Field {
-        Field { key, about }
+        Field { key, column: key, about }
+    }
+
+    /// A field of a nested object whose key alone would say too little in a table.
+    #[must_use]
+    pub const fn in_rows(key: &'static str, column: &'static str, about: &'static str) -> Field {
+        Field { key, column, about }
     }
 
     /// Whether both are one `static`.
@@ -39,6 +47,15 @@ impl Field {
         core::ptr::eq(self, other)
     }
 }
+
+/// Declares fields, each as a `static`: `NAME "key" "What it is.";`.
+macro_rules! fields {
+    ($($(#[$meta:meta])* $visible:vis $name:ident $key:literal $about:literal;)*) => {
+        $($(#[$meta])* $visible static $name: $crate::report::document::Field =
+            $crate::report::document::Field::new($key, $about);)*
+    };
+}
+pub(crate) use fields;
 
 /// What a field holds.
 #[derive(Clone, Copy)]
@@ -232,8 +249,8 @@ pub struct Style {
     pub terminal: Terminal,
     /// How much is shown.
     pub level: Level,
-    /// The columns of tabular formats.
-    pub columns: &'static [&'static Field],
+    /// The columns of tabular formats, group by group.
+    pub columns: [&'static [&'static Field]; 3],
 }
 
 /// Describes a result to a document.

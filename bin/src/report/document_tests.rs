@@ -73,7 +73,7 @@ fn describe(document: &mut dyn Document) {
 fn written(format: &Format, level: Level, columns: usize) -> String {
     let terminal = Terminal { columns, unicode: true, colour: false };
     let mut out = String::new();
-    let style = Style { terminal, level, columns: &COLUMNS };
+    let style = Style { terminal, level, columns: [&COLUMNS, &[], &[]] };
     (format.write)(&mut out, &style, &mut |document| describe(document)).unwrap();
     out
 }
@@ -135,7 +135,7 @@ fn the_first_error_is_kept_and_writing_stops() {
         }
     }
     let terminal = Terminal { columns: 80, unicode: false, colour: false };
-    let style = Style { terminal, level: Level::Normal, columns: &COLUMNS };
+    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[], &[]] };
     for format in [&TEXT, &JSON, &CSV, &MARKDOWN, &SVG] {
         for room in [0, 1, 40] {
             let written = (format.write)(&mut Full(room), &style, &mut |document| describe(document));

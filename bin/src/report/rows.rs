@@ -45,7 +45,7 @@ impl Cell {
 
 struct Rows<'o> {
     out: &'o mut dyn Write,
-    columns: &'static [&'static Field],
+    columns: [&'static [&'static Field]; 3],
     cells: [Cell; MOST_COLUMNS],
     depth: usize,
     /// The depth of the list of records, while it is open.
@@ -55,7 +55,7 @@ struct Rows<'o> {
 
 /// Whether a field holds intervals, which take two columns: by the name of all of them.
 fn is_interval(field: &Field) -> bool {
-    field.key.starts_with("ci95")
+    field.column.starts_with("ci95")
 }
 
 /// `ci95_ns` is written as `ci95_low_ns` and `ci95_high_ns`.
@@ -65,22 +65,26 @@ fn interval_names(out: &mut dyn Write, key: &str) -> fmt::Result {
 }
 
 impl Rows<'_> {
+    fn columns(&self) -> impl Iterator<Item = &'static Field> + use<> {
+        self.columns.into_iter().flatten().copied()
+    }
+
     fn header(&mut self) -> fmt::Result {
-        for (index, field) in self.columns.iter().enumerate() {
+        for (index, field) in self.columns().enumerate() {
             if index > 0 {
                 self.out.write_char(',')?;
             }
             if is_interval(field) {
-                interval_names(self.out, field.key)?;
+                interval_names(self.out, field.column)?;
             } else {
-                self.out.write_str(field.key)?;
+                self.out.write_str(field.column)?;
             }
         }
         self.out.write_char('\n')
     }
 
     fn row(&mut self) -> fmt::Result {
-        for (index, (field, cell)) in self.columns.iter().zip(&self.cells).enumerate() {
+        for (index, (field, cell)) in self.columns().zip(&self.cells).enumerate() {
             if index > 0 {
                 self.out.write_char(',')?;
             }
@@ -137,7 +141,7 @@ impl Document for Rows<'_> {
         if !self.in_record() {
             return;
         }
-        let place = self.columns.iter().position(|column| column.is(field));
+        let place = self.columns().position(|column| column.is(field));
         let Some(cell) = place.and_then(|place| self.cells.get_mut(place)) else { return };
         *cell = match value {
             Value::Interval(interval) => {

@@ -62,3 +62,11 @@ pub struct Outcome<'a> {
     /// What was.
     pub result: Result<Measurement, Exclusion<'a>>,
 }
+
+impl Outcome<'_> {
+    /// The latency, or the time per load; `None` where it was not measured.
+    #[must_use]
+    pub fn nanoseconds(&self) -> Option<f64> {
+        self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)
+    }
+}

@@ -1,5 +1,7 @@
 //! How many chains a point walks side by side, and what walks of two said of the window: plain data.
 
+use core::fmt;
+
 use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
 
 /// How many chains are walked at a time.
@@ -22,6 +24,22 @@ impl Walk {
             Walk::Chain => 1,
             Walk::Lanes(kernel) => kernel.lanes(),
             Walk::Apart(_) => Gap::LANES,
+        }
+    }
+}
+
+/// What a point's conditions say of it, behind a comma; nothing for one chain.
+impl fmt::Display for Walk {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Walk::Chain => return Ok(()),
+            Walk::Lanes(kernel) if kernel.work() == 0 => write!(out, ", {} chains", kernel.lanes())?,
+            Walk::Lanes(kernel) => write!(out, ", {} chains, work {}", kernel.lanes(), kernel.work())?,
+            Walk::Apart(gap) => write!(out, ", 2 chains, {} {}", gap.fillers(), gap.filler().name())?,
+        }
+        match self {
+            Walk::Lanes(kernel) if kernel.prefetch() => out.write_str(", prefetch"),
+            _ => Ok(()),
         }
     }
 }

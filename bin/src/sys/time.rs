@@ -7,7 +7,7 @@
 //! One system call gets the address of a local record of the kernel's type.
 
 use super::raw::syscall6;
-use linux_raw_sys::general::{__NR_clock_gettime, __kernel_timespec, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW};
+use linux_raw_sys::general::{__NR_clock_gettime, __kernel_timespec, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME};
 use rustix::process::{time_stamp_counter_readability, TimeStampCounterReadability};
 use rustix::thread::{nanosleep, NanosleepRelativeResult};
 use rustix::time::Timespec;
@@ -30,6 +30,12 @@ pub fn monotonic_raw_ns() -> u64 {
 #[must_use]
 pub fn clock_is_there() -> bool {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().any(|clock| read(clock).is_some())
+}
+
+/// Seconds since 1970, UTC, as the kernel keeps it; 0 where it does not tell.
+#[must_use]
+pub fn seconds_since_1970() -> u64 {
+    read(CLOCK_REALTIME).unwrap_or(0) / NANOSECONDS_PER_SECOND
 }
 
 /// Nanoseconds on the clock with this number, if the kernel has it.

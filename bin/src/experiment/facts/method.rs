@@ -96,9 +96,9 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
                 "{size} on node {} in {}{}{}; {}",
                 point.target,
                 page_words(placed.pages),
-                Optional(share, |share, out| write!(out, " ({:.0} %)", Decimal(share * 100.0))),
+                optional(share, |share, out| write!(out, " ({:.0} %)", Decimal(share * 100.0))),
                 if placed.pages_are_verified() { "" } else { " (not proven)" },
-                From(proof)
+                fmt::from_fn(proof)
             ),
         );
         let WarmUp { hops, cold_ns, .. } = measured.warm_up;
@@ -114,28 +114,18 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
                 measured.fingerprint,
                 measured.hops,
                 measured.rounds,
-                Optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
+                optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
             ),
         );
     }
 }
 
 /// Shows what is there, and nothing otherwise.
-pub struct Optional<T, F>(pub Option<T>, pub F);
-
-impl<T: Copy, F: Fn(T, &mut fmt::Formatter<'_>) -> fmt::Result> Display for Optional<T, F> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |value| (self.1)(value, out))
-    }
-}
-
-/// Shows what a function writes.
-pub struct From<F>(pub F);
-
-impl<F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result> Display for From<F> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.0)(out)
-    }
+pub fn optional<T: Copy>(
+    value: Option<T>,
+    show: impl Fn(T, &mut fmt::Formatter<'_>) -> fmt::Result,
+) -> impl Display {
+    fmt::from_fn(move |out| value.map_or(Ok(()), |value| show(value, out)))
 }
 
 /// The core's clock at the slowest and at the fastest point.
@@ -167,12 +157,12 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "{}{}{}{}{}",
             if failed { "failed" } else { "passed" },
-            Optional(health.l1_cycles, |cycles, out| write!(out, "; L1 hit {:.2} core cycles", Decimal(cycles))),
-            Optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
-            Optional(worst_repeat(report), |ratio, out| {
+            optional(health.l1_cycles, |cycles, out| write!(out, "; L1 hit {:.2} core cycles", Decimal(cycles))),
+            optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
+            optional(worst_repeat(report), |ratio, out| {
                 write!(out, "; repeat within {:.1} %", Decimal((ratio - 1.0).abs() * 100.0))
             }),
-            Optional(core_clock(report), |(low, high), out| {
+            optional(core_clock(report), |(low, high), out| {
                 write!(out, "; core at {:.2}", Decimal(low))?;
                 if high - low >= 0.005 {
                     write!(out, " to {:.2}", Decimal(high))?;
@@ -212,7 +202,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// What was found of prefetchers; in short where they have no effect.
 fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(audit) = report.health.audit else {
-        let why = if report.run.partial {
+        let why = if report.partial {
             "the run was interrupted"
         } else {
             "it needs 16 MiB of measured memory and 64 MiB of free memory"
@@ -261,11 +251,11 @@ fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &Series, 
             point.kernel.name,
             outcome.result.as_ref().map_or(point.pages, |measured| measured.placed.pages).word(),
             point.walk,
-            From(|out: &mut fmt::Formatter<'_>| events(out, counters)),
-            Optional(series.core_cycles_ratio(), |ratio, out| {
+            fmt::from_fn(|out| events(out, counters)),
+            optional(series.core_cycles_ratio(), |ratio, out| {
                 write!(out, "; {:.3} times the core cycles of dependent additions", Decimal(ratio))
             }),
-            Optional(Some(counters.running).filter(|running| *running < 1.0), |running, out| {
+            optional(Some(counters.running).filter(|running| *running < 1.0), |running, out| {
                 write!(out, "; counted {:.0} % of the time and scaled up", Decimal(running * 100.0))
             }),
         ),

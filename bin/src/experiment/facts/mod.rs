@@ -9,7 +9,8 @@ pub mod trust;
 
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{fields, Document, Part};
+use crate::report::document::{fields, Document, Part, Value};
+use crate::report::terminal::Terminal;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Health, Outcome, Timer};
 use crate::sys::arguments::Arguments;
@@ -34,21 +35,16 @@ pub struct Report<'r, 'a> {
     pub distributions: &'r [Distribution],
     /// What was found besides them.
     pub extra: &'r Extra,
-    /// When, and how long.
-    pub run: Run,
-}
-
-/// When a run was made, and of what.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
-    /// Seconds since 1970, in UTC.
-    pub started: u64,
-    /// How long it took.
-    pub seconds: f64,
-    /// It was interrupted: what is here is what was finished.
+    /// What the result is shown on.
+    pub terminal: Terminal,
+    /// The run was interrupted: what is here is what was finished.
     pub partial: bool,
+    /// When the run began, in seconds since 1970, UTC.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
 }
 
 fields! {
@@ -87,13 +83,13 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     tool(document, report.options.experiment.descriptor.name);
     document.part(Part::List(&COMMAND), |document| {
         document.put(&COMMAND, "latency-bench");
-        for argument in report.run.arguments {
-            document.value(&COMMAND, crate::report::document::Value::Raw(argument));
+        for argument in report.arguments {
+            document.value(&COMMAND, Value::Raw(argument));
         }
     });
-    document.show(&STARTED, &Utc(report.run.started));
-    document.put(&DURATION, report.run.seconds);
-    document.put(&PARTIAL, report.run.partial);
+    document.show(&STARTED, &Utc(report.started));
+    document.put(&DURATION, report.seconds);
+    document.put(&PARTIAL, report.partial);
     machine::machine(document, report.machine);
     machine::clock(document, report.clock);
     method::health(document, report);

@@ -4,7 +4,7 @@ use latency_core::chain::Order;
 use latency_core::text::Text;
 
 use crate::options::Choice;
-use crate::report::document::{fields, Document, Field, Part, Value};
+use crate::report::document::{fields, Document, Field, Part};
 use crate::result::counters::{Counters, Software, EVENTS};
 use crate::result::evidence::Evidence;
 use crate::result::words::OrderName;
@@ -66,7 +66,7 @@ fields! {
     COUNTERS "counters" "Hardware events per load.";
     RUNNING "running" "The share of the time in which they were counted; below 1 they are scaled.";
     CYCLES_RATIO "core_cycles_ratio" "Counted core cycles against those of dependent additions.";
-    SEED "seed" "The seed of the random order.";
+    pub SEED "seed" "The seed of the random order.";
 }
 
 /// The hardware events, by their place in [`Counters::per_hop`]: JSON names them in their own object.
