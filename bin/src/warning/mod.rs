@@ -1,9 +1,11 @@
 //! What a reader of a result must know before trusting it.
 //!
-//! A warning is plain data: a code for programs, a text, a remedy, and whether
-//! it makes `--strict` fail. Nothing here knows how a warning is found.
+//! A warning is plain data: a code for programs, a severity, a reason, a text and a remedy.
+//! Nothing here knows how a warning is found.
 
+mod reason;
 mod set;
+mod severity;
 mod text;
 mod word;
 
@@ -12,7 +14,9 @@ mod tests;
 
 use latency_core::units::{Bytes, Hertz, NodeId, PageSize, Picoseconds};
 
+pub use reason::Reason;
 pub use set::Warnings;
+pub use severity::Severity;
 pub use text::Remedy;
 pub use word::Word;
 
@@ -132,10 +136,36 @@ impl Warning {
         self.facts().0
     }
 
-    /// Whether the result does not deserve trust, so that `--strict` fails.
+    /// Returns how much the warning takes from the result.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        self.facts().1
+    }
+
+    /// Returns whether the numbers may be wrong, so that `--strict` fails.
     #[must_use]
     pub const fn untrusted(&self) -> bool {
-        self.facts().1
+        matches!(self.severity(), Severity::Poor)
+    }
+
+    /// Returns whether a known fact was measured and came out wrong.
+    #[must_use]
+    pub const fn is_of_self_test(&self) -> bool {
+        matches!(
+            self,
+            Warning::FenceNotSerialising
+                | Warning::L1NotInteger { .. }
+                | Warning::MultiplyAddRatio { .. }
+                | Warning::RepeatRatio { .. }
+                | Warning::HopMeanDiffers { .. }
+                | Warning::CoreCyclesDiffer { .. }
+        )
+    }
+
+    /// Returns the few words that the verdict has for it.
+    #[must_use]
+    pub const fn reason(&self) -> Reason<'_> {
+        Reason(self)
     }
 
     /// What to do about it.
@@ -148,61 +178,61 @@ impl Warning {
         self.facts().2
     }
 
-    const fn facts(&self) -> (&'static str, bool, Subject) {
-        /// Said, and allowed for: the number stands.
-        const NOTE: bool = false;
-        /// The number may be wrong.
-        const DOUBT: bool = true;
+    const fn facts(&self) -> (&'static str, Severity, Subject) {
+        use Severity::{Fair, Note, Poor};
         const ALL: Subject = [0; 3];
         match *self {
-            Warning::OneNode => ("one-node", NOTE, ALL),
-            Warning::TooManyNodes { .. } => ("too-many-nodes", NOTE, ALL),
-            Warning::CpusetPartial { .. } => ("cpuset-partial", NOTE, ALL),
-            Warning::NodeLeftOut { node } => ("node-left-out", NOTE, of_node(node)),
-            Warning::NoProc => ("no-proc", NOTE, ALL),
-            Warning::NoSys => ("no-sys", NOTE, ALL),
-            Warning::SizeClipped { from, .. } => ("size-clipped", NOTE, [from.0, 0, 0]),
-            Warning::CacheCouldHold { size, .. } => ("cache-could-hold", DOUBT, [size.0, 0, 0]),
-            Warning::LooksCached { size, .. } => ("looks-cached", DOUBT, [size.0, 0, 0]),
-            Warning::PagesFellBack { found } => ("pages-fell-back", NOTE, [found.bytes().0, 0, 0]),
-            Warning::ThpPartial { wanted, .. } => ("thp-partial", DOUBT, [wanted.0, 0, 0]),
+            Warning::OneNode => ("one-node", Note, ALL),
+            Warning::TooManyNodes { .. } => ("too-many-nodes", Note, ALL),
+            Warning::CpusetPartial { .. } => ("cpuset-partial", Note, ALL),
+            Warning::NodeLeftOut { node } => ("node-left-out", Note, of_node(node)),
+            Warning::NoProc => ("no-proc", Fair, ALL),
+            Warning::NoSys => ("no-sys", Fair, ALL),
+            Warning::SizeClipped { from, .. } => ("size-clipped", Note, [from.0, 0, 0]),
+            Warning::CacheCouldHold { size, .. } => ("cache-could-hold", Poor, [size.0, 0, 0]),
+            Warning::LooksCached { size, .. } => ("looks-cached", Poor, [size.0, 0, 0]),
+            Warning::PagesFellBack { found } => ("pages-fell-back", Note, [found.bytes().0, 0, 0]),
+            Warning::ThpPartial { wanted, .. } => ("thp-partial", Poor, [wanted.0, 0, 0]),
             Warning::HugePagesWithoutEffect { page } => {
-                ("huge-pages-without-effect", NOTE, [page.bytes().0, 0, 0])
+                ("huge-pages-without-effect", Note, [page.bytes().0, 0, 0])
             }
-            Warning::PlacementUnverified { node, .. } => ("placement-unverified", DOUBT, of_node(node)),
-            Warning::PlacedByFirstTouch { node } => ("placed-by-first-touch", NOTE, of_node(node)),
-            Warning::NotMeasurableHere { node } => ("not-measurable-here", NOTE, of_node(node)),
-            Warning::InheritedPolicy { .. } => ("inherited-policy", NOTE, ALL),
-            Warning::PagesMoved { node, .. } => ("pages-moved", DOUBT, of_node(node)),
-            Warning::NumaBalancing => ("numa-balancing", NOTE, ALL),
-            Warning::FrequencyScaling { .. } => ("frequency-scaling", NOTE, ALL),
-            Warning::CoreClockUnstable { .. } => ("core-clock-unstable", NOTE, ALL),
-            Warning::TscNotInvariant => ("tsc-not-invariant", NOTE, ALL),
-            Warning::TscMismatch { .. } => ("tsc-mismatch", DOUBT, ALL),
-            Warning::NoTsc { .. } => ("no-tsc", NOTE, ALL),
-            Warning::FenceNotSerialising => ("fence-not-serialising", NOTE, ALL),
-            Warning::Emulated { .. } => ("emulated", DOUBT, ALL),
-            Warning::L1NotInteger { .. } => ("l1-not-integer", DOUBT, ALL),
-            Warning::MultiplyAddRatio { .. } => ("multiply-add-ratio", DOUBT, ALL),
-            Warning::RepeatRatio { .. } => ("repeat-ratio", DOUBT, ALL),
-            Warning::PrefetchAudit { .. } => ("prefetch-audit", DOUBT, ALL),
-            Warning::NeighboursFetched { .. } => ("neighbours-fetched", NOTE, ALL),
-            Warning::PrefetchAssisted { .. } => ("prefetch-assisted", NOTE, ALL),
+            Warning::PlacementUnverified { node, .. } => ("placement-unverified", Poor, of_node(node)),
+            Warning::PlacedByFirstTouch { node } => ("placed-by-first-touch", Note, of_node(node)),
+            Warning::NotMeasurableHere { node } => ("not-measurable-here", Fair, of_node(node)),
+            Warning::InheritedPolicy { .. } => ("inherited-policy", Note, ALL),
+            Warning::PagesMoved { node, .. } => ("pages-moved", Poor, of_node(node)),
+            Warning::NumaBalancing => ("numa-balancing", Note, ALL),
+            Warning::FrequencyScaling { .. } => ("frequency-scaling", Note, ALL),
+            Warning::CoreClockUnstable { .. } => ("core-clock-unstable", Fair, ALL),
+            Warning::TscNotInvariant => ("tsc-not-invariant", Fair, ALL),
+            Warning::TscMismatch { .. } => ("tsc-mismatch", Poor, ALL),
+            Warning::NoTsc { .. } => ("no-tsc", Fair, ALL),
+            Warning::FenceNotSerialising => ("fence-not-serialising", Note, ALL),
+            Warning::Emulated { .. } => ("emulated", Poor, ALL),
+            Warning::L1NotInteger { .. } => ("l1-not-integer", Poor, ALL),
+            Warning::MultiplyAddRatio { .. } => ("multiply-add-ratio", Poor, ALL),
+            Warning::RepeatRatio { .. } => ("repeat-ratio", Poor, ALL),
+            // A prefetcher makes dense lines faster; slower ones are noise.
+            Warning::PrefetchAudit { ratio } if ratio < 1.0 => ("prefetch-audit", Poor, ALL),
+            Warning::PrefetchAudit { .. } => ("prefetch-audit", Note, ALL),
+            Warning::NeighboursFetched { ratio } if ratio < 1.0 => ("neighbours-fetched", Fair, ALL),
+            Warning::NeighboursFetched { .. } => ("neighbours-fetched", Note, ALL),
+            Warning::PrefetchAssisted { .. } => ("prefetch-assisted", Note, ALL),
             Warning::PrecisionNotReached { from, to, size, .. } => {
-                ("precision-not-reached", DOUBT, of_point(from, to, size))
+                ("precision-not-reached", Poor, of_point(from, to, size))
             }
-            Warning::Disturbed { from, to, size, .. } => ("disturbed", DOUBT, of_point(from, to, size)),
+            Warning::Disturbed { from, to, size, .. } => ("disturbed", Poor, of_point(from, to, size)),
             Warning::HopsTooShort { from, to, size, .. } => {
-                ("hops-too-short", DOUBT, of_point(from, to, size))
+                ("hops-too-short", Poor, of_point(from, to, size))
             }
             Warning::HopMeanDiffers { from, to, size, .. } => {
-                ("hop-mean-differs", DOUBT, of_point(from, to, size))
+                ("hop-mean-differs", Poor, of_point(from, to, size))
             }
-            Warning::PointsNotPrecise { .. } => ("points-not-precise", NOTE, ALL),
-            Warning::PointsDisturbed { .. } => ("points-disturbed", NOTE, ALL),
-            Warning::CoreCyclesDiffer { .. } => ("core-cycles-differ", DOUBT, ALL),
-            Warning::CountersUnavailable { .. } => ("counters-unavailable", NOTE, ALL),
-            Warning::Partial { .. } => ("partial", DOUBT, ALL),
+            Warning::PointsNotPrecise { .. } => ("points-not-precise", Fair, ALL),
+            Warning::PointsDisturbed { .. } => ("points-disturbed", Fair, ALL),
+            Warning::CoreCyclesDiffer { .. } => ("core-cycles-differ", Poor, ALL),
+            Warning::CountersUnavailable { .. } => ("counters-unavailable", Note, ALL),
+            Warning::Partial { .. } => ("partial", Poor, ALL),
         }
     }
 }

@@ -43,7 +43,9 @@ fn every() -> Vec<Warning> {
         Warning::MultiplyAddRatio { ratio: 16.5 },
         Warning::RepeatRatio { ratio: 1.08 },
         Warning::PrefetchAudit { ratio: 0.9 },
+        Warning::PrefetchAudit { ratio: 3.9 },
         Warning::NeighboursFetched { ratio: 0.5 },
+        Warning::NeighboursFetched { ratio: 1.2 },
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
         Warning::Disturbed { from, to, size, share: 0.25 },
@@ -63,8 +65,8 @@ fn every() -> Vec<Warning> {
 fn each_warning_is_as_expected() {
     let mut text = String::new();
     for warning in every() {
-        let doubt = if warning.untrusted() { "doubt" } else { "note" };
-        text += &format!("{} ({doubt})\n  {warning}\n  {}\n", warning.code(), warning.remedy());
+        let (code, severity) = (warning.code(), warning.severity().name());
+        text += &format!("{code} ({severity}: {})\n  {warning}\n  {}\n", warning.reason(), warning.remedy());
     }
     assert_eq!(text, include_str!("golden.txt"));
 }
@@ -120,4 +122,39 @@ fn words_are_short_and_printable() {
     assert_eq!(Word::new(b" performance\n").to_string(), "performance");
     assert_eq!(Word::new(b"a word of more than fifteen bytes").as_bytes(), b"a word of more ");
     assert_eq!(Word::new(b"\x1b[1m").to_string(), "\\u{1b}[1m");
+}
+
+#[test]
+fn severities_are_ordered_and_only_the_last_is_untrusted() {
+    assert!(Severity::Note < Severity::Fair && Severity::Fair < Severity::Poor);
+    for warning in every() {
+        assert_eq!(warning.untrusted(), warning.severity() == Severity::Poor, "{warning:?}");
+    }
+}
+
+#[test]
+fn a_prefetch_audit_is_a_doubt_only_where_a_prefetcher_helps() {
+    for (ratio, random, local) in [
+        (0.9, Severity::Poor, Severity::Fair),
+        (1.0, Severity::Note, Severity::Note),
+        (3.9, Severity::Note, Severity::Note),
+    ] {
+        assert_eq!(Warning::PrefetchAudit { ratio }.severity(), random);
+        assert_eq!(Warning::NeighboursFetched { ratio }.severity(), local);
+    }
+}
+
+#[test]
+fn the_self_test_has_six_warnings() {
+    let codes: BTreeSet<_> =
+        every().iter().filter(|warning| warning.is_of_self_test()).map(Warning::code).collect();
+    let expected = [
+        "core-cycles-differ",
+        "fence-not-serialising",
+        "hop-mean-differs",
+        "l1-not-integer",
+        "multiply-add-ratio",
+        "repeat-ratio",
+    ];
+    assert!(codes.iter().eq(&expected), "{codes:?}");
 }

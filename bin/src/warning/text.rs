@@ -120,6 +120,14 @@ impl fmt::Display for Warning {
                     ratio = Decimal(ratio)
                 )
             }
+            Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
+                let ratio = Decimal(ratio);
+                write!(
+                    out,
+                    "prefetch audit inconclusive: lines 64 bytes apart took {ratio:.2} times as long "
+                )?;
+                out.write_str("as lines 256 bytes apart, which is noise")
+            }
             Warning::PrefetchAudit { ratio } => {
                 write!(
                     out,
@@ -260,6 +268,9 @@ impl fmt::Display for Remedy<'_> {
             Warning::HopsTooShort { .. } => "give a larger --size, or read the median alone",
             Warning::RepeatRatio { .. } | Warning::HopMeanDiffers { .. } => {
                 "keep the rest of the machine quiet, and run again"
+            }
+            Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
+                "keep the rest of the machine idle and run again"
             }
             Warning::PrefetchAudit { .. } => "give --stride=256 for memory",
             Warning::NeighboursFetched { .. } => "give --stride=256 to leave that out",

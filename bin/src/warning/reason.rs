@@ -1,0 +1,88 @@
+//! The warnings in a few words each, for the one line that gives the verdict.
+
+use core::fmt;
+
+use latency_core::decimal::{Decimal, Trimmed};
+
+use super::{Clipped, Warning};
+
+/// A few words on a warning, without remedy and without a full stop: several stand in one line.
+#[derive(Clone, Copy, Debug)]
+pub struct Reason<'a>(pub(super) &'a Warning);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self.0 {
+            Warning::OneNode => out.write_str("one NUMA node"),
+            Warning::TooManyNodes { found, held } => write!(out, "{held} of {found} nodes used"),
+            Warning::CpusetPartial { allowed, online } => write!(out, "{allowed} of {online} CPUs allowed"),
+            Warning::NodeLeftOut { node } => write!(out, "node {node} not allowed"),
+            Warning::NoProc => out.write_str("no /proc"),
+            Warning::NoSys => out.write_str("no /sys"),
+            Warning::SizeClipped { to, why: Clipped::HalfOfFree, .. } => {
+                write!(out, "only {to} fit in free memory")
+            }
+            Warning::SizeClipped { to, why: Clipped::ControlGroup, .. } => {
+                write!(out, "only {to} fit in the cgroup")
+            }
+            Warning::CacheCouldHold { size, .. } => write!(out, "{size} may fit the cache"),
+            Warning::LooksCached { size, .. } => write!(out, "{size} fit the cache"),
+            Warning::PagesFellBack { found } => write!(out, "only {found} pages available"),
+            Warning::ThpPartial { .. } => out.write_str("huge pages only in part"),
+            Warning::HugePagesWithoutEffect { page } => write!(out, "{page} pages act like 4 KiB pages"),
+            Warning::PlacementUnverified { node, .. } => write!(out, "memory on node {node} not proven"),
+            Warning::PlacedByFirstTouch { node } => write!(out, "node {node} placed by first touch"),
+            Warning::NotMeasurableHere { node } => write!(out, "node {node} not measurable here"),
+            Warning::InheritedPolicy { policy } => write!(out, "started with memory policy {policy}"),
+            Warning::PagesMoved { node, .. } => write!(out, "pages left node {node}"),
+            Warning::NumaBalancing => out.write_str("NUMA balancing is on"),
+            Warning::FrequencyScaling { governor } => write!(out, "frequency governor {governor}"),
+            Warning::CoreClockUnstable { .. } => out.write_str("core clock changed"),
+            Warning::TscNotInvariant => out.write_str("TSC not reported invariant"),
+            Warning::TscMismatch { .. } => out.write_str("TSC rate differs from CPUID"),
+            Warning::NoTsc { .. } => out.write_str("no TSC"),
+            Warning::FenceNotSerialising => out.write_str("LFENCE does not serialise"),
+            Warning::Emulated { .. } => out.write_str("emulated"),
+            Warning::L1NotInteger { cycles } => write!(out, "L1 hit took {:.2} cycles", Decimal(cycles)),
+            Warning::MultiplyAddRatio { ratio } => write!(out, "multiply/add {:.2}", Decimal(ratio)),
+            Warning::RepeatRatio { ratio } => {
+                write!(out, "two runs differ by {:.0} %", Decimal(percent_off(ratio)))
+            }
+            Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
+                out.write_str("prefetch audit inconclusive: noise")
+            }
+            Warning::PrefetchAudit { ratio } => {
+                write!(out, "a prefetcher hides {:.0} %", Decimal(percent_off(ratio)))
+            }
+            Warning::NeighboursFetched { .. } => out.write_str("neighbouring lines are prefetched"),
+            Warning::PrefetchAssisted { order } => write!(out, "{order} order is prefetched"),
+            Warning::PrecisionNotReached { found, wanted, .. } => {
+                let (found, wanted) = (Decimal(found * 100.0), Trimmed(wanted * 100.0));
+                write!(out, "certain to {found:.1} %, not {wanted} %")
+            }
+            Warning::Disturbed { share, .. } => {
+                write!(out, "{:.1} % of trials interrupted", Decimal(share * 100.0))
+            }
+            Warning::HopsTooShort { .. } => out.write_str("loads too short for percentiles"),
+            Warning::HopMeanDiffers { ratio, .. } => {
+                write!(out, "single loads and batches differ by {:.0} %", Decimal(percent_off(ratio)))
+            }
+            Warning::PointsNotPrecise { points, of, wanted } => {
+                write!(out, "{points} of {of} points less certain than {} %", Trimmed(wanted * 100.0))
+            }
+            Warning::PointsDisturbed { points, of, .. } => {
+                write!(out, "trials interrupted at {points} of {of} points")
+            }
+            Warning::CoreCyclesDiffer { ratio } => {
+                write!(out, "counted and estimated cycles differ by {:.0} %", Decimal(percent_off(ratio)))
+            }
+            Warning::CountersUnavailable { .. } => out.write_str("no hardware counters"),
+            Warning::Partial { finished, planned } => write!(out, "{finished} of {planned} points finished"),
+        }
+    }
+}
+
+/// Returns how far a ratio is from one, in percent.
+pub(super) fn percent_off(ratio: f64) -> f64 {
+    (ratio - 1.0).abs() * 100.0
+}

@@ -1,0 +1,24 @@
+//! How much a warning takes from a result.
+
+/// What a warning means for the result, mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// A fact that casts no doubt.
+    Note,
+    /// The result is less certain or less complete than was asked for.
+    Fair,
+    /// The numbers may be wrong.
+    Poor,
+}
+
+impl Severity {
+    /// Returns the word for it, as documents have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Fair => "fair",
+            Severity::Poor => "poor",
+        }
+    }
+}
