@@ -16,16 +16,8 @@ use crate::chain::Chain;
 use crate::kernel::lanes::{Gap, LaneKernel};
 use crate::kernel::{Encoding, Kernel};
 
+pub use build::BuildError;
 pub use proof::Astray;
-
-/// Why a chain cannot be written to a piece of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BuildError {
-    /// The memory is smaller than the chain's working set.
-    TooSmall,
-    /// The nodes are too small for what they are to hold, or too many for it to tell them apart.
-    Encoding,
-}
 
 /// The kernel follows something else than what the nodes hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

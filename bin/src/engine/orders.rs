@@ -20,8 +20,7 @@ use super::visit::State;
 use super::{arena, finish, placement};
 use crate::error::{Failure, PlacementError};
 use crate::plan::duration::FEWEST_ROUNDS;
-use crate::result::chain;
-use crate::result::{Exclusion, Extra, Orders, Outcome, Point, Round, Strided};
+use crate::result::{chain, Exclusion, Extra, Orders, Outcome, Point, Round, Strided};
 use crate::sys::signal;
 use crate::sys::table::Table;
 

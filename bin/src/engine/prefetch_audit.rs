@@ -21,8 +21,7 @@ use super::stopwatch::Stopwatch;
 use super::subject::Subject;
 use crate::error::{Failure, PlacementError};
 use crate::options::Pages;
-use crate::result::chain;
-use crate::result::{Audit, Outcome, Point, Walk};
+use crate::result::{chain, Audit, Outcome, Point, Walk};
 use crate::warning::Warning;
 
 /// Ratios whose interval is further from one are said.

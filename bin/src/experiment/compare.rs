@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 
 use super::command::{Command, Context};
 use super::writers::comparison::View;
+use super::writers::json;
 use crate::analysis::comparison::Comparison;
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
@@ -60,7 +61,7 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
     }
     // A write that fails is remembered by the sink.
     let _ = match options.format {
-        Format::Json => view.json(out),
+        Format::Json => json::comparison(out, &view),
         Format::Svg => view.svg(out),
         Format::Text | Format::Csv => text(out, &view, context),
     };

@@ -16,6 +16,9 @@ mod variants;
 mod window;
 pub mod writers;
 
+#[cfg(test)]
+mod tests;
+
 use command::Command;
 use interface::Experiment;
 

@@ -13,8 +13,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
 use crate::plan::duration::{self, Range};
 use crate::plan::single;
-use crate::result::chain;
-use crate::result::Point;
+use crate::result::{chain, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 

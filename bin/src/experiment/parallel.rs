@@ -1,7 +1,6 @@
 //! How many loads a core keeps in flight: independent chains side by side.
 
-use super::interface;
-use super::interface::Experiment;
+use super::interface::{self, Experiment};
 use super::writers::parallel;
 use crate::engine::schedule::lanes;
 use crate::engine::session::{Plan, Session};

@@ -1,7 +1,6 @@
 //! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
 
-use super::interface;
-use super::interface::Experiment;
+use super::interface::{self, Experiment};
 use super::writers::window;
 use crate::engine::clock::Timer;
 use crate::engine::schedule::lanes;

@@ -11,8 +11,7 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::{Options, Pages, UsageError};
-use crate::result::chain;
-use crate::result::{Point, Walk};
+use crate::result::{chain, Point, Walk};
 use crate::warning::Warnings;
 
 /// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
@@ -144,11 +143,11 @@ fn largest(
         return Ok(most);
     }
     let mut wanted =
-        machine.last_level_cache().times(super::CACHES).max(options.min_size.unwrap_or(Bytes(0)));
+        machine.last_level_cache().times(super::sizes::CACHES).max(options.min_size.unwrap_or(Bytes(0)));
     if machine.processor.platform == Platform::Emulated {
         wanted = wanted.max(EMULATED);
     }
-    super::within_half_of_free(machine, target, wanted, warnings)
+    super::sizes::within_half_of_free(machine, target, wanted, warnings)
 }
 
 /// Equal ratios from `least` to `most`, both included: `per_octave` for each doubling.

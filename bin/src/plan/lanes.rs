@@ -10,8 +10,7 @@ use crate::analysis::claims::Claims;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::result::chain;
-use crate::result::{Point, Walk};
+use crate::result::{chain, Point, Walk};
 use crate::warning::Warnings;
 
 /// Fillers between two points of the test of the window.

@@ -3,7 +3,7 @@
 use latency_core::double;
 use latency_core::stats::Interval;
 
-use super::{bytes, whole, Problem, Saved};
+use super::rows::{bytes, line_of, whole, Problem, Saved};
 use crate::result::row::Row;
 
 /// The most columns that are looked at.
@@ -54,7 +54,7 @@ const COLUMNS: [(&str, Column); 19] = [
 /// Reads a table.
 pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
     let text = core::str::from_utf8(text).map_err(|error| Problem {
-        line: super::line_of(text, error.valid_up_to()),
+        line: line_of(text, error.valid_up_to()),
         what: "neither JSON nor text",
     })?;
     let mut columns = TWO_COLUMNS;

@@ -6,7 +6,7 @@ use latency_core::json::{Error, Event, Reader, Reason, Str};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::{bytes, line_of, whole, Problem, Saved};
+use super::rows::{bytes, line_of, whole, Problem, Saved};
 use crate::analysis::claims::{Claim, Source};
 use crate::options::tokens::Escaped;
 use crate::result::row::Row;

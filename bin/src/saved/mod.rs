@@ -5,20 +5,21 @@
 
 mod csv;
 mod json;
+mod rows;
 #[cfg(test)]
 mod tests;
 
 use core::fmt::Write;
 
+pub use rows::{Problem, Saved};
+
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::claims::Claims;
 use crate::error::{Failure, SavedError};
 use crate::result::row::Row;
 
 use crate::options::tokens::Escaped;
-use crate::result::sample::Sample;
 use crate::sys::file;
 use crate::sys::table::Table;
 
@@ -26,28 +27,6 @@ use crate::sys::table::Table;
 const LARGEST_FILE: Bytes = Bytes(16 << 20);
 /// The most rows of a result.
 const MAX_ROWS: usize = 4096;
-/// A working set beyond 2^50 bytes is none.
-const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
-
-/// What is wrong with a file, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The line, from 1.
-    pub line: u32,
-    /// What is wrong there.
-    pub what: &'static str,
-}
-
-/// A saved result.
-#[derive(Debug)]
-pub struct Saved {
-    rows: Table<Row>,
-    count: usize,
-    /// The caches of the machine that it is from, if the file tells.
-    pub claims: Claims,
-    /// The experiment that it is of; empty where the file does not tell.
-    pub experiment: Text<32>,
-}
 
 impl Saved {
     /// Reads a result.
@@ -64,7 +43,7 @@ impl Saved {
 
     /// Understands the text of a result, whose rows go to `rows`.
     fn parse(text: &[u8], rows: Table<Row>) -> Result<Saved, Problem> {
-        let mut saved = Saved { rows, count: 0, claims: Claims::default(), experiment: Text::EMPTY };
+        let mut saved = Saved::over(rows);
         // A byte-order mark, as some editors leave it.
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         match text.trim_ascii_start().first() {
@@ -72,35 +51,10 @@ impl Saved {
             Some(b'{') => json::read(text, &mut saved)?,
             Some(_) => csv::read(text, &mut saved)?,
         }
-        if saved.count == 0 {
+        if saved.rows().is_empty() {
             return Err(Problem { line: 1, what: "there is no measured point in it" });
         }
         Ok(saved)
-    }
-
-    /// The points, in the order of the file.
-    #[must_use]
-    pub fn rows(&self) -> &[Row] {
-        self.rows.get(..self.count).unwrap_or_default()
-    }
-
-    /// The points of a curve.
-    pub fn samples(&self) -> impl Iterator<Item = Sample> + Clone + '_ {
-        self.rows().iter().map(|row| row.sample).filter(|sample| sample.size.0 > 0)
-    }
-
-    /// Adds a row that has a latency; one without is a point that was not measured.
-    fn push(&mut self, row: Row) -> Result<(), &'static str> {
-        if row.sample.nanoseconds.is_nan() {
-            return Ok(());
-        }
-        if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
-            return Err("a latency that is not a positive number of nanoseconds");
-        }
-        let slot = self.rows.get_mut(self.count).ok_or("more than 4096 points")?;
-        *slot = row;
-        self.count += 1;
-        Ok(())
     }
 }
 
@@ -111,29 +65,4 @@ pub fn shown(path: &[u8]) -> Text<256> {
     // What does not fit is left out, as a whole.
     let _ = write!(text, "{}", Escaped(path));
     text
-}
-
-/// A number of bytes.
-fn bytes(number: f64) -> Result<Bytes, &'static str> {
-    if (1.0..=LARGEST_SIZE).contains(&number) {
-        Ok(Bytes(number as u64))
-    } else {
-        Err("a size that is not a positive number of bytes")
-    }
-}
-
-/// A small whole number, such as a node's.
-fn whole(number: f64) -> Result<u32, &'static str> {
-    let whole = number as u32;
-    if f64::from(whole) == number {
-        Ok(whole)
-    } else {
-        Err("a node that is not a whole number")
-    }
-}
-
-/// The line of a byte, from 1.
-fn line_of(text: &[u8], offset: usize) -> u32 {
-    let before = text.get(..offset).unwrap_or(text);
-    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32
 }

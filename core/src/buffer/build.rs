@@ -2,10 +2,18 @@
 //!
 //! Knows where a node lies and what it has to hold; nothing of walks.
 
-use super::BuildError;
 use crate::arch::{self, Line};
 use crate::chain::Chain;
 use crate::kernel::Encoding;
+
+/// Why a chain cannot be written to a piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildError {
+    /// The memory is smaller than the chain's working set.
+    TooSmall,
+    /// The nodes are too small for what they are to hold, or too many for it to tell them apart.
+    Encoding,
+}
 
 /// How many successors are computed between writes; 4 KiB of the first-level cache.
 const BLOCK: usize = 512;

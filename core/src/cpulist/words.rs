@@ -4,7 +4,82 @@
 
 use core::fmt;
 
-use super::{Ids, ListError};
+/// The members of a set in rising order.
+#[derive(Clone, Debug)]
+pub struct Ids<'a> {
+    words: core::slice::Iter<'a, u64>,
+    current: u64,
+    base: u32,
+}
+
+impl Iterator for Ids<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        while self.current == 0 {
+            self.current = *self.words.next()?;
+            self.base += 64;
+        }
+        let bit = self.current.trailing_zeros();
+        self.current &= self.current - 1;
+        Some(self.base + bit)
+    }
+}
+
+/// Why a list could not be read, with the part of the text to blame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListError<'a> {
+    /// There is no text at all.
+    Empty,
+    /// Nothing before, between or after commas.
+    EmptyItem {
+        /// The whole list, since there is no piece to point at.
+        list: &'a [u8],
+    },
+    /// Neither a number nor a range of two.
+    NotANumber {
+        /// The text between two commas.
+        piece: &'a [u8],
+    },
+    /// A range whose end lies before its start.
+    Backwards {
+        /// The text between two commas.
+        piece: &'a [u8],
+    },
+    /// A number that an earlier piece has named.
+    Repeated {
+        /// The text between two commas.
+        piece: &'a [u8],
+        /// The number in question.
+        id: u32,
+    },
+    /// A number that no Linux of this architecture knows.
+    TooLarge {
+        /// The text between two commas.
+        piece: &'a [u8],
+        /// The largest number that is possible.
+        largest: u32,
+    },
+}
+
+impl fmt::Display for ListError<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Empty => out.write_str("the list is empty"),
+            Self::EmptyItem { list } => write!(out, "empty item in '{}'", list.escape_ascii()),
+            Self::NotANumber { piece } => {
+                write!(out, "'{}' is neither a number nor a range such as 2-3", piece.escape_ascii())
+            }
+            Self::Backwards { piece } => write!(out, "the range '{}' runs backwards", piece.escape_ascii()),
+            Self::Repeated { piece, id } => {
+                write!(out, "'{}' names {id} a second time", piece.escape_ascii())
+            }
+            Self::TooLarge { piece, largest } => {
+                write!(out, "'{}' is too large (at most {largest})", piece.escape_ascii())
+            }
+        }
+    }
+}
 
 /// Whether a list may name a number twice.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -20,8 +20,7 @@ use crate::engine::{arena, finish};
 use crate::error::{Failure, PlacementError};
 use crate::options::Pages;
 use crate::plan::duration::ROUNDS;
-use crate::result::chain;
-use crate::result::{Exclusion, Extra, Measurement, Outcome, Point, Round};
+use crate::result::{chain, Exclusion, Extra, Measurement, Outcome, Point, Round};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 

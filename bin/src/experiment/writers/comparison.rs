@@ -6,7 +6,6 @@ use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
-use super::json;
 use crate::analysis::comparison::{Comparison, Pair, Verdict};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::figures::Figure;
@@ -111,15 +110,6 @@ impl View<'_> {
         let mut drawn = Ok(());
         self.show(|chart| drawn = svg::write_chart(out, chart));
         drawn
-    }
-
-    /// Writes it as JSON.
-    ///
-    /// # Errors
-    ///
-    /// Those of `out`.
-    pub fn json(&self, out: &mut dyn Write) -> fmt::Result {
-        json::comparison(out, self)
     }
 
     /// Whether there are enough sizes for a picture.

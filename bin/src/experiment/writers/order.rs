@@ -6,10 +6,8 @@ use latency_core::chain::Order;
 use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 
-use super::facts;
-use super::json::value::optional;
-use super::json::value::DECIMALS;
-use super::{csv as columns, json as documents, Report};
+use super::json::value::{optional, DECIMALS};
+use super::{csv as columns, facts, json as documents, Report};
 use crate::report::figures::Figure;
 use crate::result::words::OrderName;
 use crate::result::Measurement;

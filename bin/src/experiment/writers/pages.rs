@@ -7,10 +7,8 @@ use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, PageSize};
 
-use super::facts;
-use super::json::value::optional;
-use super::json::value::DECIMALS;
-use super::{json as documents, Report};
+use super::json::value::{optional, DECIMALS};
+use super::{facts, json as documents, Report};
 use crate::analysis::translation::{
     buffers, excess, find, share, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL,
 };

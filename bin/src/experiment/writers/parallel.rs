@@ -8,11 +8,10 @@ use latency_core::kernel::lanes::PARALLEL;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::facts;
 use super::json::value::{interval, Json};
 pub use super::lanes::rows as csv;
 use super::lanes::{self, between, number, region_name};
-use super::Report;
+use super::{facts, Report};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{regions, Region};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};

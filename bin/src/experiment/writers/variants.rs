@@ -6,8 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::VARIANTS;
 use latency_core::text::Text;
 
-use super::facts;
-use super::{csv as columns, json as documents, Report};
+use super::{csv as columns, facts, json as documents, Report};
 use crate::options::Choice;
 use crate::report::figures::Figure;
 use crate::result::Outcome;

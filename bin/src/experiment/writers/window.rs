@@ -7,10 +7,9 @@ use latency_core::json::{Layout, Writer};
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use latency_core::text::Text;
 
-use super::facts;
 pub use super::lanes::rows as csv;
 use super::lanes::{self, number};
-use super::{counters, health, Report};
+use super::{counters, facts, health, Report};
 use crate::analysis::lanes::{regions, work_reach, Region, WorkReach};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::figures::Figure;

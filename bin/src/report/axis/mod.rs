@@ -5,41 +5,20 @@
 
 mod label;
 mod plane;
+mod range;
 mod ticks;
 
 pub use label::{Label, Reading, Title};
 pub use plane::Plane;
+pub use range::Range;
 pub use ticks::Ticks;
 
-use super::chart::{is_drawable, Point, Scale, Unit};
+use super::chart::{Point, Scale, Unit};
 use latency_core::math::{exp2, log2};
 use ticks::{round_above, round_below, step_for};
 
 /// The range from which on a linear scale hides the small values.
 const LOGARITHMIC_FROM: f64 = 8.0;
-
-/// The smallest and the largest of some values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// The smallest.
-    pub low: f64,
-    /// The largest.
-    pub high: f64,
-}
-
-impl Range {
-    /// The range of the drawable values; `None` where there are none.
-    pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        values.filter(|&value| is_drawable(value)).fold(None, |range, value| match range {
-            None => Some(Self { low: value, high: value }),
-            Some(Self { low, high }) => Some(Self { low: low.min(value), high: high.max(value) }),
-        })
-    }
-
-    fn contains(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-}
 
 /// How values become fractions.
 #[derive(Clone, Copy, Debug)]

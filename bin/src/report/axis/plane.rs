@@ -1,6 +1,7 @@
 //! The two axes of a chart, fitted to its data.
 
-use super::{Mapped, Range};
+use super::range::Range;
+use super::Mapped;
 use crate::report::chart::{Chart, Data, Point};
 
 /// Places at which a model's curve is evaluated to find its range.

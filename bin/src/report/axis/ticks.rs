@@ -3,7 +3,7 @@
 //! Round ones: 1, 2 or 5 times a power of ten; powers of two for what is counted
 //! in powers of two. Knows nothing of how they are written or where they stand.
 
-use super::Range;
+use super::range::Range;
 use crate::report::chart::{Point, Unit};
 use latency_core::math::{ceil, exp2, floor, log2};
 

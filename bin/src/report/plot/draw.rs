@@ -4,10 +4,18 @@
 //! column of dots the line covers a span of heights. Knows dots and fractions.
 
 use super::row::Row;
-use super::Look;
 use crate::report::axis::Plane;
 use crate::report::chart::{is_drawable, Bar, Data, Point};
 use latency_core::math::round;
+
+/// The look of one series.
+#[derive(Clone, Copy)]
+pub struct Look {
+    /// The character of its points.
+    pub glyph: char,
+    /// Its colour of the 256.
+    pub colour: u8,
+}
 
 /// Columns and lines of dots in one character.
 const BRAILLE: (usize, usize) = (2, 4);

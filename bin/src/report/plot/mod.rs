@@ -12,7 +12,7 @@ use super::figures::width;
 use super::labels::Shelves;
 use super::terminal::Terminal;
 use core::fmt::{self, Write};
-use draw::Grid;
+use draw::{Grid, Look};
 use row::{Row, MOST_COLUMNS};
 
 /// Below this a plot cannot be read; narrower terminals wrap its lines.
@@ -101,13 +101,6 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
         plot.line(out, line)?;
     }
     plot.horizontal_axis(out)
-}
-
-/// The look of one series.
-#[derive(Clone, Copy)]
-struct Look {
-    glyph: char,
-    colour: u8,
 }
 
 struct Plot<'a> {

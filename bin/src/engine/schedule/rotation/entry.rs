@@ -11,8 +11,7 @@ use crate::engine::visit::{Pace, State};
 use crate::error::{Failure, PlacementError};
 use crate::options::Options;
 use crate::plan::duration::{FEWEST_ROUNDS, ROUNDS};
-use crate::result::chain;
-use crate::result::{Point, Round};
+use crate::result::{chain, Point, Round};
 use crate::sys::time;
 
 /// Offsets that the visits to a point take turns in.

@@ -10,8 +10,7 @@ use latency_core::model::MAX_POINTS;
 use latency_core::text::Text;
 
 use self::view::View;
-use super::facts;
-use super::Report;
+use super::{facts, Report};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::report::figures::Figure;

@@ -5,8 +5,7 @@ use core::fmt::{self, Write};
 use latency_core::json::{Layout, Writer};
 
 use super::header;
-use super::value::Json;
-use super::value::{optional, DECIMALS};
+use super::value::{optional, Json, DECIMALS};
 use crate::analysis::comparison::{Pair, Verdict};
 use crate::experiment::writers::comparison::View;
 

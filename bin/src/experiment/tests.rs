@@ -12,11 +12,17 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::{Files, Topology};
 
-use super::*;
+use latency_core::units::{Bytes, CpuId, NodeId};
+
 use crate::engine::progress::Progress;
 use crate::engine::session::Session;
+use crate::error::Failure;
 use crate::experiment::{DESCRIPTORS, EXPERIMENTS};
 use crate::machine::processor::Processor;
+use crate::machine::Machine;
+use crate::options::{self, Options};
+use crate::plan::{duration, matrix, working_set, Scope};
+use crate::warning::{Warning, Warnings};
 
 struct Fixture(BTreeMap<String, String>);
 

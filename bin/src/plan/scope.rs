@@ -1,0 +1,139 @@
+//! The nodes and the CPU that an experiment is about.
+//!
+//! What cannot be is refused here, before anything is mapped.
+
+use latency_core::cpulist::NodeSet;
+use latency_core::units::{CpuId, NodeId};
+
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::options::{Options, UsageError};
+use crate::warning::{Warning, Warnings};
+
+/// Which nodes measure which.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// The nodes on which chases run.
+    pub initiators: NodeSet,
+    /// The nodes whose memory they walk.
+    pub targets: NodeSet,
+    /// The CPU, where it was given.
+    cpu: Option<CpuId>,
+}
+
+impl Scope {
+    /// The nodes that options and machine leave.
+    ///
+    /// # Errors
+    ///
+    /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for those out of reach.
+    pub fn resolve<'a>(
+        options: &Options<'a>,
+        machine: &'a Machine,
+        warnings: &mut Warnings,
+    ) -> Result<Scope, Failure<'a>> {
+        for node in [options.cpunode, options.memnode].iter().flatten().flat_map(NodeSet::iter) {
+            exists(machine, NodeId(node))?;
+        }
+        let initiators = match (options.cpu, options.cpunode) {
+            (Some(cpu), _) => only(cpu_node(machine, cpu)?),
+            (None, Some(asked)) => {
+                for node in asked.iter() {
+                    can_run(machine, NodeId(node))?;
+                }
+                asked
+            }
+            (None, None) => machine.initiators(),
+        };
+        let targets = match options.memnode {
+            Some(asked) => {
+                for node in asked.iter() {
+                    has_memory(machine, NodeId(node))?;
+                }
+                asked
+            }
+            None => default_targets(machine, warnings),
+        };
+        Ok(Scope { initiators, targets, cpu: options.cpu })
+    }
+
+    /// The CPU that stands for an initiator.
+    #[must_use]
+    pub fn cpu(&self, machine: &Machine, initiator: NodeId) -> Option<CpuId> {
+        self.cpu.or_else(|| machine.cpu_of(initiator))
+    }
+
+    /// The number of pairs.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        self.initiators.len() * self.targets.len()
+    }
+}
+
+fn only(node: NodeId) -> NodeSet {
+    [node.0].into_iter().collect()
+}
+
+fn exists(machine: &Machine, node: NodeId) -> Result<(), UsageError<'_>> {
+    let last = machine.topology.max_node();
+    if node > last {
+        return Err(UsageError::NodeTooLarge { node, last });
+    }
+    match machine.topology.node(node) {
+        Some(_) => Ok(()),
+        None => Err(UsageError::NodeAbsent { node, nodes: &machine.nodes }),
+    }
+}
+
+fn can_run(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>> {
+    match machine.topology.node(node) {
+        Some(found) if found.cpus.is_empty() => Err(PlacementError::NodeWithoutCpus { node }),
+        Some(found) if machine.cpus_of(found).is_empty() => {
+            Err(PlacementError::NoAllowedCpu { node, allowed: &machine.cpus })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>> {
+    match machine.topology.node(node) {
+        Some(found) if !found.has_memory => Err(PlacementError::NodeWithoutMemory { node }),
+        Some(_) if !machine.memory_nodes.contains(node.0) => {
+            Err(PlacementError::NodeNotAllowed { node, allowed: &machine.memory_nodes })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The node of a CPU that was asked for by number.
+fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
+    let online = machine.topology.online_cpus();
+    match machine.topology.node_of_cpu(cpu) {
+        _ if !online.contains(cpu.0) => Err(match machine.topology.present_cpus().contains(cpu.0) {
+            true => UsageError::CpuOffline { cpu, online }.into(),
+            false => UsageError::CpuAbsent { cpu, online }.into(),
+        }),
+        Some(_) if !machine.cpus.contains(cpu.0) => {
+            Err(PlacementError::CpuNotAllowed { cpu, allowed: &machine.cpus }.into())
+        }
+        Some(node) => Ok(node),
+        None => Err(UsageError::CpuAbsent { cpu, online }.into()),
+    }
+}
+
+/// Every node with memory that the process may use; those that `numactl --membind` left, if it was started so.
+fn default_targets(machine: &Machine, warnings: &mut Warnings) -> NodeSet {
+    let all = machine.targets();
+    for node in machine.topology.nodes().iter().filter(|node| node.has_memory) {
+        if !all.contains(node.id.0) {
+            warnings.push(Warning::NodeLeftOut { node: node.id });
+        }
+    }
+    match machine.bound_to.map(|bound| bound.intersection(&all)) {
+        Some(bound) if !bound.is_empty() && bound != all => {
+            warnings.push(Warning::InheritedPolicy { policy: "bind" });
+            bound
+        }
+        _ => all,
+    }
+}
