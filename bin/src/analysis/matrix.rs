@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn remote_is_compared_with_local_by_means_and_by_node() {
-        let pairs = [pair(0, 0, 100.0), pair(0, 1, 180.0), pair(1, 0, 220.0), pair(1, 1, 110.0), pair(1, 2, 440.0)];
+        let pairs =
+            [pair(0, 0, 100.0), pair(0, 1, 180.0), pair(1, 0, 220.0), pair(1, 1, 110.0), pair(1, 2, 440.0)];
         let found = conclude(pairs.into_iter());
         assert_eq!((found.local_ns, found.remote_ns), (Some(105.0), Some(280.0)));
         assert_eq!((found.fastest, found.slowest), (Some(pairs[0]), Some(pairs[4])));

@@ -120,7 +120,9 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     let Point { initiator, target, .. } = outcome.point;
     let from_to = format_args!("Node {initiator} -> Node {target}");
     match (&outcome.result, outcome.nanoseconds()) {
-        (Err(exclusion), _) => document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}")),
+        (Err(exclusion), _) => {
+            document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}"))
+        }
         (Ok(_), nanoseconds) => {
             let nanoseconds = nanoseconds.unwrap_or(f64::NAN);
             let ticks = report.clock.ticks(nanoseconds);
@@ -141,7 +143,9 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 
 /// What people ask first: how far remote memory is, or what the one node takes.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
-    if let (Some(ratio), Some(local), Some(remote)) = (found.remote_over_local(), found.local_ns, found.remote_ns) {
+    if let (Some(ratio), Some(local), Some(remote)) =
+        (found.remote_over_local(), found.local_ns, found.remote_ns)
+    {
         document.sentence(
             Role::Finding,
             format_args!(
@@ -182,7 +186,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
         );
     }
     if report.partial {
-        document.sentence(Role::Answer, format_args!("Partial: interrupted before every pair was measured to the end."));
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every pair was measured to the end."),
+        );
     }
 }
 
@@ -294,7 +301,8 @@ impl fmt::Display for Ratio {
 /// Every pair, for readers who want to know how sure its number is.
 fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
     const HEADINGS: [&str; 6] = ["pair", "ns", "95 % within run", "fastest", "core cycles", "interrupted"];
-    let measured = || report.outcomes.iter().filter_map(|outcome| Some((outcome.point, outcome.result.as_ref().ok()?)));
+    let measured =
+        || report.outcomes.iter().filter_map(|outcome| Some((outcome.point, outcome.result.as_ref().ok()?)));
     document.table(&Shown {
         caption: "",
         level: Level::Verbose,
@@ -311,7 +319,9 @@ fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
                 (2, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
                 (2, None) => out.write_str("too few rounds"),
                 (3, _) => write!(out, "{}", Digits(series.minimum_ns)),
-                (4, _) => write!(out, "{}", Digits(series.core_cycles.map_or(f64::NAN, |cycles| cycles.median))),
+                (4, _) => {
+                    write!(out, "{}", Digits(series.core_cycles.map_or(f64::NAN, |cycles| cycles.median)))
+                }
                 _ => write!(
                     out,
                     "{} of {} ({:.1} %)",

@@ -51,7 +51,7 @@ impl Field {
 /// Declares fields, each as a `static`: `NAME "key" "What it is.";`.
 macro_rules! fields {
     ($($(#[$meta:meta])* $visible:vis $name:ident $key:literal $about:literal;)*) => {
-        $($(#[$meta])* $visible static $name: $crate::report::document::Field =
+        $(#[doc = $about] $(#[$meta])* $visible static $name: $crate::report::document::Field =
             $crate::report::document::Field::new($key, $about);)*
     };
 }

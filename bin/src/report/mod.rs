@@ -27,4 +27,5 @@ mod samples;
 use document::Format;
 
 /// Every format that a result can be written in; the first is the default.
-pub static FORMATS: [&Format; 5] = [&table::TEXT, &json::JSON, &rows::CSV, &markdown::MARKDOWN, &picture::SVG];
+pub static FORMATS: [&Format; 5] =
+    [&table::TEXT, &json::JSON, &rows::CSV, &markdown::MARKDOWN, &picture::SVG];

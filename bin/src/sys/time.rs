@@ -7,7 +7,9 @@
 //! One system call gets the address of a local record of the kernel's type.
 
 use super::raw::syscall6;
-use linux_raw_sys::general::{__NR_clock_gettime, __kernel_timespec, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME};
+use linux_raw_sys::general::{
+    __NR_clock_gettime, __kernel_timespec, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
+};
 use rustix::process::{time_stamp_counter_readability, TimeStampCounterReadability};
 use rustix::thread::{nanosleep, NanosleepRelativeResult};
 use rustix::time::Timespec;

@@ -67,7 +67,9 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     clock(document, report);
     prefetchers(document, report);
     for outcome in report.outcomes {
-        if let Ok(Measurement { series: series @ Series { counters: Some(counters), .. }, .. }) = &outcome.result {
+        if let Ok(Measurement { series: series @ Series { counters: Some(counters), .. }, .. }) =
+            &outcome.result
+        {
             counted(document, outcome, series, counters);
         }
     }
@@ -86,10 +88,11 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
         let alone = report.outcomes.iter().all(|other| other.point.size == point.size);
         let size = if alone { point.size } else { placed.mapped };
         let share = placed.huge_share().filter(|share| *share < 1.0);
-        let proof = |out: &mut fmt::Formatter<'_>| match (placed.is_verified(point.target), placed.after.counts()) {
-            (true, Some(counts)) => write!(out, "all {} proven there, before and after", counts.total()),
-            _ => out.write_str("where they are is not proven"),
-        };
+        let proof =
+            |out: &mut fmt::Formatter<'_>| match (placed.is_verified(point.target), placed.after.counts()) {
+                (true, Some(counts)) => write!(out, "all {} proven there, before and after", counts.total()),
+                _ => out.write_str("where they are is not proven"),
+            };
         document.sentence(
             Role::Method("Memory"),
             format_args!(
@@ -157,7 +160,11 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "{}{}{}{}{}",
             if failed { "failed" } else { "passed" },
-            optional(health.l1_cycles, |cycles, out| write!(out, "; L1 hit {:.2} core cycles", Decimal(cycles))),
+            optional(health.l1_cycles, |cycles, out| write!(
+                out,
+                "; L1 hit {:.2} core cycles",
+                Decimal(cycles)
+            )),
             optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
             optional(worst_repeat(report), |ratio, out| {
                 write!(out, "; repeat within {:.1} %", Decimal((ratio - 1.0).abs() * 100.0))
@@ -235,8 +242,14 @@ impl Display for Ratio<'_> {
 }
 
 /// The names of the events for people, in the order of [`Counters::per_hop`].
-const EVENTS: [&str; crate::result::counters::EVENTS] =
-    ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "cycles of page walks"];
+const EVENTS: [&str; crate::result::counters::EVENTS] = [
+    "core cycles",
+    "instructions",
+    "L1D misses",
+    "last-level misses",
+    "data-TLB misses",
+    "cycles of page walks",
+];
 
 fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &Series, counters: &Counters) {
     let point = &outcome.point;

@@ -11,7 +11,6 @@ use crate::result::words::OrderName;
 use crate::result::{Measurement, Outcome, Placed, Point, Series, Timer};
 
 fields! {
-    /// Every point of a document.
     pub POINTS "points" "Everything that was measured or planned, one object a point.";
     FROM "from" "The NUMA node whose CPU did the loads.";
     TO "to" "The NUMA node whose memory was walked.";
@@ -85,8 +84,27 @@ pub static COUNTED_COLUMNS: [&Field; EVENTS] =
 
 /// The columns that every table of points begins with.
 pub static COLUMNS: [&Field; 21] = [
-    &FROM, &TO, &CYCLES, &NS, &CORE_CYCLES, &CI95_NS, &MIN_NS, &MAD_NS, &TRIALS, &ROUNDS, &HOPS, &DISTURBED,
-    &CORE_GHZ, &WORKING_SET, &STRIDE, &ORDER, &KERNEL, &PAGES_ASKED, &PAGES_OBTAINED, &VERIFIED, &SEED,
+    &FROM,
+    &TO,
+    &CYCLES,
+    &NS,
+    &CORE_CYCLES,
+    &CI95_NS,
+    &MIN_NS,
+    &MAD_NS,
+    &TRIALS,
+    &ROUNDS,
+    &HOPS,
+    &DISTURBED,
+    &CORE_GHZ,
+    &WORKING_SET,
+    &STRIDE,
+    &ORDER,
+    &KERNEL,
+    &PAGES_ASKED,
+    &PAGES_OBTAINED,
+    &VERIFIED,
+    &SEED,
 ];
 
 /// Describes a point by the members of the innermost object.
