@@ -8,6 +8,7 @@ pub mod cachegrind;
 pub mod confine;
 pub mod directory;
 pub mod document;
+pub mod imports;
 pub mod lab;
 pub mod program;
 pub mod run;

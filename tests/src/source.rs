@@ -34,6 +34,14 @@ pub struct ModulePath {
     pub names: Vec<String>,
     /// The line, from 1.
     pub line: usize,
+    /// The name that the file knows it by: the last one, or that after `as`.
+    pub known_as: String,
+    /// Whether a `use` names it.
+    pub imported: bool,
+    /// Whether the `use` is one for others: `pub use`.
+    pub passed_on: bool,
+    /// Whether it stands in a module `tests` within the file.
+    pub in_tests: bool,
 }
 
 /// All Rust files under `directory` (from the root of the workspace), sorted by path.
@@ -82,24 +90,46 @@ impl Source {
         rest.is_some_and(|rest| rest == format!("{module}.rs") || rest.starts_with(&format!("{module}/")))
     }
 
+    /// Whether this is the program's start-up, which is a crate of its own beside the library.
+    pub fn is_start_up(&self) -> bool {
+        self.path.ends_with("/src/main.rs") || self.path.ends_with("/src/rt.rs")
+    }
+
     /// All paths of two names or more, and all imported ones.
     pub fn paths(&self) -> Vec<ModulePath> {
         let mut found = Vec::new();
-        let mut at = 0;
+        // Modules within the file, with the depth of braces that each lies in.
+        let mut inside: Vec<(String, usize)> = Vec::new();
+        let (mut depth, mut at) = (0, 0);
         while at < self.tokens.len() {
+            let text = self.tokens[at].text.as_str();
+            match text {
+                "{" => depth += 1,
+                "}" => {
+                    depth -= 1;
+                    inside.pop_if(|(_, outside)| *outside == depth);
+                }
+                "mod" if self.is(at + 2, "{") => inside.push((self.tokens[at + 1].text.clone(), depth)),
+                _ => {}
+            }
+            let first = found.len();
             let anchored = at == 0 || self.tokens[at - 1].text != "::";
             let imported = at > 0 && self.tokens[at - 1].text == "use";
-            if anchored && is_name(&self.tokens[at].text) && (imported || self.is(at + 1, "::")) {
-                at = self.collect(at, Vec::new(), &mut found);
+            let passed_on = imported && at > 1 && matches!(self.tokens[at - 2].text.as_str(), "pub" | ")");
+            // A leading `::` only says that an external crate follows.
+            let external = text == "::" && (at == 0 || !ends_path(&self.tokens[at - 1].text));
+            at = if anchored && is_name(text) && (imported || self.is(at + 1, "::")) {
+                self.collect(at, Vec::new(), &mut found)
+            } else if external {
+                self.collect(at + 1, Vec::new(), &mut found)
             } else {
-                // A leading `::` only says that an external crate follows.
-                let external =
-                    self.tokens[at].text == "::" && (at == 0 || !ends_path(&self.tokens[at - 1].text));
-                at = if external { self.collect(at + 1, Vec::new(), &mut found) } else { at + 1 };
+                at + 1
+            };
+            for path in &mut found[first..] {
+                (path.imported, path.passed_on) = (imported, passed_on);
+                path.in_tests = inside.iter().any(|(name, _)| name == "tests");
+                self.resolve(&mut path.names, &inside);
             }
-        }
-        for path in &mut found {
-            self.resolve(&mut path.names);
         }
         found
     }
@@ -110,6 +140,7 @@ impl Source {
 
     /// Reads one path, or the group that ends one, from token `at`; returns the token after it.
     fn collect(&self, mut at: usize, mut names: Vec<String>, found: &mut Vec<ModulePath>) -> usize {
+        let mut alias = None;
         while let Some(token) = self.tokens.get(at) {
             if token.text == "{" {
                 at += 1;
@@ -127,6 +158,7 @@ impl Source {
             if !self.is(at, "::") {
                 // `a as b` imports a.
                 if self.is(at, "as") {
+                    alias = self.tokens.get(at + 1).map(|token| token.text.clone());
                     at += 2;
                 }
                 break;
@@ -134,15 +166,24 @@ impl Source {
             at += 1;
         }
         let line = self.tokens.get(at.saturating_sub(1)).map_or(0, |token| token.line);
-        if !names.is_empty() {
-            found.push(ModulePath { names, line });
+        let own = names.iter().rev().find(|&name| name != "self").cloned();
+        if let Some(known_as) = alias.or(own) {
+            found.push(ModulePath {
+                names,
+                line,
+                known_as,
+                imported: false,
+                passed_on: false,
+                in_tests: false,
+            });
         }
         at
     }
 
     /// Rewrites `self` and `super` at the start of a path to the path from `crate`.
-    fn resolve(&self, names: &mut Vec<String>) {
+    fn resolve(&self, names: &mut Vec<String>, inside: &[(String, usize)]) {
         let mut module = self.module();
+        module.extend(inside.iter().map(|(name, _)| name.clone()));
         let relative = names.iter().take_while(|&name| name == "self" || name == "super").count();
         if relative == 0 {
             return;
@@ -156,7 +197,7 @@ impl Source {
     }
 
     /// The module that this file is, from the root of its crate.
-    fn module(&self) -> Vec<String> {
+    pub fn module(&self) -> Vec<String> {
         let inside = self.path.split_once("/src/").map_or(self.path.as_str(), |(_, inside)| inside);
         let mut names: Vec<String> =
             inside.trim_end_matches(".rs").split('/').map(|name| name.to_string()).collect();
@@ -302,6 +343,21 @@ mod tests {
         assert_eq!(paths("bin/src/report/mod.rs", "use super::measure;"), ["crate::measure"]);
         assert_eq!(paths("bin/src/report.rs", "use super::sys::{a, b};"), ["crate::sys::a", "crate::sys::b"]);
         assert_eq!(paths("core/src/lib.rs", "use self::units::Bytes;"), ["crate::units::Bytes"]);
+    }
+
+    #[test]
+    fn modules_within_a_file_are_resolved() {
+        let text = "mod tests { use super::*; fn f() { use super::super::b; } } use super::c;";
+        assert_eq!(paths("bin/src/a/d.rs", text), ["crate::a::d::*", "crate::a::b", "crate::a::c"]);
+    }
+
+    #[test]
+    fn imports_know_their_names_and_whether_they_are_passed_on() {
+        let text = "use crate::a::{self, b as c}; pub(super) use d::e; fn f() { g::h() }";
+        let found = Source::new("bin/src/x.rs".into(), text.into()).paths();
+        let found: Vec<_> =
+            found.iter().map(|path| (path.known_as.as_str(), path.imported, path.passed_on)).collect();
+        assert_eq!(found, [("a", true, false), ("c", true, false), ("e", true, true), ("h", false, false)]);
     }
 
     #[test]

@@ -1,14 +1,31 @@
 //! The rules of the architecture, held against the source text: who may import whom,
 //! where assembly and `unsafe` may stand, what the tree and the dependencies are.
 
+use latency_tests::imports::{circles, imports, upward};
 use latency_tests::program::workspace;
 use latency_tests::source::{sources, Source};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// Modules of `bin` that must not name another one.
-const FORBIDDEN_IMPORTS: [(&str, &str); 3] = [("report", "measure"), ("experiment", "sys"), ("plan", "sys")];
+/// The floors of `bin`, from the top down: a file imports only from floors below its own, and from its own folder.
+/// The rooms of one floor do not know each other. What stands beside the folders is above them all.
+const FLOORS: [&[&str]; 7] = [
+    &["experiment"],
+    &["engine"],
+    &["plan", "saved"],
+    &["analysis"],
+    &["result", "machine"],
+    &["error", "warning"],
+    &["report", "options", "sys"],
+];
+
+/// Everything in `bin/src` that is no folder.
+const BESIDE_THE_FOLDERS: [&str; 3] = ["lib.rs", "main.rs", "rt.rs"];
+
+/// Folders of `bin` that ask the system nothing, and what they may take from `sys` all the same: plain data.
+const PURE: [&str; 4] = ["experiment", "plan", "analysis", "result"];
+const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
 
 /// Crates that speak to the kernel.
 const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];
@@ -57,27 +74,55 @@ fn at(source: &Source, lines: impl Iterator<Item = usize>, what: &str) -> Vec<St
 }
 
 #[test]
-fn data_runs_one_way() {
-    let mut violations = Vec::new();
+fn a_file_imports_only_from_floors_below() {
+    let imports = imports(&sources("bin/src"));
+    assert!(imports.len() > 200, "{} imports", imports.len());
+    assert_none("a file may only import from the floors below its own", upward(&imports, "bin/src", &FLOORS));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    for root in ["bin/src", "core/src"] {
+        let circles = circles(&imports(&sources(root)));
+        assert_none(
+            "files import each other in a circle",
+            circles.iter().map(|files| files.join(", ")).collect(),
+        );
+    }
+}
+
+#[test]
+fn every_file_of_the_binary_has_a_folder_on_a_floor() {
+    let mut beside = Vec::new();
+    let mut folders = BTreeSet::new();
     for source in sources("bin/src") {
-        for (importer, imported) in FORBIDDEN_IMPORTS {
-            if !source.is_in("bin/src", importer) {
-                continue;
-            }
-            for path in source.paths() {
-                let names: Vec<&str> = path.names.iter().map(String::as_str).collect();
-                let forbidden = match names[..] {
-                    ["crate" | "latency_bench", first, ..] => first == imported || first == "*",
-                    [first, ..] => first == imported,
-                    [] => false,
-                };
-                if forbidden {
-                    violations.push(format!("{}:{}: {}", source.path, path.line, path.names.join("::")));
-                }
+        match source.path["bin/src/".len()..].split_once('/') {
+            Some((folder, _)) => _ = folders.insert(folder.to_string()),
+            None => beside.push(source.path["bin/src/".len()..].to_string()),
+        }
+    }
+    assert_eq!(beside, BESIDE_THE_FOLDERS);
+    assert_eq!(folders, FLOORS.concat().into_iter().map(String::from).collect());
+}
+
+#[test]
+fn plans_and_results_ask_the_system_nothing() {
+    let mut violations = Vec::new();
+    for source in
+        sources("bin/src").iter().filter(|source| PURE.iter().any(|pure| source.is_in("bin/src", pure)))
+    {
+        for path in source.paths() {
+            let names: Vec<&str> = path.names.iter().map(String::as_str).collect();
+            let plain = |part: &&str| PLAIN_DATA.contains(part);
+            if matches!(names[..], ["crate", "sys", ..]) && !names.get(2).is_some_and(plain) {
+                violations.push(format!("{}:{}: {}", source.path, path.line, path.names.join("::")));
             }
         }
     }
-    assert_none("report may not import measure, experiment and plan may not import sys", violations);
+    assert_none(
+        "experiment, plan, analysis and result may take plain data from sys and nothing else",
+        violations,
+    );
 }
 
 #[test]
