@@ -30,13 +30,12 @@ use engine::session::{Findings, Session};
 use engine::{placement, prefetch_audit, self_test};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::command::Context;
-use experiment::facts::point;
-use experiment::interface::Experiment;
-use experiment::writers::{self, Report};
+use experiment::dry_run;
+use experiment::facts::{point, Report};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use machine::{detect, Machine};
 use options::{Choice, Format, Options, When};
-use report::document::{Level, Style};
+use report::document::{Describe, Field, Level, Style};
 use report::terminal::Terminal;
 use report::FORMATS;
 use sys::arguments::{Arguments, Environment};
@@ -163,7 +162,10 @@ fn perform<'a>(
     let points = (experiment.plan)(&mut session)?;
     let takes = (experiment.takes)(options, machine, &points);
     if options.dry_run {
-        let _ = writers::plan::text(&mut out, &points, takes);
+        let name = experiment.descriptor.name;
+        describe(&mut out, options, &style(options, environment, &[]), &mut |document| {
+            dry_run::present(document, name, &points, takes);
+        });
         return finish(out, options);
     }
     if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
@@ -206,7 +208,18 @@ fn perform<'a>(
         drop(out);
         Ok(())
     } else {
-        write(&mut out, experiment, options.format, &report);
+        let style = style(options, environment, experiment.columns);
+        match experiment.present {
+            Some(present) => {
+                describe(&mut out, options, &style, &mut |document| present(document, &report));
+            }
+            None => {
+                let mut writers = experiment.writers.iter();
+                if let Some((_, writer)) = writers.find(|(known, _)| *known == options.format) {
+                    let _ = writer(&mut out, &report);
+                }
+            }
+        }
         finish(out, options)
     };
     for warning in warnings.iter() {
@@ -237,25 +250,22 @@ fn audit<'a>(
     Ok(())
 }
 
-fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {
-    if let Some(present) = experiment.present {
-        let level = match (report.options.quiet, report.options.verbose) {
-            (true, _) => Level::Quiet,
-            (false, true) => Level::Verbose,
-            (false, false) => Level::Normal,
-        };
-        let counted: &[_] = if report.options.counters { &point::COUNTED_COLUMNS } else { &[] };
-        let columns = [&point::COLUMNS[..], experiment.columns, counted];
-        let style = Style { terminal: report.terminal, level, columns };
-        let wanted = FORMATS.iter().find(|known| known.name == format.word());
-        if let Some(known) = wanted {
-            let _ = (known.write)(out, &style, &mut |document| present(document, report));
-        }
-        return;
-    }
-    if let Some((_, writer)) = experiment.writers.iter().find(|(known, _)| *known == format) {
-        // A write that fails is remembered by the sink, and told by `finish`.
-        let _ = writer(out, report);
+/// How a result is shown; `own` are the columns that its experiment adds to those of every point.
+fn style(options: &Options<'_>, environment: Environment, own: &'static [&'static Field]) -> Style {
+    let level = match (options.quiet, options.verbose) {
+        (true, _) => Level::Quiet,
+        (false, true) => Level::Verbose,
+        (false, false) => Level::Normal,
+    };
+    let counted: &[_] = if options.counters { &point::COUNTED_COLUMNS } else { &[] };
+    let columns = [&point::COLUMNS[..], own, counted];
+    Style { terminal: screen(options, environment), level, columns }
+}
+
+/// Writes a description in the format that was asked for. The sink remembers a write that fails.
+fn describe(out: &mut Sink, options: &Options<'_>, style: &Style, describe: Describe<'_>) {
+    if let Some(format) = FORMATS.iter().find(|known| known.name == options.format.word()) {
+        let _ = (format.write)(out, style, describe);
     }
 }
 

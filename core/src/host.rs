@@ -7,10 +7,12 @@
 
 mod caches;
 mod cgroup;
+mod identity;
 mod process;
 
 pub use caches::{Cache, CacheKind, Caches, MAX_CACHES};
 pub use cgroup::MemoryLimit;
+pub use identity::Identity;
 pub use process::{Capability, Process, Seccomp};
 
 pub use crate::text::Text;
@@ -25,6 +27,8 @@ pub type Word = Text<32>;
 /// The facts. About 10 KiB: to be filled in place by [`Host::read`].
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
+    /// Which machine it is.
+    pub identity: Identity,
     /// The kernel's release, such as `6.1.0-25-amd64`.
     pub kernel: Text<64>,
     /// The CPU's name by `/proc/cpuinfo`.
@@ -96,6 +100,7 @@ impl Host {
     #[must_use]
     pub const fn unknown() -> Self {
         Self {
+            identity: Identity::EMPTY,
             kernel: Text::EMPTY,
             cpu_model: Text::EMPTY,
             caches: Caches::EMPTY,
@@ -118,6 +123,7 @@ impl Host {
 
     /// Reads every fact anew. Caches and clock are those of `cpu`.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
+        self.identity = Identity::read(files);
         self.kernel = files::text(files, "/proc/sys/kernel/osrelease");
         self.cpu_model = cpu_model(files);
         self.caches.read(files, cpu);

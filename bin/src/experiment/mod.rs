@@ -4,6 +4,7 @@ pub mod command;
 mod compare;
 mod curve;
 mod distribution;
+pub mod dry_run;
 pub mod facts;
 mod fit;
 pub mod interface;

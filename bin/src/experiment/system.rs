@@ -1,10 +1,20 @@
-//! What the tool sees of the system; nothing is timed but the clock itself.
+//! What the tool sees of the machine, and what it may do there; nothing is timed but the clock itself.
 
+use core::fmt;
+
+use latency_core::decimal::Decimal;
+use latency_core::host::{Cache, Capability, Seccomp};
+use latency_core::topology::{Node, NodeKind, Source};
+use latency_core::units::{Bytes, PageSize};
+
+use super::facts::method::{self, optional};
+use super::facts::{self, trust, Report};
 use super::interface::Experiment;
-use super::writers::{json, system};
 use crate::engine::session::Findings;
+use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
 use crate::plan::duration::Range;
+use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
 use crate::result::Extra;
 use crate::sys::table::Table;
 
@@ -29,7 +39,278 @@ pub const SYSTEM: Experiment = Experiment {
             interrupted: false,
         })
     },
-    writers: &[(Format::Text, system::text), (Format::Json, json::system)],
-    present: None,
+    writers: &[],
+    present: Some(present),
     columns: &[],
 };
+
+fields! {
+    SUMMARY "summary" "What this process may do here.";
+    LIMITS "limits" "What it may not do, with what would allow it.";
+    WHAT "what" "What is not possible.";
+    REMEDY "remedy" "What would allow it.";
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let machine = report.machine;
+    headline(document, machine);
+    limits(document, machine);
+    trust::line(document, report.warnings);
+    nodes(document, machine);
+    processor(document, machine);
+    caches(document, machine);
+    settings(document, machine);
+    method::ending(document, report);
+    document.part(Part::Object(&SUMMARY), |document| {
+        document.part(Part::List(&LIMITS), |document| {
+            for limit in found_limits(machine).into_iter().flatten() {
+                document.part(Part::Item, |document| {
+                    document.put(&WHAT, limit.what);
+                    document.put(&REMEDY, limit.remedy);
+                });
+            }
+        });
+    });
+    facts::circumstances(document, report);
+}
+
+/// The machine in one sentence.
+fn headline(document: &mut dyn Document, machine: &Machine) {
+    let processor = &machine.processor;
+    let brand = if processor.brand.is_empty() { &machine.host.cpu_model } else { &processor.brand };
+    let memory: u64 = machine.topology.nodes().iter().map(|node| node.memory_total.0).sum();
+    let name = machine.host.identity.name;
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
+            optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(out, "{name}: ")),
+            machine.topology.online_cpus().len(),
+            machine.topology.nodes().len(),
+            if machine.topology.nodes().len() == 1 { "" } else { "s" },
+            Bytes(memory)
+        ),
+    );
+}
+
+/// Something that this process may not do, and the one command that would allow it.
+struct Limit {
+    what: &'static str,
+    remedy: &'static str,
+}
+
+fn found_limits(machine: &Machine) -> [Option<Limit>; 6] {
+    let process = &machine.host.process;
+    let filtered = matches!(process.seccomp, Some(Seccomp::Filter | Seccomp::Strict));
+    let pool = machine.topology.nodes().iter().any(|node| {
+        node.page_pool(PageSize::Huge2M).is_some_and(|pool| Bytes(pool.free * (2 << 20)) >= Bytes(256 << 20))
+    });
+    let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
+    let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
+        && (!filtered || process.has(Capability::PerfMon));
+    let every_cpu = machine.cpus.len() == machine.topology.online_cpus().len();
+    let limit = |can: bool, what, remedy| (!can).then_some(Limit { what, remedy });
+    [
+        limit(
+            machine.policy_allowed,
+            "no memory policies (mbind)",
+            "in a container: docker run --cap-add=SYS_NICE",
+        ),
+        limit(machine.has_proc, "no /proc, so no proof of placement", "as root: mount -t proc proc /proc"),
+        limit(pool, "no pool of 2 MiB pages for 256 MiB", "as root: echo 512 > /proc/sys/vm/nr_hugepages"),
+        limit(
+            thp,
+            "no transparent huge pages",
+            "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        ),
+        limit(
+            counters,
+            "no hardware counters",
+            "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid; in a container: docker run --cap-add=PERFMON",
+        ),
+        limit(every_cpu, "not every CPU", "start it without taskset, or in a wider cpuset"),
+    ]
+}
+
+fn limits(document: &mut dyn Document, machine: &Machine) {
+    let mut limits = found_limits(machine).into_iter().flatten().peekable();
+    if limits.peek().is_none() {
+        return document.sentence(Role::Finding, format_args!("Nothing is forbidden to this process here."));
+    }
+    for Limit { what, remedy } in limits {
+        document.sentence(Role::Finding, format_args!("Limit here: {what} ({remedy})"));
+    }
+}
+
+fn processor(document: &mut dyn Document, machine: &Machine) {
+    let processor = &machine.processor;
+    let identity = &machine.host.identity;
+    let (family, model, stepping) = processor.signature;
+    document.sentence(
+        Role::Method("Processor"),
+        format_args!(
+            "{}, family {family} model {model} stepping {stepping}{}; CPUs {} online, {} allowed to this process; \
+             data-dependent prefetcher {}",
+            processor.vendor,
+            optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
+            machine.topology.online_cpus(),
+            machine.cpus,
+            if processor.data_dependent_prefetcher { "enumerated" } else { "not visible here" }
+        ),
+    );
+    document.sentence(
+        Role::Method("Platform"),
+        format_args!(
+            "{}{}{}{}; Linux {}",
+            processor.platform.name(),
+            optional(word(&processor.hypervisor), |hypervisor, out| write!(out, " ({hypervisor})")),
+            optional(word(&identity.product), |product, out| {
+                write!(out, "; {} {product}", identity.vendor)
+            }),
+            optional(word(&identity.firmware), |firmware, out| write!(out, ", BIOS {firmware}")),
+            machine.host.kernel
+        ),
+    );
+}
+
+/// A text, unless it is empty.
+fn word<const N: usize>(text: &latency_core::text::Text<N>) -> Option<&str> {
+    Some(text.as_str()).filter(|text| !text.is_empty())
+}
+
+fn caches(document: &mut dyn Document, machine: &Machine) {
+    let sysfs = machine.host.caches.as_slice();
+    let shown = |cache: &Cache, out: &mut dyn fmt::Write| {
+        let Cache { level, size, ways, .. } = *cache;
+        write!(out, "L{level} {} {size}, {ways} ways, shared by CPUs {}", cache.kind.name(), cache.shared_by)
+    };
+    if !sysfs.is_empty() {
+        document.sentence(
+            Role::Method("Caches"),
+            format_args!(
+                "{}",
+                fmt::from_fn(|out| {
+                    let mut before = "";
+                    for cache in sysfs {
+                        out.write_str(before)?;
+                        shown(cache, out)?;
+                        before = "; ";
+                    }
+                    Ok(())
+                })
+            ),
+        );
+    }
+    for claim in machine.processor.caches.iter().flatten() {
+        let same = |cache: &&Cache| cache.level == u32::from(claim.level) && cache.kind.holds_data();
+        if sysfs.iter().find(same).is_none_or(|cache| cache.size != claim.size) {
+            document.sentence(
+                Role::Method("Caches"),
+                format_args!("L{} {}, {} ways, by CPUID", claim.level, claim.size, claim.ways),
+            );
+        }
+    }
+    if machine.reported_cache().is_none() {
+        document.sentence(
+            Role::Method("Caches"),
+            format_args!("neither sysfs nor CPUID reports any; planned with {}", machine.last_level_cache()),
+        );
+    }
+}
+
+/// A row for each node, and the firmware's distances where there are several.
+fn nodes(document: &mut dyn Document, machine: &Machine) {
+    const HEADINGS: [&str; 7] = ["node", "CPUs", "memory", "free", "2 MiB pages", "1 GiB pages", "package"];
+    if machine.topology.source() == Source::Assumed {
+        document.sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
+    }
+    let all = machine.topology.nodes();
+    let several = all.len() > 1;
+    let pool = |node: &Node, size, out: &mut dyn fmt::Write| match node.page_pool(size) {
+        Some(pool) => write!(out, "{} of {} free", pool.free, pool.total),
+        None => out.write_str("-"),
+    };
+    document.table(&Shown {
+        caption: "",
+        level: Level::Quiet,
+        words: 2,
+        columns: HEADINGS.len() + if several { all.len() } else { 0 },
+        rows: all.len(),
+        heading: &|out, column| match (HEADINGS.get(column), all.get(column.wrapping_sub(HEADINGS.len()))) {
+            (Some(heading), _) => out.write_str(heading),
+            (None, Some(node)) => write!(out, "SLIT to {}", node.id),
+            (None, None) => Ok(()),
+        },
+        cell: &|out, row, column| {
+            let Some(node) = all.get(row) else { return Ok(()) };
+            match column {
+                0 => write!(out, "{}", node.id),
+                1 if node.cpus.is_empty() => out.write_str("none"),
+                1 => write!(out, "{}", node.cpus),
+                2 if matches!(node.kind(), NodeKind::CpuOnly | NodeKind::Empty) => out.write_str("none"),
+                2 if !machine.memory_nodes.contains(node.id.0) => {
+                    write!(out, "{} (outside the cpuset)", node.memory_total)
+                }
+                2 => write!(out, "{}", node.memory_total),
+                3 => write!(out, "{}", node.memory_free),
+                4 => pool(node, PageSize::Huge2M, out),
+                5 => pool(node, PageSize::Huge1G, out),
+                6 => match node.package {
+                    Some(package) => write!(out, "{package}"),
+                    None => out.write_str("-"),
+                },
+                _ => {
+                    let to = all.get(column - HEADINGS.len());
+                    match to.and_then(|to| machine.topology.distance(node.id, to.id)) {
+                        Some(distance) => write!(out, "{distance}"),
+                        None => out.write_str("-"),
+                    }
+                }
+            }
+        },
+    });
+    for node in all {
+        if let Some(claim) = &node.claimed_latency {
+            document.sentence(
+                Role::Method("Firmware"),
+                format_args!(
+                    "claims {} ns from nodes {} to node {} (HMAT)",
+                    Decimal(claim.read.0 as f64 / 1000.0),
+                    claim.initiators,
+                    node.id
+                ),
+            );
+        }
+    }
+}
+
+fn settings(document: &mut dyn Document, machine: &Machine) {
+    let host = &machine.host;
+    document.sentence(
+        Role::Method("Pages"),
+        format_args!(
+            "transparent huge pages {}; defragmentation {}",
+            word(&host.huge_pages.enabled).unwrap_or("not in this kernel"),
+            word(&host.huge_pages.defragment).unwrap_or("unknown")
+        ),
+    );
+    match word(&host.frequency.governor) {
+        Some(governor) => document.sentence(
+            Role::Method("Frequency"),
+            format_args!("governor {governor}, driver {}", word(&host.frequency.driver).unwrap_or("unknown")),
+        ),
+        None => document.sentence(Role::Method("Frequency"), format_args!("not visible here")),
+    }
+    if let Some(balancing) = host.memory_policy.numa_balancing {
+        document.sentence(Role::Method("Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
+    }
+    if let Some(limit) = host.memory_limit {
+        document.sentence(
+            Role::Method("Memory"),
+            format_args!("limited to {} by a control group, {} left", limit.limit, limit.headroom),
+        );
+    }
+    if let Some(nodes) = machine.bound_to {
+        document.sentence(Role::Method("Policy"), format_args!("started bound to nodes {nodes}"));
+    }
+}

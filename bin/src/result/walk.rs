@@ -28,14 +28,14 @@ impl Walk {
     }
 }
 
-/// What a point's conditions say of it, behind a comma; nothing for one chain.
+/// What a point's conditions say of it besides the number of chains: the work between loads, and what else there is.
 impl fmt::Display for Walk {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Walk::Chain => return Ok(()),
-            Walk::Lanes(kernel) if kernel.work() == 0 => write!(out, ", {} chains", kernel.lanes())?,
-            Walk::Lanes(kernel) => write!(out, ", {} chains, work {}", kernel.lanes(), kernel.work())?,
-            Walk::Apart(gap) => write!(out, ", 2 chains, {} {}", gap.fillers(), gap.filler().name())?,
+            Walk::Lanes(kernel) if kernel.work() == 0 => {}
+            Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work())?,
+            Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name())?,
         }
         match self {
             Walk::Lanes(kernel) if kernel.prefetch() => out.write_str(", prefetch"),

@@ -8,6 +8,12 @@ use crate::result::{KernelClock, Timer};
 
 fields! {
     SYSTEM "system" "Where it was measured.";
+    HOSTNAME "hostname" "Its host name.";
+    MACHINE "machine" "What sysfs says of the machine itself; empty in many virtual machines.";
+    MACHINE_VENDOR "vendor" "Who made it.";
+    PRODUCT "product" "Its model.";
+    FIRMWARE "bios_version" "The version of its firmware.";
+    MICROCODE "microcode" "The revision of the processor's microcode.";
     CPU "cpu" "The processor, as CPUID tells.";
     VENDOR "vendor" "Its maker.";
     BRAND "brand" "Its name.";
@@ -56,7 +62,15 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
     let processor = &machine.processor;
     let host = &machine.host;
     document.part(Part::Object(&SYSTEM), |document| {
+        let identity = &host.identity;
+        document.put(&HOSTNAME, identity.name.as_str());
+        document.part(Part::Object(&MACHINE), |document| {
+            document.put(&MACHINE_VENDOR, identity.vendor.as_str());
+            document.put(&PRODUCT, identity.product.as_str());
+            document.put(&FIRMWARE, identity.firmware.as_str());
+        });
         document.part(Part::Object(&CPU), |document| {
+            document.put(&MICROCODE, identity.microcode.as_str());
             document.put(&VENDOR, processor.vendor.as_str());
             document.put(&BRAND, processor.brand.as_str());
             let (family, model, stepping) = processor.signature;

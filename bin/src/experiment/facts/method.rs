@@ -256,13 +256,14 @@ fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &Series, 
     document.sentence(
         Role::Method("Counters"),
         format_args!(
-            "node {} -> node {}, {}, {} order, {} kernel, {}{}: per load {}{}{}",
+            "node {} -> node {}, {}, {} order, {} kernel, {}, chains: {}{}: per load {}{}{}",
             point.initiator,
             point.target,
             point.size,
             OrderName(point.order),
             point.kernel.name,
             outcome.result.as_ref().map_or(point.pages, |measured| measured.placed.pages).word(),
+            point.walk.lanes(),
             point.walk,
             fmt::from_fn(|out| events(out, counters)),
             optional(series.core_cycles_ratio(), |ratio, out| {

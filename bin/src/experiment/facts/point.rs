@@ -107,6 +107,13 @@ pub static COLUMNS: [&Field; 21] = [
     &SEED,
 ];
 
+/// Describes a point of a plan.
+pub fn planned(document: &mut dyn Document, point: &Point) {
+    document.put(&FROM, point.initiator.0);
+    document.put(&TO, point.target.0);
+    conditions(document, point);
+}
+
 /// Describes a point by the members of the innermost object.
 pub fn members(document: &mut dyn Document, clock: &Timer, outcome: &Outcome<'_>) {
     let point = &outcome.point;

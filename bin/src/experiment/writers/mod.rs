@@ -14,7 +14,6 @@ pub mod pages;
 pub mod pairs;
 pub mod parallel;
 pub mod plan;
-pub mod system;
 pub mod text;
 pub mod variants;
 pub mod window;

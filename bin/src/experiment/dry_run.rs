@@ -1,0 +1,177 @@
+//! The plan for readers who want to know before they wait (`--dry-run`): what would be measured, in how much memory, how long.
+
+use latency_core::units::Bytes;
+
+use super::facts::{self, point};
+use crate::options::Choice;
+use crate::plan::duration::Range;
+use crate::report::document::{fields, Document, Level, Part, Role, Table};
+use crate::result::words::OrderName;
+use crate::result::{Point, Walk};
+
+fields! {
+    PLAN "plan" "What would be measured.";
+    POINTS "points" "How many points.";
+    MEMORY "memory_bytes" "The memory that they need together.";
+    LEAST "least_s" "The shortest time that it takes.";
+    MOST "most_s" "The longest time that it takes, on a quiet machine.";
+}
+
+/// Describes a plan and how long it takes.
+pub fn present(document: &mut dyn Document, experiment: &str, points: &[Point], takes: Range) {
+    let bytes = memory(points);
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "{} point{}, {bytes} of memory, {takes}; longer on a busy machine.",
+            points.len(),
+            if points.len() == 1 { "" } else { "s" }
+        ),
+    );
+    groups(document, points);
+    every(document, points);
+    facts::tool(document, experiment);
+    document.part(Part::Object(&PLAN), |document| {
+        document.put(&POINTS, points.len());
+        document.put(&MEMORY, bytes);
+        document.put(&LEAST, takes.0 / 1e9);
+        document.put(&MOST, takes.1 / 1e9);
+    });
+    document.part(Part::Records(&point::POINTS), |document| {
+        for planned in points {
+            document.part(Part::Item, |document| point::planned(document, planned));
+        }
+    });
+}
+
+/// The memory that all points need together.
+///
+/// Chains side by side have memory for every working set; other points on one node in one kind of pages share the largest.
+fn memory(points: &[Point]) -> Bytes {
+    let mut bytes = Bytes(0);
+    for (index, point) in points.iter().enumerate() {
+        let alike = |other: &Point| {
+            other.target == point.target
+                && other.pages == point.pages
+                && (other.size == point.size || matches!(point.walk, Walk::Chain))
+        };
+        if !points.get(..index).unwrap_or_default().iter().any(alike) {
+            let sizes = points.iter().filter(|other| alike(other)).map(|other| other.size);
+            bytes.0 += sizes.max().map_or(0, |largest| largest.0);
+        }
+    }
+    bytes
+}
+
+/// Whether two points differ in no more than their size and the chains side by side.
+fn same_group(one: &Point, other: &Point) -> bool {
+    one.initiator == other.initiator
+        && one.target == other.target
+        && one.pages == other.pages
+        && one.order == other.order
+        && one.stride == other.stride
+        && core::ptr::eq(one.kernel, other.kernel)
+}
+
+/// A row for points that differ in their size alone.
+fn groups(document: &mut dyn Document, points: &[Point]) {
+    const HEADINGS: [&str; 7] = ["from -> to", "order", "pages", "kernel", "spacing", "working sets", "points"];
+    let firsts = || {
+        points.iter().enumerate().filter(|(index, point)| {
+            !points.get(..*index).unwrap_or_default().iter().any(|earlier| same_group(earlier, point))
+        })
+    };
+    document.table(&Table {
+        caption: "",
+        level: Level::Quiet,
+        words: 4,
+        columns: HEADINGS.len(),
+        rows: firsts().count(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some((_, point)) = firsts().nth(row) else { return Ok(()) };
+            let members = || points.iter().filter(|other| same_group(point, other));
+            match column {
+                0 => write!(out, "{} -> {}", point.initiator, point.target),
+                1 => write!(out, "{}", OrderName(point.order)),
+                2 => out.write_str(point.pages.word()),
+                3 => out.write_str(point.kernel.name),
+                4 => write!(out, "{}", point.stride),
+                5 => {
+                    let sizes = || members().map(|member| member.size);
+                    let (least, most) = (sizes().min().unwrap_or(point.size), sizes().max().unwrap_or(point.size));
+                    match least == most {
+                        true => write!(out, "{least}"),
+                        false => write!(out, "{least} to {most}"),
+                    }
+                }
+                _ => write!(out, "{}", members().count()),
+            }
+        },
+    });
+}
+
+/// Every point, for readers who want to see all of them.
+fn every(document: &mut dyn Document, points: &[Point]) {
+    const HEADINGS: [&str; 6] = ["from -> to", "CPU", "order", "chains", "working set", "lines"];
+    document.table(&Table {
+        caption: "",
+        level: Level::Verbose,
+        words: 4,
+        columns: HEADINGS.len(),
+        rows: points.len(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some(point) = points.get(row) else { return Ok(()) };
+            match column {
+                0 => write!(out, "{} -> {}", point.initiator, point.target),
+                1 => write!(out, "{}", point.cpu),
+                2 => write!(out, "{}", OrderName(point.order)),
+                3 => write!(out, "{}{}", point.walk.lanes(), point.walk),
+                4 => write!(out, "{}", point.size),
+                _ => write!(out, "{}", point.size.0 / point.stride.0.max(1)),
+            }
+        },
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::chain::Order;
+    use latency_core::kernel::lanes::PARALLEL;
+    use latency_core::kernel::POINTER;
+    use latency_core::units::{CpuId, NodeId};
+
+    use crate::options::Pages;
+
+    const POINT: Point = Point {
+        initiator: NodeId(0),
+        cpu: CpuId(0),
+        target: NodeId(0),
+        kernel: &POINTER,
+        order: Order::Random,
+        size: Bytes(1 << 20),
+        stride: Bytes(64),
+        seed: 42,
+        pages: Pages::Small4k,
+        walk: Walk::Chain,
+    };
+
+    #[test]
+    fn points_share_memory_unless_they_are_walked_side_by_side() {
+        let large = Point { size: Bytes(4 << 20), ..POINT };
+        assert_eq!(memory(&[POINT, large]), Bytes(4 << 20));
+        let elsewhere = Point { target: NodeId(1), ..POINT };
+        assert_eq!(memory(&[POINT, large, elsewhere]), Bytes(5 << 20));
+        let lanes = |point: Point| Point { walk: Walk::Lanes(&PARALLEL[1]), ..point };
+        assert_eq!(memory(&[lanes(POINT), lanes(large), lanes(large)]), Bytes(5 << 20));
+    }
+
+    #[test]
+    fn points_of_one_group_differ_in_size_alone() {
+        assert!(same_group(&POINT, &Point { size: Bytes(64), walk: Walk::Lanes(&PARALLEL[0]), ..POINT }));
+        assert!(!same_group(&POINT, &Point { order: Order::Sequential, ..POINT }));
+        assert!(!same_group(&POINT, &Point { pages: Pages::Thp, ..POINT }));
+    }
+}

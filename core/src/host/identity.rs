@@ -1,0 +1,48 @@
+//! Which machine this is: what a reader of a saved result wants to know first.
+
+use crate::text::Text;
+use crate::topology::files;
+use crate::topology::Files;
+
+/// The names of a machine; each is empty where the system does not tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Identity {
+    /// Its host name.
+    pub name: Text<64>,
+    /// Who made it.
+    pub vendor: Text<48>,
+    /// Its model.
+    pub product: Text<48>,
+    /// The version of its firmware.
+    pub firmware: Text<48>,
+    /// The revision of the processor's microcode.
+    pub microcode: Text<16>,
+}
+
+impl Identity {
+    /// No name at all.
+    pub const EMPTY: Self = Self {
+        name: Text::EMPTY,
+        vendor: Text::EMPTY,
+        product: Text::EMPTY,
+        firmware: Text::EMPTY,
+        microcode: Text::EMPTY,
+    };
+
+    /// Reads what every user may read.
+    ///
+    /// # References
+    ///
+    /// Linux Documentation/ABI/testing/sysfs-class-dmi; the serial numbers there are root's alone, and not asked for.
+    pub(super) fn read(files: &impl Files) -> Self {
+        let mut buffer = [0; 1 << 10];
+        let processor = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();
+        Self {
+            name: files::text(files, "/proc/sys/kernel/hostname"),
+            vendor: files::text(files, "/sys/class/dmi/id/sys_vendor"),
+            product: files::text(files, "/sys/class/dmi/id/product_name"),
+            firmware: files::text(files, "/sys/class/dmi/id/bios_version"),
+            microcode: files::field(processor, "microcode").map_or(Text::EMPTY, Text::from_bytes),
+        }
+    }
+}
