@@ -111,7 +111,11 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     let Some(command) = COMMANDS.get(index) else { return Ok(()) };
     let mut out = sink(options)?;
-    let found = (command.run)(&mut out, &Context { options, terminal: screen(options, environment) })?;
+    let style = Style { columns: [command.columns, &[], &[]], ..style(options, environment, &[]) };
+    let found = match command.writes {
+        Some(writes) => writes(&mut out, &Context { options, terminal: style.terminal })?,
+        None => (command.run)(options, &mut |description| describe(&mut out, options, &style, description))?,
+    };
     finish(out, options)?;
     found.map_or(Ok(()), Err)
 }

@@ -1,12 +1,31 @@
 //! Commands on saved results, which measure nothing: a new one is a file here and a line in the table.
 
-use core::fmt;
-
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
+use crate::report::document::{Describe, Field};
 use crate::report::terminal::Terminal;
 
-/// What a command works with.
+/// Writes what a description says, in the format that was asked for.
+pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
+
+/// Reads what its operands name, and writes what it makes of it.
+///
+/// A failure within `Ok` is one of the result, which is written nevertheless.
+pub type Run = for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>;
+
+/// A command.
+pub struct Command {
+    /// What the command line must know of it.
+    pub descriptor: Descriptor,
+    /// The columns of its rows in tabular formats.
+    pub columns: &'static [&'static Field],
+    /// What it does.
+    pub run: Run,
+    /// What it does, where it still writes by itself.
+    pub writes: Option<Writes>,
+}
+
+/// What a command works with that still writes by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// What was asked for.
@@ -15,14 +34,6 @@ pub struct Context<'a> {
     pub terminal: Terminal,
 }
 
-/// Reads what its operands name and writes what it makes of it. A failure within `Ok` is one of the result, which
-/// is written nevertheless.
-pub type Run = for<'a> fn(&mut dyn fmt::Write, &Context<'a>) -> Result<Option<Failure<'a>>, Failure<'a>>;
-
-/// A command.
-pub struct Command {
-    /// What the command line must know of it.
-    pub descriptor: Descriptor,
-    /// What it does.
-    pub run: Run,
-}
+/// Writes by itself.
+pub type Writes =
+    for<'a> fn(&mut dyn core::fmt::Write, &Context<'a>) -> Result<Option<Failure<'a>>, Failure<'a>>;

@@ -75,7 +75,8 @@ fn same_group(one: &Point, other: &Point) -> bool {
 
 /// A row for points that differ in their size alone.
 fn groups(document: &mut dyn Document, points: &[Point]) {
-    const HEADINGS: [&str; 7] = ["from -> to", "order", "pages", "kernel", "spacing", "working sets", "points"];
+    const HEADINGS: [&str; 7] =
+        ["from -> to", "order", "pages", "kernel", "spacing", "working sets", "points"];
     let firsts = || {
         points.iter().enumerate().filter(|(index, point)| {
             !points.get(..*index).unwrap_or_default().iter().any(|earlier| same_group(earlier, point))
@@ -99,7 +100,8 @@ fn groups(document: &mut dyn Document, points: &[Point]) {
                 4 => write!(out, "{}", point.stride),
                 5 => {
                     let sizes = || members().map(|member| member.size);
-                    let (least, most) = (sizes().min().unwrap_or(point.size), sizes().max().unwrap_or(point.size));
+                    let (least, most) =
+                        (sizes().min().unwrap_or(point.size), sizes().max().unwrap_or(point.size));
                     match least == most {
                         true => write!(out, "{least}"),
                         false => write!(out, "{least} to {most}"),

@@ -33,7 +33,9 @@ pub const FIT: Command = Command {
         formats: &[Format::Text, Format::Json, Format::Svg],
         operands: Operands { names: "FILE", least: 1, most: 1 },
     },
-    run,
+    columns: &[],
+    run: |_, _| Ok(None),
+    writes: Some(run),
 };
 
 fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<'a>>, Failure<'a>> {

@@ -84,7 +84,10 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
         Role::Answer,
         format_args!(
             "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
-            optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(out, "{name}: ")),
+            optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(
+                out,
+                "{name}: "
+            )),
             machine.topology.online_cpus().len(),
             machine.topology.nodes().len(),
             if machine.topology.nodes().len() == 1 { "" } else { "s" },
@@ -222,7 +225,8 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     const HEADINGS: [&str; 7] = ["node", "CPUs", "memory", "free", "2 MiB pages", "1 GiB pages", "package"];
     if machine.topology.source() == Source::Assumed {
-        document.sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
+        document
+            .sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
     }
     let all = machine.topology.nodes();
     let several = all.len() > 1;

@@ -1,6 +1,5 @@
 //! What was found, written down: a file for each experiment, and what they share. Writers see results and nothing else.
 
-pub mod comparison;
 pub mod counters;
 pub mod csv;
 pub mod curve;

@@ -1,6 +1,5 @@
 //! Everything as one JSON object. Its schema is in `tests/schema`.
 
-mod comparison;
 mod header;
 mod model;
 mod point;
@@ -10,7 +9,6 @@ use core::fmt::{self, Write};
 
 use latency_core::json::{Layout, Writer};
 
-pub use comparison::document as comparison;
 pub(super) use header::header;
 pub(super) use point::members as pair;
 
