@@ -20,6 +20,8 @@ mod distribution;
 pub mod errno;
 pub mod error;
 pub mod experiment;
+#[cfg(test)]
+mod golden;
 mod kinds;
 mod lanes;
 mod machine;

@@ -269,4 +269,4 @@ pub fn chain(point: &Point) -> Result<Chain, UsageError<'static>> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
