@@ -285,7 +285,7 @@ impl Run<'_> {
                 return Some(Exclusion::Placement(error));
             }
         }
-        if self.has(Trouble::Interrupted) && numbers::scrambled(index as u64) % 3 == 0 {
+        if self.has(Trouble::Interrupted) && numbers::scrambled(index as u64).is_multiple_of(3) {
             return Some(Exclusion::Interrupted);
         }
         if !self.has(Trouble::Excluded) {
@@ -477,7 +477,7 @@ fn distribution(outcome: &Outcome<'_>) -> Distribution {
         let window = (OVERHEAD + ticks * (1.0 + 0.05 * numbers::noise(hop)) + tail) as u64 & !1;
         found.windows.record(window);
         (sum, count) = (sum + window as f64, count + 1.0);
-        found.empties.record(if numbers::scrambled(hop) % 50 == 0 { 40 } else { 38 });
+        found.empties.record(if numbers::scrambled(hop).is_multiple_of(50) { 40 } else { 38 });
     }
     for window in [7_400, 9_800, 61_000] {
         found.windows.record(window);

@@ -115,7 +115,7 @@ fn module(symbol: &str, is_file: impl Fn(&str) -> bool) -> String {
         // What stands last is the item; types begin with a capital letter.
         None => {
             let types = |name: &&str| name.starts_with(|first: char| !first.is_lowercase() && first != '_');
-            names.iter().position(|name| types(name)).unwrap_or(names.len() - 1).clamp(1, 2)
+            names.iter().position(types).unwrap_or(names.len() - 1).clamp(1, 2)
         }
     };
     names[..depth.min(names.len())].join("::")
