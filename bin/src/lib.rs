@@ -11,6 +11,8 @@ mod analysis;
 mod engine;
 pub mod error;
 pub mod experiment;
+#[cfg(test)]
+mod golden;
 mod machine;
 pub mod options;
 mod plan;

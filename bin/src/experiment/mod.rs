@@ -18,7 +18,7 @@ mod window;
 pub mod writers;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use command::Command;
 use interface::Experiment;
