@@ -43,7 +43,7 @@ use report::FORMATS;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
 use sys::terminal::Stream;
-use warning::{Warning, Warnings};
+use warning::{Warning, Warnings, Wrapped};
 
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
@@ -80,8 +80,13 @@ fn obey(arguments: Arguments, environment: Environment) -> i32 {
 }
 
 fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
-    let _ = writeln!(messages, "ERROR: {failure}");
+    let _ = writeln!(Wrapped::new(messages, message_columns()), "{}: {failure}", failure.label());
     i32::from(failure.exit_code())
+}
+
+/// Returns how wide messages may be; a file or a pipe gets each in one line.
+fn message_columns() -> Option<usize> {
+    Stream::Error.width().filter(|_| Stream::Error.is_terminal()).map(usize::from)
 }
 
 /// Where results go; made before anything is measured.
@@ -228,10 +233,8 @@ fn perform<'a>(
         }
         finish(out, options)
     };
-    for warning in warnings.iter() {
-        // Messages drop their errors: there is nobody left to tell.
-        let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
-    }
+    // Messages drop their errors: there is nobody left to tell.
+    let _ = warnings.write(messages, options.verbose, message_columns());
     written?;
     verdict(&findings, done, options, &warnings)
 }
