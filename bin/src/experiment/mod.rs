@@ -10,6 +10,7 @@ mod fit;
 pub mod interface;
 mod matrix;
 mod order;
+pub mod output;
 mod pages;
 mod parallel;
 mod system;

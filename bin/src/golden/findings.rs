@@ -20,24 +20,25 @@ use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
 
 use super::numbers::{self, Beside, Load, Way, CORE_GIGAHERTZ, ROUNDS};
 use super::{Scene, Trouble};
-use crate::result::counters::{Counters, Software};
-use crate::result::distribution::{Distribution, Interruptions};
+use crate::engine::progress::Progress;
+use crate::engine::session::Session;
 use crate::error::PlacementError;
 use crate::experiment::command::Context;
-use crate::engine::session::Session;
+use crate::experiment::facts::Report;
+use crate::experiment::{dry_run, output};
 use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use crate::machine::detect as survey;
+use crate::machine::processor::{Platform, Processor};
 use crate::machine::Machine;
 use crate::options::{self, Options, Pages, When};
-use crate::machine::processor::{Platform, Processor};
-use crate::engine::progress::Progress;
-use crate::result::evidence::{Evidence, PageCounts};
 use crate::report::terminal::Terminal;
-use crate::experiment::writers::{self, Report};
+use crate::result::counters::{Counters, Software};
+use crate::result::distribution::{Distribution, Interruptions};
+use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
     Point, Reach, Series, Strided, Timer, Walk, WarmUp,
 };
-use crate::machine::detect as survey;
 use crate::sys::arguments::Arguments;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings};
 
@@ -60,7 +61,13 @@ pub fn written(scene: &Scene) -> String {
         }
         .unwrap();
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
-        let found = (COMMANDS[command].run)(&mut out, &Context { options, terminal });
+        let command = COMMANDS[command];
+        let found = match command.writes {
+            Some(writes) => writes(&mut out, &Context { options, terminal }),
+            None => (command.run)(options, &mut |describe| {
+                output::write(&mut out, options, terminal, [command.columns, &[], &[]], describe).unwrap();
+            }),
+        };
         match found {
             Ok(None) => {}
             Ok(Some(failure)) | Err(failure) => {
@@ -89,7 +96,11 @@ fn report(
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session).unwrap();
     if options.dry_run {
-        writers::plan::text(out, &points, (experiment.takes)(options, machine, &points)).unwrap();
+        let takes = (experiment.takes)(options, machine, &points);
+        output::write(out, options, terminal, output::columns(options, &[]), &mut |document| {
+            dry_run::present(document, experiment.descriptor.name, &points, takes);
+        })
+        .unwrap();
         return;
     }
     let run = Run { scene, options, machine };
@@ -118,7 +129,14 @@ fn report(
         arguments,
         terminal,
         partial,
+        started: 1_795_310_400,
+        seconds: 12.5,
     };
+    if let Some(present) = experiment.present {
+        let columns = output::columns(options, experiment.columns);
+        output::write(out, options, terminal, columns, &mut |document| present(document, &report)).unwrap();
+        return;
+    }
     let (_, writer) = experiment.writers.iter().find(|(format, _)| *format == options.format).unwrap();
     writer(out, &report).unwrap();
 }

@@ -12,7 +12,6 @@ pub mod order;
 pub mod pages;
 pub mod pairs;
 pub mod parallel;
-pub mod plan;
 pub mod text;
 pub mod variants;
 pub mod window;
