@@ -11,7 +11,7 @@
 
 use super::curve::Curve;
 use super::least_squares::{NormalEquations, Unknowns};
-use super::Workspace;
+use super::workspace::Workspace;
 use crate::math::{ln, sqrt};
 use crate::stats::median;
 
@@ -32,14 +32,16 @@ pub(super) struct Linear {
     pub(super) deviance: f64,
 }
 
-/// Fits the latencies and leaves the weights of the last iteration in force.
+/// Fits the latencies and leaves the weights of the last iteration, and the shares of the curve, in force.
 pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
     workspace.reset_weights();
+    workspace.set_shares(|ln_size| curve.row(ln_size));
+    let count = curve.unknowns();
     let mut scale = f64::INFINITY;
     let mut last = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
-        let unknowns = equations(workspace, curve).solve();
-        write_residuals(workspace, curve, &unknowns);
+        let unknowns = equations(workspace, count).solve();
+        workspace.write_residuals(&unknowns);
         scale = improved_scale(workspace, scale);
         let deviance = reweigh(workspace, scale);
         if (last - deviance).abs() < 1e-7 * (1.0 + deviance.abs()) {
@@ -47,14 +49,7 @@ pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
         }
         last = deviance;
     }
-    Linear { unknowns: equations(workspace, curve).solve(), deviance: last }
-}
-
-/// The smallest weighted sum of squared relative residuals for a curve, under the weights
-/// in force: what the search minimises.
-pub(super) fn weighted_residual(workspace: &Workspace, curve: &Curve) -> f64 {
-    let equations = equations(workspace, curve);
-    equations.residual(&equations.solve())
+    Linear { unknowns: equations(workspace, count).solve(), deviance: last }
 }
 
 /// How far a fitted curve lies from its points.
@@ -70,7 +65,8 @@ pub(super) struct Distance {
 
 /// Measures how far a fit lies from its points.
 pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) -> Distance {
-    write_residuals(workspace, curve, unknowns);
+    workspace.set_shares(|ln_size| curve.row(ln_size));
+    workspace.write_residuals(unknowns);
     let count = workspace.count();
     let residuals = workspace.scratch_mut();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
@@ -89,17 +85,12 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     }
 }
 
-fn equations(workspace: &Workspace, curve: &Curve) -> NormalEquations {
-    let mut equations = NormalEquations::new(curve.unknowns());
-    for row in workspace.rows() {
-        let shares = curve.row(row.ln_size).map(|share| share * row.relative);
-        equations.add(&shares, 1.0, row.weight);
+fn equations(workspace: &Workspace, count: usize) -> NormalEquations {
+    let mut equations = NormalEquations::new(count);
+    for (shares, row) in workspace.shares().iter().zip(workspace.rows()) {
+        equations.add(shares, 1.0, row.weight);
     }
     equations
-}
-
-fn write_residuals(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) {
-    workspace.fill_scratch(|ln_size, relative| curve.height(ln_size, unknowns) * relative - 1.0);
 }
 
 /// One step towards the scale at which the likelihood of the residuals is largest.

@@ -2,7 +2,8 @@
 //!
 //! A few tens of kilobytes that would not fit a small stack. It knows no model.
 
-use super::{is_reasonable, FitError, Point, MAX_POINTS};
+use super::least_squares::{Unknowns, MAX_UNKNOWNS};
+use super::point::{is_reasonable, FitError, Point, MAX_POINTS};
 use crate::math::ln;
 use crate::sort::sort_by;
 use crate::stats::median;
@@ -28,11 +29,15 @@ pub struct Workspace {
     /// `prior` times what the current fit's residual leaves.
     weight: [f64; MAX_POINTS],
     scratch: [f64; MAX_POINTS],
+    /// What multiplies each unknown, relative to the latency of the point.
+    shares: [Unknowns; MAX_POINTS],
 }
 
 /// What a fit reads of one point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
+    /// The working set in bytes.
+    pub(super) size: f64,
     /// The natural logarithm of the working set in bytes.
     pub(super) ln_size: f64,
     /// The reference latency over the point's.
@@ -65,6 +70,7 @@ impl Workspace {
             prior: EMPTY,
             weight: EMPTY,
             scratch: EMPTY,
+            shares: [[0.0; MAX_UNKNOWNS]; MAX_POINTS],
         }
     }
 
@@ -149,11 +155,23 @@ impl Workspace {
         &self.sorted[..self.count]
     }
 
+    /// The latencies of some points, in the scratch memory.
+    pub(super) fn latencies(&mut self, among: impl Fn(&Point) -> bool) -> &mut [f64] {
+        let mut found = 0;
+        let chosen = self.sorted[..self.count].iter().filter(|point| among(point));
+        for (slot, point) in self.scratch.iter_mut().zip(chosen) {
+            *slot = point.latency;
+            found += 1;
+        }
+        &mut self.scratch[..found]
+    }
+
     /// All that a fit reads, by ascending working set.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row> + '_ {
-        let given = self.ln_size.iter().zip(&self.relative);
+        let given = self.sorted.iter().zip(self.ln_size.iter().zip(&self.relative));
         let weights = self.prior.iter().zip(&self.weight);
-        given.zip(weights).take(self.count).map(|((&ln_size, &relative), (&prior, &weight))| Row {
+        given.zip(weights).take(self.count).map(|((point, (&ln_size, &relative)), (&prior, &weight))| Row {
+            size: point.working_set,
             ln_size,
             relative,
             prior,
@@ -174,11 +192,23 @@ impl Workspace {
         }
     }
 
-    /// Writes one number a point to the scratch memory.
-    pub(super) fn fill_scratch(&mut self, number: impl Fn(f64, f64) -> f64) {
+    /// Writes, for each point, what multiplies the unknowns of a model, given as a function of ln size.
+    pub(super) fn set_shares(&mut self, row: impl Fn(f64) -> Unknowns) {
         let given = self.ln_size.iter().zip(&self.relative);
-        for (slot, (&ln_size, &relative)) in self.scratch.iter_mut().zip(given).take(self.count) {
-            *slot = number(ln_size, relative);
+        for (slot, (&ln_size, &relative)) in self.shares.iter_mut().zip(given).take(self.count) {
+            *slot = row(ln_size).map(|share| share * relative);
+        }
+    }
+
+    /// What multiplies the unknowns, point by point, in the order of [`Self::rows`].
+    pub(super) fn shares(&self) -> &[Unknowns] {
+        &self.shares[..self.count]
+    }
+
+    /// Writes the relative residuals of unknowns to the scratch memory.
+    pub(super) fn write_residuals(&mut self, unknowns: &Unknowns) {
+        for (slot, shares) in self.scratch.iter_mut().zip(&self.shares).take(self.count) {
+            *slot = shares.iter().zip(unknowns).map(|(share, value)| share * value).sum::<f64>() - 1.0;
         }
     }
 
