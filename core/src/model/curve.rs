@@ -3,7 +3,7 @@
 //! Pure functions of size, capacity and shape; latencies enter elsewhere.
 
 use super::law::Law;
-use super::least_squares::{Unknowns, MAX_UNKNOWNS};
+use super::least_squares::Unknowns;
 use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
 use crate::sort::sort_by;
@@ -38,9 +38,9 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The share that misses, 0 to 1, at a working set.
-    pub(super) fn missing(&self, ln_size: f64) -> f64 {
-        self.rise.missing(exp(ln_size - self.ln_capacity))
+    /// The share that misses, 0 to 1, at a working set in bytes.
+    pub(super) fn missing(&self, size: f64) -> f64 {
+        self.rise.missing(size * exp(-self.ln_capacity))
     }
 
     /// The derivative of the missing share by ln capacity.
@@ -133,25 +133,23 @@ impl Curve {
         self.unknowns() + searched.sum::<usize>()
     }
 
-    /// What multiplies each linear unknown at a working set.
-    pub(super) fn row(&self, ln_size: f64) -> Unknowns {
-        let mut row = [0.0; MAX_UNKNOWNS];
-        row[0] = 1.0;
-        let steps = self.steps().iter().chain(&self.translation);
-        for (value, step) in row.iter_mut().skip(1).zip(steps) {
-            *value = step.missing(ln_size);
-        }
-        row
+    /// What multiplies a linear unknown at a working set; 0 of those that there are not.
+    pub(super) fn share(&self, unknown: usize, size: f64) -> f64 {
+        let Some(index) = unknown.checked_sub(1) else { return 1.0 };
+        // The translation buffer's is the one behind the levels'.
+        let behind = self.translation.as_ref().filter(|_| index == self.count);
+        self.steps().get(index).or(behind).map_or(0.0, |step| step.missing(size))
     }
 
-    /// The curve's height at a working set, for given linear unknowns.
-    pub(super) fn height(&self, ln_size: f64, unknowns: &Unknowns) -> f64 {
-        self.row(ln_size).iter().zip(unknowns).map(|(share, value)| share * value).sum()
+    /// The curve's height at a working set in bytes, for given linear unknowns.
+    pub(super) fn height(&self, size: f64, unknowns: &Unknowns) -> f64 {
+        unknowns.iter().enumerate().map(|(unknown, value)| self.share(unknown, size) * value).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::least_squares::MAX_UNKNOWNS;
     use super::*;
     use std::vec::Vec;
 
@@ -177,7 +175,7 @@ mod tests {
                 mixture += (reach - held) / size * latency;
                 held = reach;
             }
-            let height = curve.height(ln(size), &unknowns);
+            let height = curve.height(size, &unknowns);
             assert!((height / mixture - 1.0).abs() < 1e-12, "{size}: {height} for {mixture}");
         }
     }
@@ -188,7 +186,7 @@ mod tests {
         for rise in [Rise::Share, Rise::Law(Law::Coloured(8)), Rise::Law(Law::ColouredRandom(8))] {
             let step = |ln_capacity| Step { ln_capacity, rise };
             for ln_size in [9.5, 10.1, 10.2, 11.0] {
-                let difference = step(capacity + nudge).missing(ln_size) - step(capacity).missing(ln_size);
+                let difference = step(capacity + nudge).missing(exp(ln_size)) - step(capacity).missing(exp(ln_size));
                 let slope = step(capacity).slope(ln_size);
                 assert!((difference / nudge - slope).abs() < 2e-2, "{rise:?} at {ln_size}: {slope}");
             }
@@ -200,12 +198,12 @@ mod tests {
         for rise in Law::ALL.map(Rise::Law) {
             let step = Step { ln_capacity: 12.0, rise };
             for share in [0.05, 0.5, 0.95] {
-                let found = step.missing(step.ln_size_at(share));
+                let found = step.missing(exp(step.ln_size_at(share)));
                 assert!((found - share).abs() < 1e-6, "{rise:?}: {found} for {share}");
             }
         }
         let mixture = share(1e6);
-        assert!((mixture.missing(mixture.ln_size_at(0.5)) - 0.5).abs() < 1e-9);
+        assert!((mixture.missing(exp(mixture.ln_size_at(0.5))) - 0.5).abs() < 1e-9);
         assert_eq!(mixture.ln_size_at(0.05), mixture.ln_capacity);
     }
 

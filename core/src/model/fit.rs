@@ -84,7 +84,7 @@ impl Level {
     #[must_use]
     pub fn missing(&self, working_set: f64) -> f64 {
         let rise = self.law.map_or(Rise::Share, Rise::Law);
-        Step { ln_capacity: ln(self.capacity.value), rise }.missing(ln(working_set.max(0.0)))
+        Step { ln_capacity: ln(self.capacity.value), rise }.missing(working_set.max(0.0))
     }
 }
 
@@ -198,7 +198,7 @@ impl Fit {
     /// the innermost level.
     #[must_use]
     pub fn evaluate(&self, working_set: f64) -> f64 {
-        self.curve.height(ln(working_set.max(0.0)), &self.unknowns)
+        self.curve.height(working_set.max(0.0), &self.unknowns)
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Law {
     Placed(u32, u32),
     /// Victims are random, in sets of so many ways that fill evenly.
     Random(u32),
+    /// None of these: a logistic step in the logarithm of the size, half of which lies at the capacity.
+    Soft(u32),
     /// Victims are random, in sets that fill as random pages have it.
     ColouredRandom(u32),
 }
@@ -37,7 +39,7 @@ pub enum Law {
 impl Law {
     /// The laws that a stair's steps may follow: ways that are too many or too few by a half change
     /// a size by 3 %.
-    pub(super) const ALL: [Law; 19] = [
+    pub(super) const ALL: [Law; 25] = [
         Law::InTurn(2),
         Law::InTurn(4),
         Law::InTurn(8),
@@ -45,7 +47,13 @@ impl Law {
         Law::Random(4),
         Law::Random(8),
         Law::Random(24),
-        Law::Coloured(2),
+        Law::Soft(2),
+        Law::Soft(3),
+        Law::Soft(5),
+        Law::Soft(8),
+        Law::Soft(13),
+        Law::Soft(22),
+        Law::Soft(40),
         Law::Coloured(4),
         Law::Coloured(8),
         Law::Coloured(16),
@@ -69,6 +77,10 @@ impl Law {
         match self {
             Law::InTurn(_) | Law::Random(_) if ratio <= 1.0 => 0.0,
             _ if ratio <= 1.0 / FAR => 0.0,
+            Law::Soft(slope) => {
+                let power = exp(f64::from(slope) * ln(ratio));
+                power / (1.0 + power)
+            }
             Law::InTurn(ways) => ((f64::from(ways) + 1.0) * (ratio - 1.0) / ratio).min(1.0),
             Law::Coloured(ways) => not_below(ways, f64::from(ways) * ratio),
             Law::Placed(ways, colours) => {

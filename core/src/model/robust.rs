@@ -10,7 +10,7 @@
 //! scale: P. J. Huber, "Robust Statistics" (1981), chapter 7.
 
 use super::curve::Curve;
-use super::least_squares::{NormalEquations, Unknowns};
+use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
 use super::workspace::Workspace;
 use crate::math::{ln, sqrt};
 use crate::stats::median;
@@ -32,11 +32,15 @@ pub(super) struct Linear {
     pub(super) deviance: f64,
 }
 
-/// Fits the latencies and leaves the weights of the last iteration, and the shares of the curve, in force.
+/// Fits the latencies, and leaves the weights of the last iteration and the shares of the curve in force.
 pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
+    set_shares(workspace, curve);
+    fit_shares(workspace, curve.unknowns())
+}
+
+/// Fits the first `count` unknowns to the shares in force, and leaves the weights of the last iteration.
+pub(super) fn fit_shares(workspace: &mut Workspace, count: usize) -> Linear {
     workspace.reset_weights();
-    workspace.set_shares(|ln_size| curve.row(ln_size));
-    let count = curve.unknowns();
     let mut scale = f64::INFINITY;
     let mut last = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
@@ -65,7 +69,7 @@ pub(super) struct Distance {
 
 /// Measures how far a fit lies from its points.
 pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) -> Distance {
-    workspace.set_shares(|ln_size| curve.row(ln_size));
+    set_shares(workspace, curve);
     workspace.write_residuals(unknowns);
     let count = workspace.count();
     let residuals = workspace.scratch_mut();
@@ -85,18 +89,26 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     }
 }
 
-fn equations(workspace: &Workspace, count: usize) -> NormalEquations {
+/// The normal equations of the shares in force in the first unknowns.
+pub(super) fn equations(workspace: &Workspace, count: usize) -> NormalEquations {
     let mut equations = NormalEquations::new(count);
-    for (shares, row) in workspace.shares().iter().zip(workspace.rows()) {
-        equations.add(shares, 1.0, row.weight);
+    for row in workspace.rows() {
+        equations.add(&row.shares, 1.0, row.weight);
     }
     equations
+}
+
+/// Writes the shares of all unknowns, and of those that the curve has not.
+fn set_shares(workspace: &mut Workspace, curve: &Curve) {
+    for unknown in 0..MAX_UNKNOWNS {
+        workspace.set_shares(unknown, |size| curve.share(unknown, size));
+    }
 }
 
 /// One step towards the scale at which the likelihood of the residuals is largest.
 fn improved_scale(workspace: &Workspace, scale: f64) -> f64 {
     let mut sum = 0.0;
-    for (row, residual) in workspace.rows().zip(workspace.scratch()) {
+    for (row, residual) in workspace.rows().iter().zip(workspace.scratch()) {
         let square = row.prior * residual * residual;
         sum += square * damping(sqrt(square) / scale);
     }

@@ -17,16 +17,22 @@ use crate::math::{exp, ln};
 const MIN_SEPARATION: f64 = 0.8;
 /// Places tried for one more step, evenly spaced in ln S.
 const PLACES: usize = 64;
+/// Another place to start from lies this far, in ln S, from the best one.
+const OTHER_PLACE: f64 = 1.0;
+/// The next level out is slower by such a share at least; a slow rise is no level.
+const LEAST_RISE: f64 = 0.15;
 /// Positions tried to either side of a step, and how often between the two around the best.
 const POSITIONS: i32 = 3;
 const NARROWINGS: usize = 4;
-/// How far a step is moved in each pass over all of them, in ln S, to either side: to rank starts, and from the best.
-const SHORT: [f64; 2] = [0.4, 0.2];
-const LONG: [f64; 6] = [0.2, 0.1, 0.1, 0.05, 0.05, 0.02];
-/// How far, once its shape has changed.
-const NEAR: f64 = 0.12;
-/// Shapes whose place is looked for, after all were tried in one.
-const SHAPES: usize = 3;
+/// How far a step is moved in each pass over all of them, in ln S, to either side, and how many shapes are looked into
+/// of those that are best in its place: to rank starts, whose places come first, since under wrong ones shapes are
+/// chosen to make those good; and from the best start.
+const SHORT: [(f64, usize); 3] = [(0.4, 0), (0.4, 4), (0.2, 4)];
+const LONG: [(f64, usize); 6] = [(0.3, 4), (0.2, 4), (0.1, 4), (0.1, 4), (0.05, 4), (0.02, 4)];
+/// The most shapes that are looked into.
+const SHAPES: usize = 4;
+/// How far a step is moved once its shape has changed.
+const NEAR: f64 = 0.15;
 /// A pass that improves minus twice the log-likelihood by less has settled.
 const SETTLED: f64 = 0.02;
 /// Twice the logarithm of a likelihood ratio that one more parameter exceeds in one case of twenty.
@@ -67,8 +73,31 @@ pub(super) struct Candidate {
     pub(super) linear: Linear,
 }
 
-/// The best latencies for a curve as it is.
-pub(super) fn fit_latencies(workspace: &mut Workspace, curve: Curve) -> Candidate {
+/// What came of one step more.
+pub(super) struct Extended {
+    /// The curve nearest to the points, to which the next step is added.
+    pub(super) best: Candidate,
+    /// The nearest that [stands](Candidate::stands), if that is another one: a slow rise, which is no level, must not
+    /// keep a level from being found.
+    pub(super) standing: Option<Candidate>,
+}
+
+impl Candidate {
+    /// Whether each level is so much faster than the next one that they are two.
+    pub(super) fn stands(&self) -> bool {
+        let mut unknowns = self.linear.unknowns.into_iter();
+        let mut latency = unknowns.next().unwrap_or(0.0);
+        unknowns.take(self.curve.steps().len()).all(|step| {
+            let stands = step > LEAST_RISE * latency;
+            latency += step;
+            stands
+        })
+    }
+}
+
+/// The best latencies for a curve as it is, its steps by ascending size.
+pub(super) fn fit_latencies(workspace: &mut Workspace, mut curve: Curve) -> Candidate {
+    curve.sort();
     let linear = robust::fit(workspace, &curve);
     Candidate { curve, linear }
 }
@@ -81,21 +110,11 @@ struct Settled<'w> {
 }
 
 impl<'w> Settled<'w> {
-    /// The step at `index` is open; it may be the one behind the last.
-    fn new(workspace: &'w mut Workspace, curve: &Curve, index: usize) -> Self {
-        // The column of the translation buffer is the last: a new one lies behind it.
+    /// The step at `index` is open, which may be the one behind the last. The shares of the curve are in force.
+    fn new(workspace: &'w Workspace, curve: &Curve, index: usize) -> Self {
+        // The unknown of the translation buffer is the last: a new one lies behind it.
         let place = if index < curve.steps().len() { index + 1 } else { curve.unknowns() };
-        workspace.set_shares(|ln_size| {
-            let mut row = curve.row(ln_size);
-            if let Some(share) = row.get_mut(place) {
-                *share = 0.0;
-            }
-            row
-        });
-        let mut equations = NormalEquations::new(curve.unknowns().max(place + 1));
-        for (shares, row) in workspace.shares().iter().zip(workspace.rows()) {
-            equations.add(shares, 1.0, row.weight);
-        }
+        let equations = robust::equations(workspace, curve.unknowns().max(place + 1));
         Self { workspace, equations, place }
     }
 
@@ -105,11 +124,11 @@ impl<'w> Settled<'w> {
         let inverse = exp(-step.ln_capacity);
         let mut products: Unknowns = [0.0; MAX_UNKNOWNS];
         let (mut square, mut right) = (0.0, 0.0);
-        for (shares, row) in self.workspace.shares().iter().zip(self.workspace.rows()) {
+        for row in self.workspace.rows() {
             let share = shape.missing(row.size * inverse) * row.relative;
             if share > 0.0 {
                 let weighted = share * row.weight;
-                for (product, other) in products.iter_mut().zip(shares) {
+                for (product, other) in products.iter_mut().zip(&row.shares) {
                     *product += weighted * other;
                 }
                 square += weighted * share;
@@ -206,18 +225,18 @@ impl Search {
         }
     }
 
-    /// The best curve found with one step more; `None` where there is no room for it.
-    pub(super) fn extend(&self, workspace: &mut Workspace, previous: &Candidate) -> Option<Candidate> {
+    /// The best curves found with one step more; `None` where there is no room for it.
+    pub(super) fn extend(&self, workspace: &mut Workspace, previous: &Candidate) -> Option<Extended> {
         let (low, high) = self.bounds;
-        robust::fit(workspace, &previous.curve);
+        self.fit(workspace, previous.curve);
         let settled = Settled::new(workspace, &previous.curve, usize::MAX);
-        let mut seeds = [None::<(f64, Step)>; Law::ALL.len()];
-        for place in 0..PLACES {
+        let mut seeds = [None::<(f64, Step)>; PLACES];
+        for (place, seed) in seeds.iter_mut().enumerate() {
             let ln_capacity = low + (high - low) * (place as f64 + 0.5) / PLACES as f64;
             if !is_free(&previous.curve, None, ln_capacity) {
                 continue;
             }
-            for ((rise, _), seed) in self.shapes().zip(&mut seeds) {
+            for (rise, _) in self.shapes() {
                 let step = Step { ln_capacity, rise };
                 let residual = settled.residual(self, &step);
                 if seed.is_none_or(|(least, _)| residual < least) {
@@ -225,59 +244,97 @@ impl Search {
                 }
             }
         }
-        let best = seeds.iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0))?.1;
-        let extended = previous.curve.with(best);
-        let mut best = self.polish(workspace, extended, &SHORT);
-        for rise in self.starts() {
+        let least = |apart: &dyn Fn(&Step) -> bool| {
+            let seeds = seeds.iter().flatten().filter(|(_, step)| apart(step));
+            seeds.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, step)| *step)
+        };
+        let first = least(&|_| true)?;
+        let second = least(&|step| (step.ln_capacity - first.ln_capacity).abs() > OTHER_PLACE);
+        let extended = previous.curve.with(first);
+        let starts = self.starts().map(|rise| {
             let mut start = extended;
-            for index in 0..start.steps().len() {
-                if let Some(step) = extended.steps().get(index) {
-                    let ln_capacity = self.half(step) - self.ratio(rise);
-                    start.replace(index, Step { ln_capacity, rise });
-                }
+            for (index, step) in extended.steps().iter().enumerate() {
+                start.replace(index, Step { ln_capacity: self.half(step) - self.ratio(rise), rise });
             }
+            start
+        });
+        let starts = starts.chain(second.map(|step| previous.curve.with(step)));
+        let mut best = self.polish(workspace, extended, &SHORT);
+        let mut standing = Some(best).filter(Candidate::stands);
+        for start in starts {
             let found = self.polish(workspace, start, &SHORT);
-            if found.linear.deviance < best.linear.deviance {
+            let beats = |other: &Candidate| found.linear.deviance < other.linear.deviance;
+            if found.stands() && standing.as_ref().is_none_or(beats) {
+                standing = Some(found);
+            }
+            if beats(&best) {
                 best = found;
             }
         }
-        Some(self.polish(workspace, best.curve, &LONG))
+        // What stands is looked into only if the best does not.
+        let standing = standing.filter(|_| !best.stands());
+        Some(Extended {
+            standing: standing.map(|standing| self.polish(workspace, standing.curve, &LONG)),
+            best: self.polish(workspace, best.curve, &LONG),
+        })
     }
 
     /// The shapes that all steps are given at once, to start from what single moves do not reach.
     fn starts(&self) -> impl Iterator<Item = Rise> {
         let starts: &[Law] = match self.family {
             Family::Share => &[],
-            Family::Law => &[Law::InTurn(8), Law::Random(24), Law::ColouredRandom(16)],
+            Family::Law => &[Law::InTurn(8), Law::Random(24), Law::ColouredRandom(16), Law::Soft(8)],
         };
         starts.iter().map(|law| Rise::Law(*law))
     }
 
     /// Moves steps by less and less, until none gains by it.
-    fn polish(&self, workspace: &mut Workspace, mut curve: Curve, reaches: &[f64]) -> Candidate {
-        curve.sort();
-        let mut best = fit_latencies(workspace, curve);
-        for &reach in reaches {
+    fn polish(&self, workspace: &mut Workspace, curve: Curve, passes: &[(f64, usize)]) -> Candidate {
+        let mut best = self.fit(workspace, curve);
+        for &(reach, shapes) in passes {
             let mut next = best.curve;
             for index in 0..next.steps().len() {
-                self.move_step(workspace, &mut next, index, reach);
+                self.move_step(workspace, &mut next, index, reach, shapes);
             }
-            next.sort();
-            let next = fit_latencies(workspace, next);
-            let gain = best.linear.deviance - next.linear.deviance;
+            let linear = robust::fit_shares(workspace, next.unknowns());
+            let gain = best.linear.deviance - linear.deviance;
             if gain > 0.0 {
-                best = next;
+                best = Candidate { curve: next, linear };
             }
-            if gain < SETTLED {
+            if gain < SETTLED && shapes > 0 {
                 break;
             }
         }
-        // Once more, for the weights that belong to it.
-        fit_latencies(workspace, best.curve)
+        best
+    }
+
+    /// The best latencies for a curve, by the tables, with all that belongs to it in force.
+    fn fit(&self, workspace: &mut Workspace, curve: Curve) -> Candidate {
+        for (index, step) in curve.steps().iter().enumerate() {
+            self.set_shares(workspace, index, step);
+        }
+        // The base, the translation buffer, and what there is not.
+        for unknown in (0..MAX_UNKNOWNS).filter(|unknown| *unknown == 0 || *unknown > curve.steps().len()) {
+            workspace.set_shares(unknown, |size| curve.share(unknown, size));
+        }
+        Candidate { curve, linear: robust::fit_shares(workspace, curve.unknowns()) }
+    }
+
+    /// Writes the shares of one step.
+    fn set_shares(&self, workspace: &mut Workspace, index: usize, step: &Step) {
+        let (shape, inverse) = (self.shape(step.rise), exp(-step.ln_capacity));
+        workspace.set_shares(index + 1, |size| shape.missing(size * inverse));
     }
 
     /// Puts one step where the residual is least, with the shape under which it is.
-    fn move_step(&self, workspace: &mut Workspace, curve: &mut Curve, index: usize, reach: f64) {
+    fn move_step(
+        &self,
+        workspace: &mut Workspace,
+        curve: &mut Curve,
+        index: usize,
+        reach: f64,
+        count: usize,
+    ) {
         let Some(&was) = curve.steps().get(index) else { return };
         let settled = Settled::new(workspace, curve, index);
         let mut best = self.place(&settled, curve, index, was, reach);
@@ -287,7 +344,7 @@ impl Search {
             let step = Step { ln_capacity: half - ratio, rise };
             let value = settled.residual(self, &step);
             // The worst of those kept makes room for a better one.
-            if let Some(worst) = shapes.iter_mut().max_by(|one, other| one.0.total_cmp(&other.0)) {
+            if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0)) {
                 if value < worst.0 {
                     *worst = (value, step);
                 }
@@ -300,6 +357,7 @@ impl Search {
             }
         }
         curve.replace(index, best.1);
+        self.set_shares(workspace, index, &best.1);
     }
 
     /// The working set at which half of the accesses miss a step.
@@ -338,7 +396,7 @@ impl Search {
     pub(super) fn ambiguity(&self, workspace: &mut Workspace, found: &Candidate) -> [Range; MAX_LEVELS] {
         let mut ranges = [(0.0, 0.0); MAX_LEVELS];
         let count = workspace.count() as f64;
-        robust::fit(workspace, &found.curve);
+        self.fit(workspace, found.curve);
         for (index, range) in ranges.iter_mut().enumerate() {
             let Some(&was) = found.curve.steps().get(index) else { break };
             *range = (was.ln_capacity, was.ln_capacity);

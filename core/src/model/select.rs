@@ -1,7 +1,7 @@
 //! The fits that the outside asks for, and the choice of the number of levels.
 
 use super::curve::{Curve, Rise, Step};
-use super::fit::{Fit, Level};
+use super::fit::Fit;
 use super::point::{is_reasonable, FitError, Point, MAX_LEVELS};
 use super::search::{fit_latencies, Family, Search};
 use super::workspace::Workspace;
@@ -9,8 +9,6 @@ use crate::math::ln;
 
 /// Points that a choice needs beyond the parameters, to have something to judge by.
 const SPARE_POINTS: usize = 2;
-/// The next level out is slower by such a share at least; a slow rise is no level.
-const LEAST_RISE: f64 = 0.15;
 /// Numbers of levels in a row without a better one after which the choice is made: more
 /// than one, because a second TLB step or a split knee may pay only as a pair.
 const PATIENCE: usize = 2;
@@ -47,7 +45,6 @@ pub fn fit_reported(points: &[Point], capacities: &[f64], workspace: &mut Worksp
     for &capacity in capacities {
         curve = curve.with(Step { ln_capacity: ln(capacity), rise: Rise::Share });
     }
-    curve.sort();
     require(workspace, curve.unknowns())?;
     let found = fit_latencies(workspace, curve);
     Ok(Fit::new(&found, true, workspace))
@@ -105,15 +102,17 @@ fn choose(
     let mut failures = 0;
     for _ in 0..most.min(MAX_LEVELS) {
         let Some(next) = search.extend(workspace, &current) else { break };
-        current = next;
-        let fit = Fit::new(&current, false, workspace);
-        let stands =
-            |level: &Level| level.resolved && level.step.value > LEAST_RISE * level.latency.value;
-        if fit.bic < least && fit.levels().iter().all(stands) {
-            (best, least, failures) = (current, fit.bic, 0);
-        } else {
-            failures += 1;
+        failures += 1;
+        for found in [Some(next.best), next.standing].into_iter().flatten() {
+            // Exactly, and in order.
+            let found = fit_latencies(workspace, found.curve);
+            let fit = Fit::new(&found, false, workspace);
+            let resolved = fit.levels().iter().all(|level| level.resolved);
+            if fit.bic < least && resolved && found.stands() {
+                (best, least, failures) = (found, fit.bic, 0);
+            }
         }
+        current = next.best;
         if failures == PATIENCE {
             break;
         }

@@ -35,7 +35,7 @@ pub(super) struct Uncertainty {
 }
 
 impl Uncertainty {
-    /// The errors of a fit whose relative residuals have the standard deviation `deviation`.
+    /// The errors of a fit, the shares of whose curve are in force, whose relative residuals have the standard deviation `deviation`.
     pub(super) fn new(
         workspace: &Workspace,
         curve: &Curve,
@@ -50,13 +50,11 @@ impl Uncertainty {
         let parameters = latencies + searched;
 
         let mut information = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
-        for row in workspace.rows() {
+        for (row, &ln_size) in workspace.rows().iter().zip(workspace.ln_sizes()) {
             let mut derivatives = [0.0; MAX_PARAMETERS];
-            for (slot, share) in derivatives.iter_mut().zip(curve.row(row.ln_size)) {
-                *slot = share * row.relative;
-            }
+            derivatives[..MAX_UNKNOWNS].copy_from_slice(&row.shares);
             for (i, step) in curve.steps().iter().enumerate().take(searched) {
-                derivatives[latencies + i] = unknowns[i + 1] * row.relative * step.slope(row.ln_size);
+                derivatives[latencies + i] = unknowns[i + 1] * row.relative * step.slope(ln_size);
             }
             for i in 0..parameters {
                 for j in 0..parameters {
