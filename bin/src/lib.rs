@@ -31,7 +31,6 @@ use engine::progress::Progress;
 use engine::session::{Findings, Session};
 use engine::{placement, prefetch_audit, self_test};
 use error::{Failure, OutputError, PlacementError, TimingError};
-use experiment::command::Context;
 use experiment::dry_run;
 use experiment::facts::Report;
 use experiment::output;
@@ -118,13 +117,10 @@ fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> 
     let Some(command) = COMMANDS.get(index) else { return Ok(()) };
     let mut out = sink(options)?;
     let terminal = screen(options, environment);
-    let found = match command.writes {
-        Some(writes) => writes(&mut out, &Context { options, terminal })?,
-        None => (command.run)(options, &mut |description| {
-            // A write that fails is remembered by the sink, and told by `finish`.
-            let _ = output::write(&mut out, options, terminal, [command.columns, &[], &[]], description);
-        })?,
-    };
+    let found = (command.run)(options, &mut |description| {
+        // A write that fails is remembered by the sink, and told by `finish`.
+        let _ = output::write(&mut out, options, terminal, [command.columns, &[], &[]], description);
+    })?;
     finish(out, options)?;
     found.map_or(Ok(()), Err)
 }

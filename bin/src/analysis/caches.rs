@@ -127,7 +127,8 @@ impl Caches {
             if let Some(plateau) = cache.plateau {
                 cache.latency = plateau.latency;
             }
-            if let Some((edge, ways)) = edge.filter(|_| cache.number == 1).and_then(|edge| Some((edge, edge.ways?)))
+            if let Some((edge, ways)) =
+                edge.filter(|_| cache.number == 1).and_then(|edge| Some((edge, edge.ways?)))
             {
                 let size = edge.capacity.0 as f64;
                 cache.size = Estimate { value: size, low: size, high: size };
@@ -300,11 +301,11 @@ mod tests {
             stage(18.5 * MIB, 66.0),
             stage(67.0 * MIB, 16.0),
         ];
-        let (onset, knee) = (given_way(stages.iter(), ONSET), given_way(stages.iter(), KNEE));
+        let (onset, knee) = (given_way(stages.iter(), ONSET), given_way(stages.iter(), HALF));
         assert!((5.5 * MIB..7.0 * MIB).contains(&onset), "{onset}");
         assert!((15.0 * MIB..18.5 * MIB).contains(&knee), "{knee}");
         let one = [stage(MIB, 10.0)];
-        assert!((given_way(one.iter(), KNEE) / MIB - 1.0).abs() < 1e-9);
+        assert!((given_way(one.iter(), HALF) / MIB - 1.0).abs() < 1e-9);
         assert!((given_way(one.iter(), ONSET) / (0.5 * MIB) - 1.0).abs() < 0.01);
     }
 

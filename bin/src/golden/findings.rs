@@ -23,7 +23,6 @@ use super::{Scene, Trouble};
 use crate::engine::progress::Progress;
 use crate::engine::session::Session;
 use crate::error::PlacementError;
-use crate::experiment::command::Context;
 use crate::experiment::facts::Report;
 use crate::experiment::{dry_run, output};
 use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
@@ -62,12 +61,9 @@ pub fn written(scene: &Scene) -> String {
         .unwrap();
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         let command = COMMANDS[command];
-        let found = match command.writes {
-            Some(writes) => writes(&mut out, &Context { options, terminal }),
-            None => (command.run)(options, &mut |describe| {
-                output::write(&mut out, options, terminal, [command.columns, &[], &[]], describe).unwrap();
-            }),
-        };
+        let found = (command.run)(options, &mut |describe| {
+            output::write(&mut out, options, terminal, [command.columns, &[], &[]], describe).unwrap();
+        });
         match found {
             Ok(None) => {}
             Ok(Some(failure)) | Err(failure) => {

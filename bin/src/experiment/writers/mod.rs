@@ -2,7 +2,6 @@
 
 pub mod counters;
 pub mod csv;
-pub mod curve;
 pub mod distribution;
 pub mod facts;
 pub mod health;
@@ -10,9 +9,7 @@ pub mod json;
 pub mod lanes;
 pub mod order;
 pub mod pages;
-pub mod pairs;
 pub mod parallel;
-pub mod text;
 pub mod variants;
 pub mod window;
 

@@ -3,13 +3,21 @@
 //! Three passes: a coarse grid, refined where neighbouring points differ; the edge of
 //! the first-level cache; then rounds over all points until they are precise.
 
+pub mod levels;
+pub mod model;
+pub mod view;
+
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
+use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::units::{Bytes, PageSize};
 
+use self::view::View;
+use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
-use super::writers::{csv, curve, json};
+use crate::analysis::claims::Claims;
+use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
 use crate::engine::clock::Timer;
 use crate::engine::schedule::rotation::{Limits, Rotation};
@@ -17,6 +25,7 @@ use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
 use crate::plan::{self, duration, Scope};
+use crate::report::document::{Document, Part, Role};
 use crate::result::sample::Sample;
 use crate::result::{Extra, Point};
 use crate::sys::table::Table;
@@ -67,13 +76,8 @@ pub const CURVE: Experiment = Experiment {
         duration::rotation(options, machine, points, RUN_NS / points.len().max(1) as f64)
     },
     measure,
-    writers: &[
-        (Format::Text, curve::report),
-        (Format::Json, json::curve),
-        (Format::Csv, csv::matrix),
-        (Format::Svg, curve::picture),
-    ],
-    present: None,
+    writers: &[],
+    present: Some(present),
     columns: &[],
 };
 
@@ -237,4 +241,39 @@ fn refine(
         rotation.reach(session, COARSE_ROUNDS)?;
     }
     Ok(())
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let samples = || report.outcomes.iter().filter_map(Sample::of);
+    let analysis = Analysis::new(samples(), Claims::of(report.machine), report.extra.edge);
+    let mut fitted = [Sample::EMPTY; MAX_POINTS];
+    let mut count = 0;
+    for (slot, sample) in fitted.iter_mut().zip(samples().filter(|sample| analysis.is_fitted(sample))) {
+        *slot = sample;
+        count += 1;
+    }
+    let subtitle = point::subtitle(report.outcomes.first());
+    let view = View {
+        subtitle: subtitle.as_str(),
+        samples: fitted.get(..count).unwrap_or_default(),
+        analysis: &analysis,
+        reciprocal: report.options.reciprocal,
+    };
+    view.answer(document);
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every size was measured to the end."),
+        );
+    }
+    trust::line(document, report.warnings);
+    levels::remarks(document, &analysis);
+    levels::table(document, &analysis);
+    view.picture(document);
+    view.rows(document);
+    method::paragraphs(document, report);
+    levels::models(document, &analysis);
+    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    model::model(document, &analysis);
+    facts::circumstances(document, report);
 }
