@@ -32,8 +32,7 @@ impl Knees {
         in_cycles: bool,
         workspace: &mut Workspace,
     ) -> Knees {
-        let mut knees =
-            Knees { knees: [PageKnee::default(); MAX_LEVELS], count: 0, looked: false };
+        let mut knees = Knees { knees: [PageKnee::default(); MAX_LEVELS], count: 0, looked: false };
         let mut points = [Point::default(); 64];
         let sparse = samples.filter(|sample| sample.stride == PAGE);
         let points = collect(

@@ -186,7 +186,8 @@ mod tests {
         for rise in [Rise::Share, Rise::Law(Law::Coloured(8)), Rise::Law(Law::ColouredRandom(8))] {
             let step = |ln_capacity| Step { ln_capacity, rise };
             for ln_size in [9.5, 10.1, 10.2, 11.0] {
-                let difference = step(capacity + nudge).missing(exp(ln_size)) - step(capacity).missing(exp(ln_size));
+                let difference =
+                    step(capacity + nudge).missing(exp(ln_size)) - step(capacity).missing(exp(ln_size));
                 let slope = step(capacity).slope(ln_size);
                 assert!((difference / nudge - slope).abs() < 2e-2, "{rise:?} at {ln_size}: {slope}");
             }

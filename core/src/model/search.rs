@@ -344,7 +344,8 @@ impl Search {
             let step = Step { ln_capacity: half - ratio, rise };
             let value = settled.residual(self, &step);
             // The worst of those kept makes room for a better one.
-            if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0)) {
+            if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0))
+            {
                 if value < worst.0 {
                     *worst = (value, step);
                 }
@@ -371,7 +372,14 @@ impl Search {
     }
 
     /// The place of a step near the given one at which the residual is least, and the residual.
-    fn place(&self, settled: &Settled<'_>, curve: &Curve, index: usize, step: Step, reach: f64) -> (f64, Step) {
+    fn place(
+        &self,
+        settled: &Settled<'_>,
+        curve: &Curve,
+        index: usize,
+        step: Step,
+        reach: f64,
+    ) -> (f64, Step) {
         let mut best = (f64::INFINITY, step);
         let mut width = reach;
         for _ in 0..NARROWINGS {

@@ -33,7 +33,11 @@ pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, F
 /// # Errors
 ///
 /// As [`fit_mixture`], and more than [`MAX_LEVELS`] capacities or one that is not positive.
-pub fn fit_reported(points: &[Point], capacities: &[f64], workspace: &mut Workspace) -> Result<Fit, FitError> {
+pub fn fit_reported(
+    points: &[Point],
+    capacities: &[f64],
+    workspace: &mut Workspace,
+) -> Result<Fit, FitError> {
     if capacities.len() > MAX_LEVELS {
         return Err(FitError::TooManyLevels { found: capacities.len() });
     }

@@ -17,10 +17,9 @@ fn a_flat_curve_has_no_level() {
                 Point::new(4096.0 * 2f64.powf(f64::from(i) / 8.0), 5.7 * (1.0 + noise * random.gaussian()))
             })
             .collect();
-        for fit in [
-            fit_mixture(&points, &mut workspace).unwrap(),
-            fit_stair(&points, None, &mut workspace).unwrap(),
-        ] {
+        for fit in
+            [fit_mixture(&points, &mut workspace).unwrap(), fit_stair(&points, None, &mut workspace).unwrap()]
+        {
             assert_eq!(fit.levels().len(), 0, "{fit:?}");
             assert!((fit.memory.value / 5.7 - 1.0).abs() < 0.01);
             assert!((fit.evaluate(1e6) / 5.7 - 1.0).abs() < 0.01);
@@ -41,9 +40,8 @@ fn a_falling_curve_has_no_level_either() {
 fn what_is_no_curve_is_refused() {
     let mut workspace = Workspace::new();
     let good = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|k| Point::new(k * KIB, 1.0 + k));
-    let mixture = |points: &[Point], workspace: &mut Workspace| {
-        fit_mixture(points, workspace).map(|fit| fit.bic)
-    };
+    let mixture =
+        |points: &[Point], workspace: &mut Workspace| fit_mixture(points, workspace).map(|fit| fit.bic);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
         let mut points = good;
         points[3].latency = bad;

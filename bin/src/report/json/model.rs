@@ -145,7 +145,8 @@ const fn name(law: Law) -> &'static str {
     match law {
         Law::InTurn(_) => "least recently used",
         Law::Coloured(_) => "least recently used, random pages",
-        Law::Placed(_) => "least recently used, few random pages",
+        Law::Soft(_) => "logistic",
+        Law::Placed(..) => "least recently used, few random pages",
         Law::Random(_) => "random",
         Law::ColouredRandom(_) => "random, random pages",
     }
