@@ -21,6 +21,10 @@ const APART: f64 = 1.5;
 
 /// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
 const UNUSED: f64 = 2.0;
+/// A plateau between two stages, from half of the first's misses to the onset of the next by so large a factor, weighs
+/// this much against one cache.
+const PLATEAU: f64 = 1.25;
+const PARTED: f64 = 1.0;
 /// What each stage's own distance from the reported size weighs beside that of the last.
 const STAGE: f64 = 0.1;
 
@@ -225,6 +229,7 @@ fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) 
             if let Some((previous, half)) = before {
                 match previous.cmp(&number) {
                     Ordering::Less => cost += off(previous, half) + UNUSED * f64::from(number - previous - 1),
+                    Ordering::Equal if level.onset > PLATEAU * half => cost += PARTED,
                     Ordering::Equal => {}
                     Ordering::Greater => cost = f64::INFINITY,
                 }
@@ -292,7 +297,7 @@ mod tests {
             capacity: Estimate { value: knee, ..Estimate::default() },
             onset: knee / 2.0,
             step: Estimate { value: step, ..Estimate::default() },
-            law: Some(Law::Coloured(4)),
+            law: Some(Law::Soft(4)),
             ..Level::default()
         };
         let stages = [
@@ -301,12 +306,12 @@ mod tests {
             stage(18.5 * MIB, 66.0),
             stage(67.0 * MIB, 16.0),
         ];
-        let (onset, knee) = (given_way(stages.iter(), ONSET), given_way(stages.iter(), HALF));
+        let (onset, half) = (given_way(stages.iter(), ONSET), given_way(stages.iter(), HALF));
         assert!((5.5 * MIB..7.0 * MIB).contains(&onset), "{onset}");
-        assert!((15.0 * MIB..18.5 * MIB).contains(&knee), "{knee}");
+        assert!((15.0 * MIB..18.5 * MIB).contains(&half), "{half}");
         let one = [stage(MIB, 10.0)];
         assert!((given_way(one.iter(), HALF) / MIB - 1.0).abs() < 1e-9);
-        assert!((given_way(one.iter(), ONSET) / (0.5 * MIB) - 1.0).abs() < 0.01);
+        assert!((given_way(one.iter(), ONSET) / MIB - 19f64.powf(-0.25)).abs() < 0.001);
     }
 
     #[test]

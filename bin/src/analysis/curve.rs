@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(numbers, [(1, false), (2, false), (3, true)]);
         for (cache, cycles) in caches.iter().zip([4.0, 14.0, 50.0]) {
             let found = cache.latency.value;
-            assert!((found / cycles - 1.0).abs() < 0.01, "{found} for {cycles}");
+            assert!((found / cycles - 1.0).abs() < 0.015, "{found} for {cycles}");
         }
         let memory = analysis.stair.unwrap().memory.value;
         assert!((analysis.nanoseconds(memory) - 125.0).abs() < 1.5, "{memory}");

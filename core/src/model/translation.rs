@@ -8,10 +8,15 @@
 //! Knows curves and fits, not pages of this system: whether "2 MiB pages" behave as such
 //! is for the caller to find out by measuring that second curve with them.
 
+use core::f64::consts::LN_2;
+
 use super::fit::{Cause, Fit, Level};
 use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
 use crate::units::Bytes;
+
+/// Steps that differ by a smaller share may be the same.
+const SAME_STEP: f64 = 0.15;
 
 /// A knee of the curve with one random line on each page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,8 +78,12 @@ impl Classification {
         // One line on each of so many pages: the cache gives way from its onset on, and the knee is only known to
         // lie between two measured numbers.
         let (low, high) = (knee.pages * self.line.0 as f64, knee.most.max(knee.pages) * self.line.0 as f64);
-        let factor = exp(self.tolerance);
-        levels.iter().any(|level| level.half * factor >= low && level.onset <= high * factor)
+        levels.iter().any(|level| {
+            // A step as high as the cache's own is the cache's, even where the knees lie an octave apart.
+            let alike = (knee.step - level.step.value).abs() <= SAME_STEP * level.step.value;
+            let factor = exp(if alike { LN_2 } else { self.tolerance });
+            level.half * factor >= low && level.onset <= high * factor
+        })
     }
 
     fn same(&self, one: f64, other: f64) -> bool {
