@@ -30,11 +30,11 @@ use engine::session::{Findings, Session};
 use engine::{placement, prefetch_audit, self_test};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::command::Context;
-use experiment::interface::Experiment;
+use experiment::interface::Writer;
 use experiment::writers::{self, Report};
-use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
-use options::{Format, Options, When};
+use options::{Help, Options, When};
 use report::terminal::Terminal;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
@@ -55,11 +55,11 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 #[inline(never)]
 fn obey(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
-    let options = match options::parse(arguments, &DESCRIPTORS) {
+    let options = match options::parse(arguments, &DESCRIPTORS, &FORMATS) {
         Ok(options) => options,
         Err(error) => return fail(&mut messages, &error.into()),
     };
-    let result = if options.help || options.version {
+    let result = if options.help.is_some() || options.version {
         tell(&options)
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
@@ -102,10 +102,13 @@ fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
 fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     let mut out = sink(options)?;
     // A write that fails is remembered by the sink, and told by `finish`.
+    let help = options.help.unwrap_or(Help::Long);
     let _ = match (options.version, options.experiment.named) {
         (true, _) => options::write_version(&mut out),
-        (false, true) => options::write_experiment_help(&mut out, options.experiment.descriptor),
-        (false, false) => options::write_help(&mut out, &DESCRIPTORS),
+        (false, true) => {
+            options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS)
+        }
+        (false, false) => options::write_help(&mut out, help, &DESCRIPTORS, &FORMATS),
     };
     finish(out, options)
 }
@@ -156,6 +159,8 @@ fn perform<'a>(
     messages: &mut Messages,
 ) -> Result<(), Failure<'a>> {
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
+    let known = experiment.writers.iter().find(|(name, _)| *name == options.format.name);
+    let writer: Writer = known.map(|&(_, writer)| writer).ok_or(options.no_such_output())?;
     let mut out = sink(options)?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
@@ -205,7 +210,8 @@ fn perform<'a>(
         drop(out);
         Ok(())
     } else {
-        write(&mut out, experiment, options.format, &report);
+        // A write that fails is remembered by the sink, and told by `finish`.
+        let _ = writer(&mut out, &report);
         finish(out, options)
     };
     // Messages drop their errors: there is nobody left to tell.
@@ -221,7 +227,7 @@ fn audit<'a>(
     health: &mut result::Health,
     findings: &Findings<'a>,
 ) -> Result<(), Failure<'a>> {
-    let told = !(session.options.quiet && session.options.format == Format::Text);
+    let told = !(session.options.quiet && session.options.format.name == "text");
     if !told || findings.interrupted {
         return Ok(());
     }
@@ -232,13 +238,6 @@ fn audit<'a>(
         Err(error) => return Err(error),
     }
     Ok(())
-}
-
-fn write(out: &mut Sink, experiment: &Experiment, format: Format, report: &Report<'_, '_>) {
-    if let Some((_, writer)) = experiment.writers.iter().find(|(known, _)| *known == format) {
-        // A write that fails is remembered by the sink, and told by `finish`.
-        let _ = writer(out, report);
-    }
 }
 
 /// The end of a run whose result has been written.

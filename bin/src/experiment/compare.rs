@@ -6,27 +6,20 @@ use super::command::{Command, Context};
 use super::writers::comparison::View;
 use crate::analysis::comparison::Comparison;
 use crate::error::{Failure, SavedError};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::saved::{self, Saved};
 
 /// The command that compares.
 pub const COMPARE: Command = Command {
     descriptor: Descriptor {
         name: "compare",
-        summary: "two saved results of one experiment side by side",
-        details: "A and B are results saved with --json or --csv, or tables of bytes and nanoseconds. Every point \
-                  that both have is set side by side, with the ratio and whether it is beyond the threshold and \
-                  both confidence intervals. Exit status 5 where B is slower: at one point of a few, or at more \
-                  than a tenth of many.",
-        flags: FlagSet::of(&[
-            FlagId::Threshold,
-            FlagId::Format,
-            FlagId::Json,
-            FlagId::Output,
-            FlagId::Quiet,
-            FlagId::Color,
-        ]),
-        formats: &[Format::Text, Format::Json, Format::Svg],
+        summary: "is B slower than A? two saved results",
+        details: "A and B are results saved with --json or --csv, or tables of bytes and nanoseconds. The \
+                  table has each point that both have, with the ratio, and whether it exceeds the \
+                  threshold and both intervals. The exit status is 5 if B is slower: at one point of a \
+                  few, or at more than a tenth of many.",
+        flags: FlagSet::of(&[FlagId::Threshold]),
+        picture: true,
         operands: Operands { names: "A B", least: 2, most: 2 },
     },
     run,
@@ -55,14 +48,15 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
         slower_by,
         threshold: options.threshold,
     };
-    if options.format == Format::Svg && !view.is_curve() {
+    if options.format.name == "svg" && !view.is_curve() {
         return Err(refused("there is no picture of results that are not curves"));
     }
     // A write that fails is remembered by the sink.
-    let _ = match options.format {
-        Format::Json => view.json(out),
-        Format::Svg => view.svg(out),
-        Format::Text | Format::Csv => text(out, &view, context),
+    let _ = match options.format.name {
+        "json" => view.json(out),
+        "svg" => view.svg(out),
+        "text" => text(out, &view, context),
+        _ => return Err(options.no_such_output().into()),
     };
     Ok(slower_by.map(|by| Failure::Slower { by, threshold: options.threshold }))
 }

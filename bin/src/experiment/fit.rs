@@ -9,7 +9,7 @@ use super::writers::curve::view::View;
 use super::writers::json;
 use crate::analysis::curve::Analysis;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::result::sample::Sample;
 use crate::saved::{self, Saved};
 use crate::sys::table::Table;
@@ -18,19 +18,11 @@ use crate::sys::table::Table;
 pub const FIT: Command = Command {
     descriptor: Descriptor {
         name: "fit",
-        summary: "the levels that a saved curve shows",
-        details:
-            "FILE is a curve saved with --json or --csv, or two columns of bytes and nanoseconds from any \
-                  other tool. The number of levels is chosen by the points.",
-        flags: FlagSet::of(&[
-            FlagId::Format,
-            FlagId::Json,
-            FlagId::Output,
-            FlagId::Quiet,
-            FlagId::Color,
-            FlagId::Reciprocal,
-        ]),
-        formats: &[Format::Text, Format::Json, Format::Svg],
+        summary: "cache sizes and latencies from a saved curve",
+        details: "FILE is a curve saved with --json or --csv, or two columns of bytes and nanoseconds \
+                  from another tool. The number of levels follows from the points.",
+        flags: FlagSet::of(&[FlagId::Reciprocal]),
+        picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1 },
     },
     run,
@@ -59,10 +51,11 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
         reciprocal: options.reciprocal,
     };
     // A write that fails is remembered by the sink.
-    let _ = match options.format {
-        Format::Json => json::fit(out, &view),
-        Format::Svg => view.svg(out),
-        Format::Text | Format::Csv => text(out, &view, context),
+    let _ = match options.format.name {
+        "json" => json::fit(out, &view),
+        "svg" => view.svg(out),
+        "text" => text(out, &view, context),
+        _ => return Err(options.no_such_output().into()),
     };
     Ok(None)
 }

@@ -7,7 +7,7 @@ use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Descriptor, Format, Options};
+use crate::options::{Descriptor, Options};
 use crate::plan::duration::Range;
 use crate::result::Point;
 use crate::sys::table::Table;
@@ -26,8 +26,8 @@ pub struct Experiment {
     pub takes: fn(&Options<'_>, &Machine, &[Point]) -> Range,
     /// Points to findings.
     pub measure: for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point]) -> Result<Findings<'a>, Failure<'a>>,
-    /// How findings are written.
-    pub writers: &'static [(Format, Writer)],
+    /// How findings are written, by the name of the format.
+    pub writers: &'static [(&'static str, Writer)],
 }
 
 /// What makes a plan: gives every point to the last argument.

@@ -5,7 +5,7 @@ use super::writers::{csv, json, pairs, text};
 use crate::engine::schedule::sweep;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::{self, duration, Scope};
 use crate::result::Point;
 use crate::sys::table::Table;
@@ -14,11 +14,10 @@ use crate::sys::table::Table;
 pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
-        summary: "idle latency of every initiator node to every target node",
-        details:
-            "One line a pair: the mean latency of a dependent load, median over rounds, in TSC cycles and \
-                  nanoseconds. Then how far remote memory is, which pages were obtained, and how it is known \
-                  that the memory was where it had to be.",
+        summary: "idle latency from node to node",
+        details: "One line for each pair of nodes: the latency of a load that waits for the one before, \
+                  in TSC cycles and nanoseconds. Then how much slower remote memory is, which pages were \
+                  obtained, and the proof that the memory was in its place.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[
             FlagId::Size,
             FlagId::Order,
@@ -27,18 +26,13 @@ pub const MATRIX: Experiment = Experiment {
             FlagId::Seed,
             FlagId::Heatmap,
         ])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
     takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
     measure: sweep::run,
-    writers: &[
-        (Format::Text, text::matrix),
-        (Format::Json, json::matrix),
-        (Format::Csv, csv::matrix),
-        (Format::Svg, pairs::picture),
-    ],
+    writers: &[("text", text::matrix), ("json", json::matrix), ("csv", csv::matrix), ("svg", pairs::picture)],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

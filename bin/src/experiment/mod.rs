@@ -18,7 +18,7 @@ pub mod writers;
 use command::Command;
 use interface::Experiment;
 
-use crate::options::Descriptor;
+use crate::options::{Descriptor, FormatName};
 
 /// Every experiment; the first is the default.
 pub static EXPERIMENTS: [&Experiment; 9] = [
@@ -35,6 +35,14 @@ pub static EXPERIMENTS: [&Experiment; 9] = [
 
 /// Every command on saved results.
 pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
+
+/// Every format; the first is the default.
+pub static FORMATS: [FormatName; 4] = [
+    FormatName { name: "text", extension: "txt", needs_picture: false },
+    FormatName { name: "json", extension: "json", needs_picture: false },
+    FormatName { name: "csv", extension: "csv", needs_picture: false },
+    FormatName { name: "svg", extension: "svg", needs_picture: true },
+];
 
 /// What the command line must know of them: first the experiments, then the commands.
 pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [

@@ -30,13 +30,18 @@ impl Group {
     pub const ALL: [Group; 6] =
         [Group::Placement, Group::Chain, Group::Sampling, Group::Verdict, Group::Output, Group::General];
 
+    /// Returns whether its options change what is measured.
+    pub(super) const fn is_of_measuring(self) -> bool {
+        matches!(self, Group::Placement | Group::Chain | Group::Sampling)
+    }
+
     /// The heading.
     #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
             Group::Placement => "Placement",
-            Group::Chain => "Working set and chain",
-            Group::Sampling => "Sampling",
+            Group::Chain => "Working set and order",
+            Group::Sampling => "Measurement",
             Group::Verdict => "Verdict",
             Group::Output => "Output",
             Group::General => "General",
@@ -49,7 +54,7 @@ impl Group {
 pub struct ValueKind {
     /// As in `--size=SIZE`.
     pub name: &'static str,
-    /// What to type, as the object of "give".
+    /// What to type, as the object of "use".
     pub expects: &'static str,
 }
 
@@ -76,6 +81,8 @@ pub struct Flag {
     pub short: Option<u8>,
     /// Where it stands in the help.
     pub group: Group,
+    /// Whether the short help has it.
+    pub common: bool,
     /// What it means, in one line.
     pub help: &'static str,
     /// What holds without it; empty for a switch that is off.
@@ -93,7 +100,17 @@ impl Flag {
         group: Group,
         set: fn(&mut Options<'_>),
     ) -> Flag {
-        Flag { id, name, short: None, group, help: "", default: "", reason: "", set: Setter::Switch(set) }
+        Flag {
+            id,
+            name,
+            short: None,
+            group,
+            common: false,
+            help: "",
+            default: "",
+            reason: "",
+            set: Setter::Switch(set),
+        }
     }
 
     pub(super) const fn value(
@@ -104,11 +121,16 @@ impl Flag {
         set: SetValue,
     ) -> Flag {
         let set = Setter::Value(kind, set);
-        Flag { id, name, short: None, group, help: "", default: "", reason: "", set }
+        Flag { id, name, short: None, group, common: false, help: "", default: "", reason: "", set }
     }
 
     pub(super) const fn short(mut self, letter: u8) -> Flag {
         self.short = Some(letter);
+        self
+    }
+
+    pub(super) const fn common(mut self) -> Flag {
+        self.common = true;
         self
     }
 

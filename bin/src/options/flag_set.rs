@@ -1,6 +1,6 @@
 //! Names for the command-line options, and sets of them.
 //!
-//! Experiments use the sets to say which options bear on them; what an option
+//! Experiments use the sets to list the options that they have; what an option
 //! means is not known here.
 
 /// Every option, in the order of [`super::FLAGS`] and of the help text.
@@ -63,9 +63,8 @@ impl FlagSet {
         FlagId::Counters,
         FlagId::Strict,
         FlagId::DryRun,
-        FlagId::Progress,
     ]);
-    /// What is written, where to, and how it looks: for every experiment.
+    /// What is written, where to, and how it looks.
     pub const PRESENTATION: FlagSet = FlagSet::of(&[
         FlagId::Format,
         FlagId::Json,
@@ -73,12 +72,13 @@ impl FlagSet {
         FlagId::Output,
         FlagId::Quiet,
         FlagId::Verbose,
+        FlagId::Progress,
         FlagId::Color,
     ]);
     /// What every experiment that measures accepts.
-    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION);
-    /// Accepted without being listed by any experiment.
-    pub const ALWAYS: FlagSet = FlagSet::of(&[FlagId::Help, FlagId::Version]);
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING);
+    /// What every experiment accepts without listing it: wrappers need no case for each.
+    pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(FlagId::Help).with(FlagId::Version);
 
     /// The set of these options.
     #[must_use]

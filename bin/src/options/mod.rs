@@ -2,16 +2,19 @@
 //!
 //! Options are what was typed and is legal in itself. No system is asked here:
 //! whether a node exists, or a size fits, is for the plan and the placement.
-//! Which experiments exist is told by the caller, as a slice of [`Descriptor`].
+//! Which experiments and formats exist is told by the caller, as slices of [`Descriptor`] and [`FormatName`].
 
 mod choices;
 mod error;
 mod flag;
 mod flag_set;
 mod flags;
+mod format;
 mod help;
 mod nearest;
 mod parse;
+#[cfg(test)]
+pub mod plain;
 pub mod tokens;
 mod values;
 
@@ -23,12 +26,13 @@ use core::num::{NonZeroU32, NonZeroU64};
 use latency_core::cpulist::NodeSet;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
-pub use choices::{Choice, Format, Kernel, Order, Pages, When};
+pub use choices::{Choice, Kernel, Order, Pages, When};
 pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;
-pub use help::{write_experiment_help, write_help, write_markdown_table, write_version};
+pub use format::FormatName;
+pub use help::{write_experiment_help, write_help, write_version, Help};
 pub use parse::parse;
 pub use values::ValueError;
 
@@ -41,12 +45,20 @@ pub struct Descriptor {
     pub summary: &'static str,
     /// What it shows and how to read it; paragraphs are separated by `\n`.
     pub details: &'static str,
-    /// The options that bear on it; [`FlagSet::ALWAYS`] need not be listed.
+    /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
     pub flags: FlagSet,
-    /// The formats that it can be written in.
-    pub formats: &'static [Format],
+    /// Whether its result has a picture.
+    pub picture: bool,
     /// What it takes behind its name.
     pub operands: Operands,
+}
+
+impl Descriptor {
+    /// Returns whether its result can be written in `format`.
+    #[must_use]
+    pub const fn is_written_as(&self, format: &FormatName) -> bool {
+        self.picture || !format.needs_picture
+    }
 }
 
 /// The operands of an experiment: files, for the commands that read results.
@@ -54,7 +66,7 @@ pub struct Descriptor {
 pub struct Operands {
     /// Their names as in the usage line: `A B`. Empty for none.
     pub names: &'static str,
-    /// The smallest number that makes sense.
+    /// The smallest number of them.
     pub least: usize,
     /// The largest; not more than [`MAX_OPERANDS`].
     pub most: usize,
@@ -129,17 +141,19 @@ pub struct Options<'a> {
     pub counters: bool,
     /// By how much the second result may be slower, as a fraction of the first.
     pub threshold: f64,
-    /// Whether doubt is a failure.
+    /// Whether an unreliable result is a failure.
     pub strict: bool,
     /// Whether to print the plan and stop.
     pub dry_run: bool,
+    /// Every format there is.
+    pub formats: &'static [FormatName],
     /// What the result is written as.
-    pub format: Format,
+    pub format: &'static FormatName,
     /// The file for the result; `None` is standard output.
     pub output: Option<&'a [u8]>,
     /// Whether to draw the matrix.
     pub heatmap: bool,
-    /// Whether to draw accesses per second in place of latencies.
+    /// Whether to draw accesses per second.
     pub reciprocal: bool,
     /// Whether to print the results and nothing around them.
     pub quiet: bool,
@@ -149,8 +163,8 @@ pub struct Options<'a> {
     pub progress: When,
     /// Whether colours are used.
     pub color: When,
-    /// Whether the help text is all that is wanted.
-    pub help: bool,
+    /// The help text that is wanted instead of a run.
+    pub help: Option<Help>,
     /// Whether the version is all that is wanted.
     pub version: bool,
 }
@@ -172,9 +186,13 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// `experiment` with every option at its default.
+    /// Returns `experiment` with every option at its default, written in `format`.
     #[must_use]
-    pub const fn new(experiment: Selection) -> Self {
+    pub const fn new(
+        experiment: Selection,
+        formats: &'static [FormatName],
+        format: &'static FormatName,
+    ) -> Self {
         Options {
             experiment,
             operands: [&[]; MAX_OPERANDS],
@@ -201,7 +219,8 @@ impl<'a> Options<'a> {
             threshold: 0.03,
             strict: false,
             dry_run: false,
-            format: Format::Text,
+            formats,
+            format,
             output: None,
             heatmap: false,
             reciprocal: false,
@@ -209,9 +228,16 @@ impl<'a> Options<'a> {
             verbose: false,
             progress: When::Auto,
             color: When::Auto,
-            help: false,
+            help: None,
             version: false,
         }
+    }
+
+    /// Returns the refusal of a format that the experiment is not written in.
+    #[must_use]
+    pub const fn no_such_output(&self) -> UsageError<'a> {
+        let Options { format, formats, .. } = *self;
+        UsageError::NoSuchOutput { format, experiment: self.experiment.descriptor, formats }
     }
 
     /// What was typed behind the experiment's name, UTF-8 and not empty.

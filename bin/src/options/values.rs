@@ -9,6 +9,8 @@ use latency_core::cpulist::{ListError, NodeSet};
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
 use super::choices::Choice;
+use super::tokens::Escaped;
+use super::FormatName;
 
 /// Why a value was refused. `Display` gives the reason without the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +21,13 @@ pub enum ValueError<'a> {
     NotANumber,
     /// A number below zero.
     Negative,
-    /// A fraction where only a whole number makes sense.
+    /// A fraction where only a whole number is possible.
     NotWhole,
-    /// Zero where zero makes no sense.
+    /// Zero where more is needed.
     Zero,
     /// More than 64 bits hold.
     Overflow,
-    /// Outside the range that makes sense.
+    /// Outside the range that is possible.
     OutOfRange {
         /// The smallest that does.
         least: u64,
@@ -36,6 +38,13 @@ pub enum ValueError<'a> {
     TooFine,
     /// A size with a unit that is none.
     UnknownUnit,
+    /// A size with a decimal unit; binary ones are meant.
+    DecimalUnit {
+        /// What stands before the unit.
+        number: &'a [u8],
+        /// The first letter of the unit.
+        letter: u8,
+    },
     /// A size that is not a whole number of bytes.
     NotWholeBytes,
     /// A stride that would leave pointers unaligned.
@@ -44,6 +53,8 @@ pub enum ValueError<'a> {
     Straddling,
     /// None of the words that are possible.
     NotAChoice,
+    /// None of these formats.
+    NotAFormat(&'static [FormatName]),
     /// Not a list of node ids.
     List(ListError<'a>),
     /// A path that the kernel would take to end early.
@@ -57,15 +68,20 @@ impl fmt::Display for ValueError<'_> {
             ValueError::NotANumber => "not a number",
             ValueError::Negative => "it is negative",
             ValueError::NotWhole => "not a whole number",
-            ValueError::Zero => "zero makes no sense here",
+            ValueError::Zero => "it must be more than zero",
             ValueError::Overflow => "too large for 64 bits",
-            ValueError::OutOfRange { least, most } => return write!(out, "not within {least} to {most}"),
+            ValueError::OutOfRange { least, most } => return write!(out, "it must be {least} to {most}"),
             ValueError::TooFine => "too many decimal places",
             ValueError::UnknownUnit => "unknown unit",
+            ValueError::DecimalUnit { number, letter } => {
+                let (number, letter) = (Escaped(number), char::from(*letter));
+                return write!(out, "write {number}{letter} (= {number} {letter}iB)");
+            }
             ValueError::NotWholeBytes => "not a whole number of bytes",
-            ValueError::Unaligned => "a node holds a pointer, so it must be a multiple of 8 bytes",
-            ValueError::Straddling => "nodes must divide a cache line evenly, or begin one each",
+            ValueError::Unaligned => "pointers need a multiple of 8 bytes",
+            ValueError::Straddling => "a line must not be split unevenly",
             ValueError::NotAChoice => "no such choice",
+            ValueError::NotAFormat(_) => "no such format",
             ValueError::List(reason) => return reason.fmt(out),
             ValueError::HoldsNul => "it holds a NUL byte",
         })
@@ -118,16 +134,19 @@ pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
         .iter()
         .position(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'))
         .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    if number.is_empty() {
+    let (digits, unit) = text.split_at(end);
+    if digits.is_empty() {
         return Err(if text.is_empty() { ValueError::Empty } else { ValueError::NotANumber });
     }
-    let number = decimal(number)?;
+    let number = decimal(digits)?;
     let unit = unit.strip_prefix(b" ").unwrap_or(unit);
     let shift = match unit {
         [] | [b'b' | b'B'] => 0,
         [letter] => prefix(*letter)?,
         [letter, b'i' | b'I', b'b' | b'B'] => prefix(*letter)?,
+        [letter, b'b' | b'B'] if prefix(*letter).is_ok() => {
+            return Err(ValueError::DecimalUnit { number: digits, letter: letter.to_ascii_uppercase() });
+        }
         _ => return Err(ValueError::UnknownUnit),
     };
     let scaled = u128::from(number.digits) << shift;
