@@ -39,7 +39,7 @@ pub enum Pages {
 }
 
 impl Pages {
-    /// The unit in which the kernel maps them; base pages for what may or may not become huge.
+    /// Returns the unit in which the kernel maps them; base pages for what may or may not become huge.
     #[must_use]
     pub const fn page_size(self) -> PageSize {
         match self {
@@ -97,7 +97,7 @@ impl Choice for Kernel {
     const WORDS: &'static [(&'static str, Self)] = &[("pointer", Kernel::Pointer), ("index", Kernel::Index)];
 }
 
-/// Whether something is shown (`--progress`, `--color`).
+/// The condition on which something is shown (`--progress`, `--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
     /// Only on a terminal.

@@ -1,4 +1,4 @@
-//! What is wrong with what was asked for.
+//! Errors of the command line, each with its message.
 
 use core::fmt;
 

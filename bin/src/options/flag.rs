@@ -1,4 +1,4 @@
-//! What an option is: its name, its text, and the one function that applies it.
+//! The type of an option: its name, its text, and the one function that applies it.
 //!
 //! The options themselves are in [`super::FLAGS`].
 
@@ -15,11 +15,11 @@ pub enum Group {
     Placement,
     /// The working set and the way through it.
     Chain,
-    /// How long and how exactly.
+    /// Duration and precision of the measurement.
     Sampling,
-    /// What follows from a result.
+    /// Conclusions from a result.
     Verdict,
-    /// What is written, and where.
+    /// Format, target and look of the result.
     Output,
     /// Of every program.
     General,
@@ -35,7 +35,7 @@ impl Group {
         matches!(self, Group::Placement | Group::Chain | Group::Sampling)
     }
 
-    /// The heading.
+    /// Returns the heading.
     #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
@@ -54,14 +54,14 @@ impl Group {
 pub struct ValueKind {
     /// As in `--size=SIZE`.
     pub name: &'static str,
-    /// What to type, as the object of "use".
+    /// The text to type, as the object of "use".
     pub expects: &'static str,
 }
 
 /// Applies a value of the command line to the options.
 pub type SetValue = for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>;
 
-/// How an option changes [`Options`].
+/// The change that an option makes to [`Options`].
 #[derive(Clone, Copy)]
 pub enum Setter {
     /// An option without a value.
@@ -79,17 +79,17 @@ pub struct Flag {
     pub name: &'static str,
     /// Its one-letter form.
     pub short: Option<u8>,
-    /// Where it stands in the help.
+    /// Its heading in the help.
     pub group: Group,
-    /// Whether the short help has it.
+    /// True if the short help has it.
     pub common: bool,
-    /// What it means, in one line.
+    /// Its meaning, in one line.
     pub help: &'static str,
-    /// What holds without it; empty for a switch that is off.
+    /// Its default; empty for a switch that is off.
     pub default: &'static str,
     /// The reason for the default that lies in the hardware; may be empty.
     pub reason: &'static str,
-    /// What it does.
+    /// Its effect.
     pub set: Setter,
 }
 
@@ -149,7 +149,7 @@ impl Flag {
         self
     }
 
-    /// The kind of its value, if it has one.
+    /// Returns the kind of its value, if it has one.
     #[must_use]
     pub const fn kind(&self) -> Option<&'static ValueKind> {
         match self.set {
@@ -158,7 +158,7 @@ impl Flag {
         }
     }
 
-    /// Whether `typed`, dashes included, is this option.
+    /// Returns whether `typed`, dashes included, is this option.
     #[must_use]
     pub fn is_called(&self, typed: &[u8]) -> bool {
         match typed {

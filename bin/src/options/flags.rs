@@ -227,7 +227,7 @@ fn choose(options: &mut Options<'_>, name: &str) {
     options.format = FormatName::named(options.formats, name.as_bytes()).unwrap_or(options.format);
 }
 
-/// A count that is also a length of something held in memory.
+/// Reads a count that is also a length of something held in memory.
 fn small(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
     values::count(text, u64::from(most))?.try_into().map_err(|_| ValueError::Overflow)
 }

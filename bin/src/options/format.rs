@@ -9,7 +9,7 @@ pub struct FormatName {
     pub name: &'static str,
     /// The extension of its files, without the dot.
     pub extension: &'static str,
-    /// Whether only results with a picture can be written in it.
+    /// True if only results with a picture can be written in it.
     pub needs_picture: bool,
 }
 

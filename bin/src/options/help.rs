@@ -30,7 +30,7 @@ Examples:
   latency-bench curve --pages=2m -o curve.svg    a picture of the cache levels
 ";
 
-/// How much help is wanted.
+/// The length of a help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {
     /// The options that most people need (`-h`).
@@ -221,7 +221,7 @@ impl<'o> Column<'o> {
     }
 }
 
-/// Counts what passes through it; names are ASCII.
+/// A writer that counts bytes; names are ASCII.
 struct Counted<'o> {
     out: &'o mut dyn Write,
     written: usize,

@@ -1,8 +1,8 @@
-//! What was asked for, as plain data, and what an experiment accepts.
+//! The command line as plain data, and the options that an experiment accepts.
 //!
-//! Options are what was typed and is legal in itself. No system is asked here:
-//! whether a node exists, or a size fits, is for the plan and the placement.
-//! Which experiments and formats exist is told by the caller, as slices of [`Descriptor`] and [`FormatName`].
+//! Options are legal in themselves. No system is asked here: plan and placement
+//! find out if a node exists and if a size fits.
+//! The caller gives the experiments and formats, as slices of [`Descriptor`] and [`FormatName`].
 
 mod choices;
 mod error;
@@ -36,20 +36,20 @@ pub use help::{write_experiment_help, write_help, write_version, Help};
 pub use parse::parse;
 pub use values::ValueError;
 
-/// What the command line must know of one experiment.
+/// An experiment as the command line knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// The word that selects it.
     pub name: &'static str,
-    /// What it measures, in one line without a full stop.
+    /// The subject of its measurement, in one line without a full stop.
     pub summary: &'static str,
-    /// What it shows and how to read it; paragraphs are separated by `\n`.
+    /// Its output and how to read it; paragraphs are separated by `\n`.
     pub details: &'static str,
     /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
     pub flags: FlagSet,
-    /// Whether its result has a picture.
+    /// True if its result has a picture.
     pub picture: bool,
-    /// What it takes behind its name.
+    /// Its operands.
     pub operands: Operands,
 }
 
@@ -85,20 +85,20 @@ pub const MAX_OPERANDS: usize = 4;
 pub struct Selection {
     /// Its place in the slice that [`parse`] was given.
     pub index: usize,
-    /// What it accepts.
+    /// Its descriptor.
     pub descriptor: &'static Descriptor,
-    /// Whether it was named, or is the first one for want of a name.
+    /// True if it was named; the first one runs without a name.
     pub named: bool,
 }
 
-/// What was asked for. `None` leaves the choice to the plan.
+/// The options of one run. `None` leaves the choice to the plan.
 ///
 /// `'a` is the life of the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// What to run.
+    /// The experiment to run.
     pub experiment: Selection,
-    /// What was typed behind its name; see [`Options::operands`].
+    /// Its operands; see [`Options::operands`].
     operands: [&'a [u8]; MAX_OPERANDS],
     operand_count: usize,
     /// Every option that was typed.
@@ -137,46 +137,46 @@ pub struct Options<'a> {
     pub time_limit: Picoseconds,
     /// Hops before the first trial; zero measures cold.
     pub warmup_iters: Option<u64>,
-    /// Whether hardware counters are wanted.
+    /// True if hardware counters are wanted.
     pub counters: bool,
-    /// By how much the second result may be slower, as a fraction of the first.
+    /// The excess that `compare` allows, as a fraction of the first result.
     pub threshold: f64,
-    /// Whether an unreliable result is a failure.
+    /// True if an unreliable result is a failure.
     pub strict: bool,
-    /// Whether to print the plan and stop.
+    /// True to print the plan and stop.
     pub dry_run: bool,
     /// Every format there is.
     pub formats: &'static [FormatName],
-    /// What the result is written as.
+    /// The format of the result.
     pub format: &'static FormatName,
     /// The file for the result; `None` is standard output.
     pub output: Option<&'a [u8]>,
-    /// Whether to draw the matrix.
+    /// True to draw the matrix.
     pub heatmap: bool,
-    /// Whether to draw accesses per second.
+    /// True to plot accesses per second.
     pub reciprocal: bool,
-    /// Whether to print the results and nothing around them.
+    /// True to print only the result.
     pub quiet: bool,
-    /// Whether to say everything that is known.
+    /// True to print everything, notes included.
     pub verbose: bool,
-    /// Whether progress is shown.
+    /// The condition for showing progress.
     pub progress: When,
-    /// Whether colours are used.
+    /// The condition for using colours.
     pub color: When,
     /// The help text that is wanted instead of a run.
     pub help: Option<Help>,
-    /// Whether the version is all that is wanted.
+    /// True if only the version is wanted.
     pub version: bool,
 }
 
 impl<'a> Options<'a> {
-    /// How long a point may take, in nanoseconds.
+    /// Returns the time limit of a point, in nanoseconds.
     #[must_use]
     pub const fn point_limit_ns(&self) -> f64 {
         self.time_limit.0 as f64 / 1e3
     }
 
-    /// How long all points together may take that take `usual_ns` where no limit for each is given.
+    /// Returns the time limit of all points together: `usual_ns`, unless there is one for each point.
     #[must_use]
     pub const fn run_limit_ns(&self, usual_ns: f64) -> f64 {
         if self.given.contains(FlagId::TimeLimit) {
@@ -240,7 +240,7 @@ impl<'a> Options<'a> {
         UsageError::NoSuchOutput { format, experiment: self.experiment.descriptor, formats }
     }
 
-    /// What was typed behind the experiment's name, UTF-8 and not empty.
+    /// Returns the operands, UTF-8 and not empty.
     #[must_use]
     pub fn operands(&self) -> &[&'a [u8]] {
         self.operands.get(..self.operand_count).unwrap_or(&[])

@@ -1,4 +1,4 @@
-//! From tokens to options: which is which, then what may stand together.
+//! From tokens to options, then checks of the options together.
 
 use latency_core::units::PageSize;
 
@@ -129,7 +129,7 @@ fn apply<'a>(
     Ok(())
 }
 
-/// What no single argument shows: options that do not belong here, or not together.
+/// Checks what no single argument shows: options that do not belong here, or not together.
 fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Result<(), UsageError<'a>> {
     let experiment = options.experiment.descriptor;
     let accepted = experiment.flags.union(FlagSet::ALWAYS);
@@ -156,7 +156,7 @@ fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Resul
     }
 }
 
-/// Whether there are chains of the sizes that were typed.
+/// Checks that there are chains of the sizes that were typed.
 fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let (stride, page) = (options.stride, PageSize::Small.bytes());
     let page_local = options.order == Order::PageLocal;

@@ -88,7 +88,7 @@ impl fmt::Display for ValueError<'_> {
     }
 }
 
-/// A whole number, zero included.
+/// Reads a whole number, zero included.
 ///
 /// # Errors
 /// Whatever is not digits, or does not fit.
@@ -99,7 +99,7 @@ pub fn integer(text: &[u8]) -> Result<u64, ValueError<'_>> {
     }
 }
 
-/// A whole number from 1 to `most`.
+/// Reads a whole number from 1 to `most`.
 ///
 /// # Errors
 /// As [`integer`]; zero, or more than `most`.
@@ -111,7 +111,7 @@ pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
     }
 }
 
-/// The number of a CPU.
+/// Reads the number of a CPU.
 ///
 /// # Errors
 /// As [`integer`]; beyond the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
@@ -122,7 +122,7 @@ pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
     }
 }
 
-/// A size in bytes: digits, perhaps with a fraction, and a binary unit.
+/// Reads a size in bytes: digits, perhaps with a fraction, and a binary unit.
 ///
 /// The units are K, M, G and T, also as KiB and so on, in either case; a space
 /// before them is allowed, so that what the tool prints can be typed again.
@@ -171,7 +171,7 @@ fn prefix(letter: u8) -> Result<u32, ValueError<'static>> {
     }
 }
 
-/// A distance between nodes: a [`size`] that keeps pointers aligned to 8 bytes,
+/// Reads the spacing of elements: a [`size`] that keeps pointers aligned to 8 bytes,
 /// and at the same places of every cache line.
 ///
 /// The second half of a line arrives later than the first, so that a stride
@@ -187,7 +187,7 @@ pub fn stride(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     }
 }
 
-/// A percentage of at most 100, `%` allowed behind it, as a fraction of 1.
+/// Reads a percentage of at most 100, `%` allowed behind it, as a fraction of 1.
 ///
 /// # Errors
 /// No number, more than 100, zero unless allowed, more than six decimal places.
@@ -200,7 +200,7 @@ pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>
     }
 }
 
-/// Seconds, `s` allowed behind them.
+/// Reads seconds, `s` allowed behind them.
 ///
 /// # Errors
 /// No number, zero, more than nine decimal places, more than 100 days.
@@ -215,7 +215,7 @@ pub fn seconds(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
     }
 }
 
-/// One of a few words.
+/// Reads one of a few words.
 ///
 /// # Errors
 /// None of them.
@@ -223,7 +223,7 @@ pub fn choice<C: Choice>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
 
-/// A list of node ids such as `0,2-3`.
+/// Reads a list of node ids such as `0,2-3`.
 ///
 /// # Errors
 /// Whatever [`NodeSet::parse_list`] refuses.
@@ -234,7 +234,7 @@ pub fn nodes(text: &[u8]) -> Result<NodeSet, ValueError<'_>> {
     NodeSet::parse_list(text).map_err(ValueError::List)
 }
 
-/// A path of a file.
+/// Reads a path of a file.
 ///
 /// # Errors
 /// Empty, or with a NUL byte inside.
@@ -254,7 +254,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The value times `10^places`.
+    /// Returns the value times `10^places`.
     fn scaled(self, places: u32) -> Result<u64, ValueError<'static>> {
         let missing = places.checked_sub(self.places).ok_or(ValueError::TooFine)?;
         self.digits.checked_mul(10u64.pow(missing)).ok_or(ValueError::Overflow)

@@ -7,7 +7,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// One of each, in the order of the enumeration.
+/// Returns one of each, in the order of the enumeration.
 fn every() -> Vec<Warning> {
     let (node, from, to, size) = (NodeId(1), NodeId(0), NodeId(1), Bytes(256 << 20));
     let (least, most) = (Hertz(3_000_000_000), Hertz(4_000_000_000));
