@@ -34,9 +34,9 @@ use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::dry_run;
 use experiment::facts::Report;
 use experiment::output;
-use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
-use options::{Format, Options, When};
+use options::{Help, Options, When};
 use report::terminal::Terminal;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
@@ -57,11 +57,11 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 #[inline(never)]
 fn obey(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
-    let options = match options::parse(arguments, &DESCRIPTORS) {
+    let options = match options::parse(arguments, &DESCRIPTORS, &FORMATS) {
         Ok(options) => options,
         Err(error) => return fail(&mut messages, &error.into()),
     };
-    let result = if options.help || options.version {
+    let result = if options.help.is_some() || options.version {
         tell(&options)
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
@@ -104,10 +104,13 @@ fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
 fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     let mut out = sink(options)?;
     // A write that fails is remembered by the sink, and told by `finish`.
+    let help = options.help.unwrap_or(Help::Long);
     let _ = match (options.version, options.experiment.named) {
         (true, _) => options::write_version(&mut out),
-        (false, true) => options::write_experiment_help(&mut out, options.experiment.descriptor),
-        (false, false) => options::write_help(&mut out, &DESCRIPTORS),
+        (false, true) => {
+            options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS)
+        }
+        (false, false) => options::write_help(&mut out, help, &DESCRIPTORS, &FORMATS),
     };
     finish(out, options)
 }
@@ -228,7 +231,7 @@ fn perform<'a>(
             }
             None => {
                 let mut writers = experiment.writers.iter();
-                if let Some((_, writer)) = writers.find(|(known, _)| *known == options.format) {
+                if let Some((_, writer)) = writers.find(|(known, _)| *known == options.format.name) {
                     let _ = writer(&mut out, &report);
                 }
             }
@@ -248,7 +251,7 @@ fn audit<'a>(
     health: &mut result::Health,
     findings: &Findings<'a>,
 ) -> Result<(), Failure<'a>> {
-    let told = !(session.options.quiet && session.options.format == Format::Text);
+    let told = !(session.options.quiet && session.options.format.name == "text");
     if !told || findings.interrupted {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use crate::engine::schedule::sweep;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::single_hops::Singles;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::{duration, Scope};
 use crate::result::Point;
 
@@ -18,27 +18,30 @@ use crate::result::Point;
 pub const DISTRIBUTION: Experiment = Experiment {
     descriptor: Descriptor {
         name: "distribution",
-        summary: "how long single hops take: percentiles, histogram, interruptions, refresh",
-        details: "Every hop between two stamps of the time-stamp counter, in turn with stamps around nothing, \
-                  whose mean is subtracted, and with the batches that `matrix` times. Without --cpunode and \
-                  --memnode, from the first node to its own memory.\n\
-                  Hops that an interrupt or another task made long stand apart: they are told from slow memory by \
-                  a loop that touches none, and by the kernel's count of context switches. Slow hops are searched \
-                  for the period of DRAM refresh.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(
-            &[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed],
-        )),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "percentiles of single accesses: p50 to p99.99",
+        details: "Each load is timed alone, and the cost of timing is subtracted. Batches, as `matrix` \
+                  times them, check the mean. Without --cpunode and --memnode, the first node loads from \
+                  its own memory.\nLoads that an interrupt or another task made long are counted apart: a \
+                  loop without loads and the kernel's count of context switches tell them from slow \
+                  memory. A search for the period of DRAM refresh follows.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[
+            FlagId::Size,
+            FlagId::Order,
+            FlagId::Stride,
+            FlagId::Kernel,
+            FlagId::Seed,
+        ])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
     takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
     measure,
     writers: &[
-        (Format::Text, distribution::text),
-        (Format::Json, distribution::json),
-        (Format::Csv, distribution::csv),
-        (Format::Svg, distribution::svg),
+        ("text", distribution::text),
+        ("json", distribution::json),
+        ("csv", distribution::csv),
+        ("svg", distribution::svg),
     ],
     present: None,
     columns: &[],

@@ -7,7 +7,7 @@ use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Descriptor, Format, Options};
+use crate::options::{Descriptor, Options};
 use crate::plan::duration::Range;
 use crate::report::document::{Document, Field};
 use crate::result::Point;
@@ -30,8 +30,8 @@ pub struct Experiment {
     pub takes: fn(&Options<'_>, &Machine, &[Point]) -> Range,
     /// Points to findings.
     pub measure: for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point]) -> Result<Findings<'a>, Failure<'a>>,
-    /// How findings are written.
-    pub writers: &'static [(Format, Writer)],
+    /// How findings are written, by the name of the format.
+    pub writers: &'static [(&'static str, Writer)],
     /// How findings are described; takes the place of writers.
     pub present: Option<Present>,
     /// The columns that its points have besides those of every point.

@@ -13,7 +13,7 @@ use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Conclusion,
 use crate::engine::schedule::sweep;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::{self, duration, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
@@ -26,11 +26,10 @@ use crate::sys::table::Table;
 pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
-        summary: "idle latency of every initiator node to every target node",
-        details:
-            "One line a pair: the mean latency of a dependent load, median over rounds, in TSC cycles and \
-                  nanoseconds. Then how far remote memory is, which pages were obtained, and how it is known \
-                  that the memory was where it had to be.",
+        summary: "idle latency from node to node",
+        details: "One line for each pair of nodes: the latency of a load that waits for the one before, \
+                  in TSC cycles and nanoseconds. Then how much slower remote memory is, which pages were \
+                  obtained, and the proof that the memory was in its place.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[
             FlagId::Size,
             FlagId::Order,
@@ -39,7 +38,7 @@ pub const MATRIX: Experiment = Experiment {
             FlagId::Seed,
             FlagId::Heatmap,
         ])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
@@ -105,7 +104,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         grid(document, report, &nodes);
     }
     rows(document, report);
-    if report.options.heatmap || report.options.format == Format::Svg {
+    if report.options.heatmap || report.options.format.name == "svg" {
         picture(document, report, &nodes);
     }
     method::paragraphs(document, report);

@@ -9,7 +9,7 @@ use crate::engine::clock::Timer;
 use crate::engine::orders;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::duration::{self, Walks};
 use crate::plan::single;
 use crate::result::Point;
@@ -24,14 +24,12 @@ const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 pub const ORDER: Experiment = Experiment {
     descriptor: Descriptor {
         name: "order",
-        summary: "the same nodes walked in random, sequential and backward order",
-        details: "256 MiB of 64-byte nodes, 20 million hops in each order, over a chain just written (cold) and after \
-                  a pass of warm-up; then the same nodes as independent loads in address order, none of which waits \
-                  for another. What the ratios mean for a linked structure against an array.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(
-            &[FlagId::Size, FlagId::Stride, FlagId::Seed],
-        )),
-        formats: &[Format::Text, Format::Json, Format::Csv],
+        summary: "random, address and backward order, and a scan",
+        details: "256 MiB of 64-byte lines, 20 million loads in each order, first just after the chain \
+                  was written (cold), then after a first pass. The scan loads the same lines in address \
+                  order without waiting. The ratios compare a linked structure with an array.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Stride, FlagId::Seed])),
+        picture: false,
         operands: Operands::NONE,
     },
     plan,
@@ -40,7 +38,7 @@ pub const ORDER: Experiment = Experiment {
         duration::orders(options, machine, points, &walks)
     },
     measure,
-    writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, order::csv)],
+    writers: &[("text", order::text), ("json", order::json), ("csv", order::csv)],
     present: None,
     columns: &[],
 };

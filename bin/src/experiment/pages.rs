@@ -10,7 +10,7 @@ use crate::engine::clock::Timer;
 use crate::engine::schedule::kinds;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
 use crate::plan::duration::{self, Range};
 use crate::plan::single;
 use crate::result::{chain, Point};
@@ -26,26 +26,20 @@ const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Hug
 pub const PAGES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "pages",
-        summary: "random walks on 4 KiB, transparent huge, 2 MiB and 1 GiB pages",
-        details: "At working sets from the reach of the first-level TLB to the default size: nanoseconds for each kind \
-                  of page, and the share of translation as the difference to the largest pages; what orders that stay \
-                  within a page save; and the translation buffers themselves, by chases over one random line on each \
-                  of ever more pages. Kinds that cannot be had are shown with the reason; with --pages that kind and \
-                  4 KiB alone.",
-        flags: FlagSet::MEASURING
-            .union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "what huge pages save: 4 KiB, THP, 2 MiB, 1 GiB",
+        details: "Random loads on each kind of page, from the reach of the first-level TLB to the default \
+                  size: nanoseconds, and the share of page walks, which is the difference to the largest \
+                  pages. Then what orders that stay within a page save, and the sizes of the TLBs. Kinds \
+                  of pages that are not available are named with the reason. With --pages only that kind \
+                  and 4 KiB are measured.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
     takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS) + CLOSER,
     measure,
-    writers: &[
-        (Format::Text, pages::text),
-        (Format::Json, pages::json),
-        (Format::Csv, csv::matrix),
-        (Format::Svg, pages::picture),
-    ],
+    writers: &[("text", pages::text), ("json", pages::json), ("csv", csv::matrix), ("svg", pages::picture)],
     present: None,
     columns: &[],
 };

@@ -4,31 +4,30 @@ use super::interface::{self, Experiment};
 use super::writers::parallel;
 use crate::engine::schedule::lanes;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::{self, duration};
 
 /// Inverse throughput against the number of chains.
 pub const PARALLEL: Experiment = Experiment {
     descriptor: Descriptor {
         name: "parallel",
-        summary: "loads in flight: 1 to 64 independent chains side by side",
-        details: "The inverse throughput of random loads from 1 to 64 chains that set out at equal distances on \
-                  one cycle, in half of the L2, a third of the L3 and memory, or in --size alone. Loads in flight \
-                  follow by Little's law: the time of a load that is alone over the time for each of many. Where \
-                  they grow no more in the L3, the fill buffers are full.",
-        flags: FlagSet::MEASURING
-            .union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "random loads in 1 to 64 chains at the same time",
+        details: "Time per load with 1 to 64 independent chains, in half of the L2, a third of the L3 and \
+                  memory, or in --size alone. The number of misses in flight follows by Little's law: the \
+                  latency of one chain divided by the time per load of many. Its limit is that of the \
+                  core.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
     takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
     measure: lanes::run,
     writers: &[
-        (Format::Text, parallel::text),
-        (Format::Json, parallel::json),
-        (Format::Csv, parallel::csv),
-        (Format::Svg, parallel::picture),
+        ("text", parallel::text),
+        ("json", parallel::json),
+        ("csv", parallel::csv),
+        ("svg", parallel::picture),
     ],
     present: None,
     columns: &[],

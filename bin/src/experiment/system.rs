@@ -12,7 +12,7 @@ use super::facts::{self, trust, Report};
 use super::interface::Experiment;
 use crate::engine::session::Findings;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::duration::Range;
 use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
 use crate::result::Extra;
@@ -22,11 +22,11 @@ use crate::sys::table::Table;
 pub const SYSTEM: Experiment = Experiment {
     descriptor: Descriptor {
         name: "system",
-        summary: "what the tool sees of this machine, and what it may do here",
-        details: "CPU, caches, nodes, distances, page pools, cpuset, clocks, and for everything that is not \
-                  allowed or not there the command that would change it.",
-        flags: FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Output, FlagId::Strict]),
-        formats: &[Format::Text, Format::Json],
+        summary: "what the tool finds here, and what it may do",
+        details: "CPU, caches, nodes, distances, page pools, cpuset and clocks. For everything that is \
+                  missing or not allowed, the command that would change it.",
+        flags: FlagSet::of(&[FlagId::Strict]),
+        picture: false,
         operands: Operands::NONE,
     },
     plan: |_| Ok(Table::empty()?),

@@ -9,7 +9,7 @@ use crate::engine::clock::Timer;
 use crate::engine::schedule::kinds;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
 use crate::plan::{self, duration, single};
 use crate::result::Point;
 use crate::sys::table::Table;
@@ -21,21 +21,21 @@ const SHARE_NS: f64 = 0.45e9;
 pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     descriptor: Descriptor {
         name: "variants",
-        summary: "the same walk written nine ways, at each level of the memory hierarchy",
-        details: "Indices of four and eight bytes, with and without a bounds check, packed and one to a cache line; \
-                  raw pointers, packed and one to a line; and the padded ones on 2 MiB pages. Each at half of the \
-                  L1, half of the L2, a third of the L3 and in memory: one table, in nanoseconds and core cycles. \
-                  Packed nodes share cache lines, so that a hop in memory may find its line in a cache.",
+        summary: "one walk programmed nine ways, in each cache level",
+        details: "Indices of four and eight bytes, with and without a bounds check, packed and one in \
+                  each cache line; raw pointers, packed and one in each line; and the latter kinds on 2 \
+                  MiB pages. Each is measured in half of the L1, half of the L2, a third of the L3 and in \
+                  memory, in nanoseconds and core cycles. Packed elements share cache lines, so a load \
+                  from memory may find its line in a cache.",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Size, FlagId::Seed])
-            .union(FlagSet::SAMPLING)
-            .union(FlagSet::PRESENTATION),
-        formats: &[Format::Text, Format::Json, Format::Csv],
+            .union(FlagSet::SAMPLING),
+        picture: false,
         operands: Operands::NONE,
     },
     plan,
     takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS),
     measure,
-    writers: &[(Format::Text, variants::text), (Format::Json, variants::json), (Format::Csv, variants::csv)],
+    writers: &[("text", variants::text), ("json", variants::json), ("csv", variants::csv)],
     present: None,
     columns: &[],
 };

@@ -7,7 +7,7 @@ use crate::engine::schedule::lanes;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::{self, duration};
 use crate::result::Point;
 
@@ -15,24 +15,23 @@ use crate::result::Point;
 pub const WINDOW: Experiment = Experiment {
     descriptor: Descriptor {
         name: "window",
-        summary: "how far the out-of-order window reaches past work between loads",
-        details: "Sixteen chains with 0 to 48 units of dependent work behind each load, with and without a \
-                  prefetch of the lane's next node; the same code in the first-level cache is the floor. Then two \
-                  chains with up to 768 instructions between their loads that depend on neither: where the loads \
-                  overlap no more, the reorder buffer (or what else the instructions need) is full.",
-        flags: FlagSet::MEASURING
-            .union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "how much work the out-of-order window hides",
+        details: "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
+                  prefetch of the next line; the same code with data in the L1 shows the cost of the \
+                  work. Then two chains with up to 768 independent instructions between their loads: \
+                  where the loads no longer overlap, the reorder buffer is full.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
     takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
     measure,
     writers: &[
-        (Format::Text, window::text),
-        (Format::Json, window::json),
-        (Format::Csv, window::csv),
-        (Format::Svg, window::picture),
+        ("text", window::text),
+        ("json", window::json),
+        ("csv", window::csv),
+        ("svg", window::picture),
     ],
     present: None,
     columns: &[],

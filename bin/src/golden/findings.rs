@@ -25,7 +25,7 @@ use crate::engine::session::Session;
 use crate::error::PlacementError;
 use crate::experiment::facts::Report;
 use crate::experiment::{dry_run, output};
-use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
 use crate::machine::processor::{Platform, Processor};
 use crate::machine::Machine;
@@ -50,13 +50,13 @@ pub fn written(scene: &Scene) -> String {
     let packed: &'static [u8] = Box::leak(format!("{line}\0").replace(' ', "\0").into_bytes().into());
     let arguments = Arguments::packed(packed);
     let options: &'static Options<'static> =
-        Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS).unwrap()));
+        Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
     let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
-    if options.help {
+    if let Some(help) = options.help {
         match options.experiment.named {
-            true => options::write_experiment_help(&mut out, options.experiment.descriptor),
-            false => options::write_help(&mut out, &DESCRIPTORS),
+            true => options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS),
+            false => options::write_help(&mut out, help, &DESCRIPTORS, &FORMATS),
         }
         .unwrap();
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
@@ -133,7 +133,7 @@ fn report(
         output::write(out, options, terminal, columns, &mut |document| present(document, &report)).unwrap();
         return;
     }
-    let (_, writer) = experiment.writers.iter().find(|(format, _)| *format == options.format).unwrap();
+    let (_, writer) = experiment.writers.iter().find(|(format, _)| *format == options.format.name).unwrap();
     writer(out, &report).unwrap();
 }
 

@@ -23,7 +23,7 @@ use crate::engine::clock::Timer;
 use crate::engine::schedule::rotation::{Limits, Rotation};
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
 use crate::plan::{self, duration, Scope};
 use crate::report::document::{Document, Part, Role};
 use crate::result::sample::Sample;
@@ -51,24 +51,22 @@ const EDGE_VISITS: u64 = 5;
 pub const CURVE: Experiment = Experiment {
     descriptor: Descriptor {
         name: "curve",
-        summary: "latency against working set, and the levels that it shows",
-        details: "A table and a plot of the latency at working sets from half of the L1 to several times the \
-                  last-level cache; then the size and latency of each level, as fitted models see them and as \
-                  the system reports them. Points are spread over several places in memory, because the \
-                  physical pages behind a buffer decide what a cache can hold of it.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(
-            &[
-                FlagId::MinSize,
-                FlagId::MaxSize,
-                FlagId::PointsPerOctave,
-                FlagId::Order,
-                FlagId::Stride,
-                FlagId::Kernel,
-                FlagId::Seed,
-                FlagId::Reciprocal,
-            ],
-        )),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "latency by working set, and each cache level",
+        details: "A table and a plot of the latency from half of the L1 to several times the last-level \
+                  cache, then the size and latency of each level, as a fitted model finds them and as the \
+                  system reports them. Each size is measured at several places in memory, because the \
+                  physical pages decide how much of it a cache can hold.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[
+            FlagId::MinSize,
+            FlagId::MaxSize,
+            FlagId::PointsPerOctave,
+            FlagId::Order,
+            FlagId::Stride,
+            FlagId::Kernel,
+            FlagId::Seed,
+            FlagId::Reciprocal,
+        ])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
