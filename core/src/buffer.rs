@@ -241,7 +241,7 @@ impl<'m> Buffer<'m> {
     #[inline(always)]
     fn ready_lanes<'w>(
         &'w self,
-        (lanes, routine, fillers): (usize, arch::LaneRoutine, usize),
+        (lanes, (routine, count)): (usize, (arch::LaneRoutine, usize)),
         starts: &[u64],
         ends: &'w mut [Cursor],
         hops: usize,
@@ -257,9 +257,9 @@ impl<'m> Buffer<'m> {
         }
         let cursors = ends.as_mut_ptr().cast();
         // SAFETY: there is a cursor for each of the routine's lanes, which stands on a node of a chain of addresses;
-        // nobody can write the chain while `self` borrows it, nor see the cursors until the walk has ended. A number
-        // of fillers comes from a `Gap`, which has no more than the routine, and other routines have none.
-        Ok(move || unsafe { routine(cursors, hops, fillers) })
+        // nobody can write the chain while `self` borrows it, nor see the cursors until the walk has ended. The
+        // count comes with the routine from a `LaneKernel` or a `Gap`, which have no more than it runs.
+        Ok(move || unsafe { routine(cursors, hops, count) })
     }
 
     /// Walks `hops` hops from each of `starts`, side by side; `ends` becomes where the lanes ended.
@@ -277,7 +277,7 @@ impl<'m> Buffer<'m> {
         ends: &mut [Cursor],
         hops: usize,
     ) -> Result<u64, LaneError> {
-        Ok(self.ready_lanes((kernel.lanes(), kernel.routine(), 0), starts, ends, hops)?())
+        Ok(self.ready_lanes((kernel.lanes(), kernel.routine()), starts, ends, hops)?())
     }
 
     /// Walks as [`walk_lanes`](Self::walk_lanes) does, between two stamps.
@@ -293,7 +293,7 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<Timed<u64>, LaneError> {
-        Ok(Timed::new(stamp, self.ready_lanes((kernel.lanes(), kernel.routine(), 0), starts, ends, hops)?))
+        Ok(Timed::new(stamp, self.ready_lanes((kernel.lanes(), kernel.routine()), starts, ends, hops)?))
     }
 
     /// Walks two lanes with a gap between their loads, between two stamps.
@@ -309,8 +309,7 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<Timed<u64>, LaneError> {
-        let routine = (Gap::LANES, gap.routine(), gap.fillers());
-        Ok(Timed::new(stamp, self.ready_lanes(routine, starts, ends, hops)?))
+        Ok(Timed::new(stamp, self.ready_lanes((Gap::LANES, gap.routine()), starts, ends, hops)?))
     }
 
     /// Loads the first `loads` nodes in address order, lap after lap: their sum, between two stamps.

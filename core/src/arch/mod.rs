@@ -20,16 +20,17 @@ pub use x86_64::*;
 /// more than the largest index there, and ends the walk of a routine that checks it.
 pub type Routine = unsafe extern "C" fn(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize;
 
-/// Chases side by side: `(cursors, hops, fillers)`, with the cursors advanced by that many hops each.
+/// Chases side by side: `(cursors, hops, count)`, with the cursors advanced by that many hops each.
 ///
-/// What it returns is a digest of the work between the loads, or zero without any.
+/// It returns a digest of the work between the loads, or zero without any.
 ///
 /// # Safety
 ///
 /// `cursors` points to as many cursors as the routine has lanes, each of which
-/// stands on a node of a chain of addresses; `fillers` is at most
-/// [`MOST_FILLERS`] for a routine that has them.
-pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, fillers: usize) -> u64;
+/// stands on a node of a chain of addresses. The routine runs `count` of
+/// something: at most [`MOST_LANES`] less [`REGISTER_LANES`] lanes, at most
+/// [`MOST_WORK`] units of work, or at most [`MOST_FILLERS`] fillers. Others ignore it.
+pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, count: usize) -> u64;
 
 /// Loads in a row: `(base, stride, loads)` to the wrapping sum of the words loaded.
 ///
@@ -121,12 +122,12 @@ mod tests {
         let mut lines = [arch::Line([0; 8]); 67];
         let base = ring(&mut lines, Encoding::Pointer);
         let plain = PARALLEL.iter().chain(WINDOW.iter().flatten());
-        let plain = plain.map(|kernel| (kernel.routine(), kernel.lanes(), kernel.work(), 0));
+        let plain = plain.map(|kernel| (kernel.routine(), kernel.lanes(), kernel.work()));
         let gaps = Filler::ALL.into_iter().flat_map(|filler| {
             [0, 1, 2, 5, 100, Gap::MOST]
-                .map(|fillers| (Gap::new(filler, fillers).unwrap().routine(), Gap::LANES, 0, fillers))
+                .map(|fillers| (Gap::new(filler, fillers).unwrap().routine(), Gap::LANES, 0))
         });
-        for (routine, lanes, work, fillers) in plain.chain(gaps) {
+        for ((routine, count), lanes, work) in plain.chain(gaps) {
             for hops in [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 80, 83] {
                 let mut cursors = [GUARD; 66];
                 for (lane, cursor) in cursors.iter_mut().skip(1).take(lanes).enumerate() {
@@ -135,13 +136,16 @@ mod tests {
                 let mut expected = cursors;
                 // SAFETY: each cursor stands on a node of the ring, and there is one for each lane.
                 let digest = unsafe { portable::lane_chase(&mut expected[1..=lanes], hops, work) };
-                let arguments = [cursors[1..].as_mut_ptr().expose_provenance(), hops, fillers, 0];
-                // SAFETY: the same, and the fillers are a gap's.
+                let arguments = [cursors[1..].as_mut_ptr().expose_provenance(), hops, count, 0];
+                // SAFETY: the same, and the count is the kernel's or the gap's.
                 let (result, found) = unsafe { call_marked(routine as usize, arguments) };
-                assert_eq!(cursors, expected, "{lanes} lanes, {work} units of work, {fillers} fillers");
-                assert_eq!(found, MARKS, "{lanes} lanes, {work} units of work, {fillers} fillers");
+                assert_eq!(
+                    cursors, expected,
+                    "{lanes} lanes, {work} units of work, {count} of what it counts"
+                );
+                assert_eq!(found, MARKS, "{lanes} lanes, {work} units of work, {count} of what it counts");
                 let has_digest =
-                    WINDOW.iter().flatten().any(|kernel| kernel.routine() as usize == routine as usize);
+                    WINDOW.iter().flatten().any(|kernel| kernel.routine().0 as usize == routine as usize);
                 assert_eq!(result as u64, if has_digest { digest } else { 0 }, "{lanes} lanes, {work} units");
             }
         }
