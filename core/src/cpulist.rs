@@ -42,15 +42,6 @@ impl<const WORDS: usize> IdSet<WORDS> {
         words::insert(&mut self.words, id)
     }
 
-    /// Takes `id` out. False where it was no member.
-    pub fn remove(&mut self, id: u32) -> bool {
-        let (word, bit) = split(id);
-        let Some(word) = self.words.get_mut(word) else { return false };
-        let removed = *word & bit != 0;
-        *word &= !bit;
-        removed
-    }
-
     /// Whether `id` is a member.
     #[must_use]
     pub fn contains(&self, id: u32) -> bool {
@@ -105,12 +96,6 @@ impl<const WORDS: usize> IdSet<WORDS> {
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine & !theirs)
-    }
-
-    /// Whether every member is one of `other` too.
-    #[must_use]
-    pub fn is_subset(&self, other: &Self) -> bool {
-        self.difference(other).is_empty()
     }
 
     /// The bitmap, in the layout of the kernel's masks on a 64-bit machine.

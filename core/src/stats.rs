@@ -78,15 +78,6 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     Some(lower + (upper - lower) / 2.0)
 }
 
-/// The sample below which a share of the sorted samples lies (nearest rank).
-#[must_use]
-pub fn percentile_of_sorted(sorted: &[f64], percent: f64) -> Option<f64> {
-    let rank = percent / 100.0 * sorted.len() as f64;
-    let whole = rank as usize;
-    let rank = if (whole as f64) < rank { whole + 1 } else { whole };
-    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
-}
-
 /// The mode, by halving: the densest half of the densest half, and so on.
 ///
 /// Within a round of batches the slow side is disturbance and the fast side a
@@ -292,10 +283,6 @@ mod tests {
         assert_eq!(half_sample_mode(&mut []), None);
         assert_eq!(half_sample_mode(&mut [4.0, 4.0, 4.0, 4.0, 4.0]), Some(4.0));
         assert_eq!(half_sample_mode(&mut [1.0, 2.0, 10.0]), Some(1.5));
-        assert_eq!(percentile_of_sorted(&[1.0, 2.0, 3.0, 4.0], 50.0), Some(2.0));
-        assert_eq!(percentile_of_sorted(&[1.0, 2.0, 3.0, 4.0], 99.0), Some(4.0));
-        assert_eq!(percentile_of_sorted(&[1.0], 0.0), Some(1.0));
-        assert_eq!(percentile_of_sorted(&[], 50.0), None);
         assert_eq!(counter_step(&[]), 0);
         assert_eq!(counter_step(&[30, 32, 34, 32]), 2);
         assert_eq!(counter_step(&[26, 25, 1, 52, 26, 51]), 26);

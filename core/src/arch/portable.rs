@@ -5,7 +5,7 @@
 //! As [`Routine`](super::Routine) and its siblings say: the caller vouches for the chain.
 
 use super::WINDOW_ADDEND;
-use crate::kernel::Encoding;
+use crate::kernel::encoding::Encoding;
 
 /// Follows whatever the nodes hold.
 ///

@@ -110,23 +110,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Inside an object, goes on to the member `name` and stops before its value.
-    /// False where no further member has that name; the end of the object is
-    /// passed then.
-    ///
-    /// # Errors
-    /// As for [`Reader::next_event`], and where the reader is not inside an object.
-    pub fn seek_key(&mut self, name: &str) -> Result<bool, Error> {
-        loop {
-            match self.next_event()? {
-                Event::Key(key) if key == name => return Ok(true),
-                Event::Key(_) => self.skip_value()?,
-                Event::EndObject => return Ok(false),
-                _ => return Err(self.fail(self.offset, Reason::Expected("a member of an object"))),
-            }
-        }
-    }
-
     /// The next event, which has to be the beginning of an object.
     ///
     /// # Errors

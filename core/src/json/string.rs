@@ -17,12 +17,6 @@ impl<'a> Str<'a> {
         self.raw
     }
 
-    /// The text itself, where it has no escapes.
-    #[must_use]
-    pub fn as_plain(self) -> Option<&'a str> {
-        (!self.raw.contains('\\')).then_some(self.raw)
-    }
-
     /// The decoded characters.
     #[must_use]
     pub fn chars(self) -> Chars<'a> {
