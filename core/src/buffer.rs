@@ -9,6 +9,7 @@
 
 mod build;
 mod proof;
+mod stores;
 mod touch;
 
 use crate::arch::{self, EndStamp, Line, Stamp};
@@ -17,6 +18,7 @@ use crate::kernel::lanes::{Gap, LaneKernel};
 use crate::kernel::{Encoding, Kernel};
 
 pub use proof::Astray;
+pub use stores::Stores;
 
 /// Why a chain cannot be written to a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +118,21 @@ impl<'m> Buffer<'m> {
     /// [`BuildError::TooSmall`] where the working set does not fit, and
     /// [`BuildError::Encoding`] where its nodes cannot hold such successors.
     pub fn build(lines: &'m mut [Line], chain: &'m Chain, encoding: Encoding) -> Result<Self, BuildError> {
-        build::write(lines, chain, encoding)?;
+        Self::build_with(lines, chain, encoding, Stores::STREAMING)
+    }
+
+    /// Writes `chain` as [`build`](Self::build) does, by stores that were chosen.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_with(
+        lines: &'m mut [Line],
+        chain: &'m Chain,
+        encoding: Encoding,
+        stores: Stores,
+    ) -> Result<Self, BuildError> {
+        build::write(lines, chain, encoding, stores)?;
         Ok(Buffer { lines, chain, encoding })
     }
 

@@ -1,9 +1,10 @@
-//! Writing a chain to memory: in address order, whole lines at a time, past the caches.
+//! Writing a chain to memory: in address order, whole lines at a time.
 //!
-//! Knows where a node lies and what it has to hold; nothing of walks.
+//! Knows the places of nodes and what they have to hold; nothing of walks.
 
+use super::stores::Stores;
 use super::BuildError;
-use crate::arch::{self, Line};
+use crate::arch::Line;
 use crate::chain::Chain;
 use crate::kernel::Encoding;
 
@@ -39,7 +40,12 @@ impl<'c> Successors<'c> {
 /// # Errors
 ///
 /// As [`Buffer::build`](super::Buffer::build).
-pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Result<(), BuildError> {
+pub(super) fn write(
+    lines: &mut [Line],
+    chain: &Chain,
+    encoding: Encoding,
+    stores: Stores,
+) -> Result<(), BuildError> {
     let layout = chain.layout();
     if layout.size().0 > core::mem::size_of_val::<[Line]>(lines) as u64 {
         return Err(BuildError::TooSmall);
@@ -56,7 +62,7 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
             let distance = 64 / encoding.unit().0;
             for lines in lines.chunks_mut(BLOCK) {
                 for (line, &successor) in lines.iter_mut().zip(successors.take().1) {
-                    arch::stream_line(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
+                    stores.write(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
                 }
             }
         }
@@ -70,7 +76,7 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
                             *word |= (origin + successor * distance) << (offset % 8 * 8);
                         }
                     }
-                    arch::stream_line(line, &words);
+                    stores.write(line, &words);
                 }
             }
         }
@@ -82,11 +88,11 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
             for (node, &successor) in (first..).zip(successors) {
                 if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
                     let place = encoding.place(base, layout.offset(successor));
-                    arch::stream_line(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
+                    stores.write(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
                 }
             }
         },
     }
-    arch::streams_done();
+    stores.finish(lines);
     Ok(())
 }
