@@ -8,6 +8,7 @@
 //! routine asks for. Walks set out from nodes, never from a [`Cursor`].
 
 mod build;
+mod error;
 mod proof;
 mod stores;
 mod touch;
@@ -17,41 +18,10 @@ use crate::chain::Chain;
 use crate::kernel::lanes::{Gap, LaneKernel};
 use crate::kernel::{Encoding, Kernel};
 
-pub use proof::Astray;
+pub use error::{Astray, BuildError, LaneError, StridedError, WrongEncoding};
 pub use stores::Stores;
 
-/// Why a chain cannot be written to a piece of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BuildError {
-    /// The memory is smaller than the chain's working set.
-    TooSmall,
-    /// The nodes are too small for what they are to hold, or too many for it to tell them apart.
-    Encoding,
-}
-
-/// The kernel follows something else than what the nodes hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WrongEncoding;
-
-/// Why several lanes cannot be walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneError {
-    /// Lanes follow addresses, and the nodes hold something else.
-    WrongEncoding,
-    /// The starts or the ends are not as many as the kernel has lanes.
-    Count,
-}
-
-/// Why nodes cannot be loaded in address order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StridedError {
-    /// The nodes hold four bytes, and the loop loads eight.
-    WrongEncoding,
-    /// The nodes lie in lines drawn at random, so that they are not at equal distances.
-    Scattered,
-}
-
-/// Where a walk ended, as the kernels see it: an address or an index, by the buffer's encoding.
+/// The end of a walk, as the kernels see it: an address or an index, by the buffer's encoding.
 ///
 /// It can be proven, and not be walked on from: it may be another buffer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +33,7 @@ pub struct Cursor(usize);
 /// The ticks include one pair of stamps, whose own cost the caller has to subtract.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed<T> {
-    /// What it came to: where a walk ended, the digest of lanes, the sum of loads.
+    /// The result: where a walk ended, the digest of lanes, the sum of loads.
     pub ended: T,
     /// The counter before it.
     pub start: u64,
@@ -136,30 +106,30 @@ impl<'m> Buffer<'m> {
         Ok(Buffer { lines, chain, encoding })
     }
 
-    /// The chain that the buffer holds.
+    /// Returns the chain that the buffer holds.
     #[must_use]
     pub const fn chain(&self) -> &Chain {
         self.chain
     }
 
-    /// What its nodes hold.
+    /// Returns the form in which its nodes name the next.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The address of the first node, for the kernels to follow.
+    /// Returns the address of the first node, for the kernels to follow.
     fn base(&self) -> usize {
         self.lines.as_ptr().expose_provenance()
     }
 
-    /// The cursor that stands on `node`, taken modulo the number of nodes.
+    /// Returns the cursor that stands on `node`, taken modulo the number of nodes.
     fn cursor(&self, node: u64) -> Cursor {
         let offset = self.chain.layout().offset(node % self.chain.nodes());
         Cursor(self.encoding.place(self.base() as u64, offset) as usize)
     }
 
-    /// A walk that is ready to go.
+    /// Returns a walk that is ready to go.
     #[inline(always)]
     fn ready(
         &self,

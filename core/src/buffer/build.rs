@@ -2,13 +2,13 @@
 //!
 //! Knows the places of nodes and what they have to hold; nothing of walks.
 
+use super::error::BuildError;
 use super::stores::Stores;
-use super::BuildError;
 use crate::arch::Line;
 use crate::chain::Chain;
 use crate::kernel::Encoding;
 
-/// How many successors are computed between writes; 4 KiB of the first-level cache.
+/// The successors that are computed between writes; 4 KiB of the first-level cache.
 const BLOCK: usize = 512;
 
 /// The successors of all nodes, a block at a time.
@@ -24,7 +24,7 @@ impl<'c> Successors<'c> {
         Successors { chain, first: 0, block: [0; BLOCK] }
     }
 
-    /// The successors of the next nodes, and the first of these nodes; none after the last node.
+    /// Returns the successors of the next nodes, and the first of these nodes; none after the last node.
     pub(super) fn take(&mut self) -> (u64, &[u64]) {
         let first = self.first;
         let count = (self.chain.nodes() - first).min(BLOCK as u64);

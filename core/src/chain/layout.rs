@@ -16,7 +16,7 @@ pub enum ShapeError {
     Region(Bytes),
 }
 
-/// Where the nodes of a working set lie, relative to its first byte.
+/// The places of the nodes of a working set, relative to its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Cut to whole regions by a local order.
@@ -51,31 +51,31 @@ impl Layout {
         Ok(Layout { nodes, stride: stride.0, lines, key: Pcg32::new(seed, 0x6c61_796f).next_u64() })
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The distance between neighbouring nodes.
+    /// Returns the distance between neighbouring nodes.
     #[must_use]
     pub const fn stride(&self) -> Bytes {
         Bytes(self.stride)
     }
 
-    /// Whether the nodes lie in lines drawn at random, and not at equal distances.
+    /// Returns whether the nodes lie in lines drawn at random, and not at equal distances.
     #[must_use]
     pub const fn is_scattered(&self) -> bool {
         self.lines > 1
     }
 
-    /// The working set: nodes times stride.
+    /// Returns the working set: nodes times stride.
     #[must_use]
     pub const fn size(&self) -> Bytes {
         Bytes(self.nodes * self.stride)
     }
 
-    /// The offset in bytes of a node from the start of the working set.
+    /// Returns the offset in bytes of a node from the start of the working set.
     #[inline(always)]
     #[must_use]
     pub fn offset(&self, node: u64) -> u64 {

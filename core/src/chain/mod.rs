@@ -2,8 +2,8 @@
 //!
 //! A chain is one single cycle over all nodes, known by arithmetic alone: the
 //! successor of a node, where a chase stands after so many hops, and start
-//! points at equal distance. Where the nodes lie in memory is the business of
-//! [`Layout`]; writing them there is that of `buffer`. Nothing here reads memory.
+//! points at equal distance. [`Layout`] knows the places of
+//! the nodes in memory; `buffer` writes them there. Nothing here reads memory.
 
 mod cycle;
 mod layout;
@@ -53,7 +53,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The chain of `order` over a working set of `size` bytes with nodes `stride` bytes apart.
+    /// Returns the chain of `order` over a working set of `size` bytes with nodes `stride` bytes apart.
     ///
     /// The same arguments give the same chain on every machine. For a local
     /// order the working set is cut to whole regions.
@@ -86,19 +86,19 @@ impl Chain {
         Ok(Chain { layout, shape })
     }
 
-    /// Where the nodes lie.
+    /// Returns the places of the nodes.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The number of nodes, which is the number of hops of a lap.
+    /// Returns the number of nodes, which is the number of hops of a lap.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.layout.nodes
     }
 
-    /// The node that follows `node`, which must be below [`nodes`](Self::nodes).
+    /// Returns the node that follows `node`, which must be below [`nodes`](Self::nodes).
     #[must_use]
     pub fn next(&self, node: u64) -> u64 {
         let nodes = self.layout.nodes;
@@ -113,7 +113,7 @@ impl Chain {
         }
     }
 
-    /// Where a chase that set out from `node` stands after `hops` hops.
+    /// Returns the node on which a chase from `node` stands after `hops` hops.
     ///
     /// This is the proof that every timed run has to pass: a chase that made
     /// another number of hops, or met a damaged pointer, stands elsewhere.
@@ -132,7 +132,7 @@ impl Chain {
         }
     }
 
-    /// The node from which the `part`-th of `parts` chases sets out, at equal distances on the cycle.
+    /// Returns the node from which the `part`-th of `parts` chases sets out, at equal distances on the cycle.
     #[must_use]
     pub fn start(&self, part: u64, parts: u64) -> u64 {
         let parts = parts.max(1);
@@ -157,7 +157,7 @@ impl Chain {
         }
     }
 
-    /// A number that tells chains apart: equal for equal chains, on every machine.
+    /// Returns a number that tells chains apart: equal for equal chains, on every machine.
     ///
     /// It is an FNV-1a hash of the shape and of the nodes at 64 equally spaced places.
     #[must_use]

@@ -4,7 +4,7 @@
 
 use crate::units::Bytes;
 
-/// What a node holds.
+/// The form in which a node names the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// The address of the next node.
@@ -20,7 +20,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The bytes of a node that hold it.
+    /// Returns the bytes of a node that hold it.
     #[must_use]
     pub const fn width(self) -> Bytes {
         match self {
@@ -29,7 +29,7 @@ impl Encoding {
         }
     }
 
-    /// The bytes that an increase by one stands for.
+    /// Returns the bytes by which an increase by one moves the place.
     #[must_use]
     pub const fn unit(self) -> Bytes {
         match self {
@@ -40,7 +40,7 @@ impl Encoding {
         }
     }
 
-    /// Whether it can name all nodes of a working set of `size` bytes, `stride` bytes apart.
+    /// Returns whether it can name all nodes of a working set of `size` bytes, `stride` bytes apart.
     #[must_use]
     pub const fn reaches(self, size: Bytes, stride: Bytes) -> bool {
         let largest = size.0 / self.unit().0;
@@ -49,7 +49,7 @@ impl Encoding {
             && (self.width().0 == 8 || largest <= 1 << 32)
     }
 
-    /// What a node holds whose successor lies at `offset` in a buffer that starts at the address `base`.
+    /// Returns the value of a node whose successor lies at `offset` in a buffer that starts at the address `base`.
     pub(crate) const fn place(self, base: u64, offset: u64) -> u64 {
         match self {
             Encoding::Pointer => base.wrapping_add(offset),

@@ -1,8 +1,8 @@
 //! Kernels that walk several lanes side by side, over nodes that hold addresses.
 //!
-//! How many loads a processor keeps in flight ([`PARALLEL`]), how far its window
-//! reaches past work that waits for them ([`WINDOW`]), and how many instructions
-//! fit between two of them ([`Gap`]). Nothing here touches memory.
+//! They show the loads that a processor keeps in flight ([`PARALLEL`]), the reach of
+//! its window past work that waits for them ([`WINDOW`]), and the instructions
+//! that fit between two of them ([`Gap`]). Nothing here touches memory.
 
 use crate::arch::{self, LaneRoutine, REGISTER_LANES, WINDOW_LANES};
 
@@ -41,8 +41,9 @@ impl LaneKernel {
         }
     }
 
-    /// Returns the units of work between the loads: dependent additions of one cycle, the first of which waits for
-    /// the load.
+    /// Returns the units of work between the loads: dependent additions of one cycle.
+    ///
+    /// The first waits for the load.
     #[must_use]
     pub const fn work(&self) -> usize {
         match self.0 {
@@ -59,7 +60,7 @@ impl LaneKernel {
 
     /// Returns how many instructions one hop of all lanes takes, without the loop around it.
     ///
-    /// That many lie between a lane's load and its next one. Where the processor
+    /// So many lie between a lane's load and its next one. Where the processor
     /// has no room for them, it does not have the loads of all lanes in flight.
     #[must_use]
     pub const fn instructions(&self) -> usize {
@@ -147,7 +148,7 @@ pub enum Filler {
     /// `nop`: needs an entry of the reorder buffer alone. Where several share one
     /// (Zen 4) there may be no limit to be seen within [`Gap::MOST`].
     Nop,
-    /// `lea`: also needs an integer register, of which there may be fewer than entries.
+    /// `lea`: also needs an integer register. There may be fewer of these than entries.
     Lea,
     /// `lea`, `cmp` and `xorps` by turns: registers of three kinds, so that the
     /// entries of the reorder buffer run out first.
@@ -158,7 +159,7 @@ impl Filler {
     /// Every kind.
     pub const ALL: [Filler; 3] = [Filler::Nop, Filler::Lea, Filler::Mixed];
 
-    /// The name by which it is known.
+    /// Returns the name by which it is known.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -187,7 +188,7 @@ impl Gap {
     /// Instructions from one load to the next beside the fillers: two moves, a jump, the loop's two.
     pub const OVERHEAD: usize = 5;
 
-    /// A gap of `fillers` instructions, or `None` beyond [`MOST`](Self::MOST).
+    /// Returns a gap of `fillers` instructions, or `None` beyond [`MOST`](Self::MOST).
     #[must_use]
     pub const fn new(filler: Filler, fillers: usize) -> Option<Gap> {
         if fillers > Gap::MOST {
@@ -196,13 +197,13 @@ impl Gap {
         Some(Gap { filler, fillers })
     }
 
-    /// The kind of instruction.
+    /// Returns the kind of instruction.
     #[must_use]
     pub const fn filler(self) -> Filler {
         self.filler
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub const fn fillers(self) -> usize {
         self.fillers

@@ -1,6 +1,6 @@
 //! The table of chase kernels: a new one is a routine in `asm` and a line here.
 //!
-//! What a node holds, and the loops that follow it from one node to the next.
+//! The loops that follow one node to the next, and the encodings that they expect.
 //! Loops with several lanes are in [`lanes`], the data structures that people
 //! compare in [`variants`]. Nothing here touches memory.
 
@@ -15,14 +15,14 @@ pub use encoding::Encoding;
 /// A chase loop that makes exactly one load per hop, which waits for the one before it.
 ///
 /// There are those of the table and no copies: a loop under another encoding
-/// would follow what is no place of a node.
+/// would read addresses that are not those of nodes.
 #[derive(Debug)]
 pub struct Kernel {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// What one hop does.
+    /// The instructions of one hop.
     pub summary: &'static str,
-    /// What it expects a node to hold.
+    /// The encoding that it expects in each node.
     pub encoding: Encoding,
     pub(crate) routine: arch::Routine,
 }

@@ -53,7 +53,7 @@ fn every_kernel_preserves_what_its_callee_must() {
         let base = ring(&mut lines, kernel.encoding);
         let place = |node: usize| kernel.encoding.place(base as u64, (node * 64) as u64) as usize;
         for hops in [0, 1, 2, 7, 8, 9, 15, 16, 17, 80, 83] {
-            // SAFETY: the ring holds three nodes in the kernel's encoding, the first of which lies at its start.
+            // SAFETY: the ring holds three nodes in the kernel's encoding, and the first lies at its start.
             let (ended, found) =
                 unsafe { call_marked(kernel.routine as usize, [base, place(0), hops, place(2) + 1]) };
             assert_eq!(ended, place(hops % 3), "{} after {hops} hops", kernel.name);

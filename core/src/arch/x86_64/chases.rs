@@ -6,7 +6,7 @@
 //! what they destroy. Nothing is called here: what a caller has to vouch for,
 //! [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] say.
 
-use crate::arch::{LaneRoutine, Routine, StridedRoutine};
+use crate::arch::routine::{LaneRoutine, Routine, StridedRoutine};
 
 core::arch::global_asm!(include_str!("../../../../asm/x86_64/chase.s"), options(raw));
 core::arch::global_asm!(include_str!("../../../../asm/x86_64/variants.s"), options(raw));
@@ -74,7 +74,7 @@ pub const REGISTER_CHASES: [(usize, LaneRoutine); 9] = [
 
 /// Chases side by side: [`REGISTER_LANES`] lanes, and as many more as it is told.
 pub const MEMORY_CHASE: LaneRoutine = lb_chase_parallel_more;
-/// How many cursors [`MEMORY_CHASE`] keeps in registers; those of the other lanes stay in memory.
+/// The cursors that [`MEMORY_CHASE`] keeps in registers; those of the other lanes stay in memory.
 pub const REGISTER_LANES: usize = 12;
 /// The most lanes that [`MEMORY_CHASE`] walks.
 pub const MOST_LANES: usize = 64;
@@ -83,12 +83,12 @@ pub const MOST_LANES: usize = 64;
 pub const WINDOW_CHASE: LaneRoutine = lb_chase_window;
 /// The same, with a prefetch of each lane's next node as soon as its address is known.
 pub const WINDOW_PREFETCH_CHASE: LaneRoutine = lb_chase_window_prefetch;
-/// How many lanes [`WINDOW_CHASE`] has.
+/// The lanes of [`WINDOW_CHASE`].
 pub const WINDOW_LANES: usize = 16;
-/// How many instructions [`WINDOW_CHASE`] executes for each load beside the work: the load, a load and
+/// The instructions that [`WINDOW_CHASE`] executes for each load beside the work: the load, a load and
 /// a store of the cursor, a jump, the digest, and two that count lanes.
 pub const WINDOW_OVERHEAD: usize = 7;
-/// What one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
+/// The number that one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
 pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
 /// The most units of work that [`WINDOW_CHASE`] has room for.
 pub const MOST_WORK: usize = 48;
