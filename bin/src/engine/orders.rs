@@ -18,7 +18,7 @@ use super::stopwatch::{Stopwatch, MOST_BATCHES};
 use super::subject::Subject;
 use super::visit::State;
 use super::{arena, finish, placement};
-use crate::error::{Failure, PlacementError};
+use crate::error::{Failure, PlacementError, TimingError};
 use crate::plan::duration::FEWEST_ROUNDS;
 use crate::result::{chain, Exclusion, Extra, Orders, Outcome, Point, Round, Strided};
 use crate::sys::signal;
@@ -177,6 +177,7 @@ fn strided_ns(lines: &mut [Line], point: &Point, counter: &Counter) -> Result<Op
         }
         let Ok(buffer) = Buffer::build(lines, &chain, point.kernel.encoding) else { return Ok(None) };
         let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(None) };
+        buffer.prove_strided(loads as u64, timed.ended).map_err(|_| TimingError::HopsNotProven)?;
         let ticks = timed.end.ticks.saturating_sub(timed.start).saturating_sub(counter.overhead.0);
         *time = clock::nanoseconds(ticks as f64, counter.frequency) / loads as f64;
         made += 1;

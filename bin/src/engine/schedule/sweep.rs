@@ -4,7 +4,7 @@
 //! neighbours: an interval over rounds means what it says. An interval over contiguous batches would
 //! cover the truth in 5 to 54 of 100 runs instead of 95.
 
-use latency_core::buffer::Buffer;
+use latency_core::buffer::{Buffer, Stores};
 use latency_core::cpulist::NodeSet;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::{NodeId, Picoseconds};
@@ -91,7 +91,12 @@ pub fn run_with<'a>(
         let built = match placement {
             Ok(placement) => {
                 let (lines, witness) = placement.split();
-                Buffer::build(lines, chain, first.kernel.encoding)
+                let stores = Stores::choose(
+                    lines,
+                    timer.counter().map(|counter| counter.stamp),
+                    session.machine.last_level_cache(),
+                );
+                Buffer::build_with(lines, chain, first.kernel.encoding, stores)
                     .map(|buffer| (buffer, witness))
                     .map_err(|_| PlacementError::NothingToMeasure)
             }

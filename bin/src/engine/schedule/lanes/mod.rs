@@ -8,7 +8,7 @@ mod reach;
 
 use core::cell::Cell;
 
-use latency_core::buffer::Buffer;
+use latency_core::buffer::{Buffer, Stores};
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::Bytes;
 
@@ -82,7 +82,12 @@ pub fn run<'a>(
     for ((region, placement), chain) in regions.iter_mut().zip(&mut placements).zip(chains.iter()) {
         let Some(placement) = placement else { break };
         let (lines, witness) = placement.split();
-        let buffer = Buffer::build(lines, chain, first.kernel.encoding)
+        let stores = Stores::choose(
+            lines,
+            timer.counter().map(|counter| counter.stamp),
+            session.machine.last_level_cache(),
+        );
+        let buffer = Buffer::build_with(lines, chain, first.kernel.encoding, stores)
             .map_err(|_| PlacementError::NothingToMeasure)?;
         *region = Some(Region { size: chain.layout().size(), buffer, witness });
     }

@@ -18,7 +18,7 @@ use core::arch::x86_64::{
 };
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// How many numbers are computed in lockstep: four vectors of eight, since the
+/// The numbers that are computed in lockstep: four vectors of eight, since the
 /// multiplications of one vector wait for each other.
 pub const LANES: usize = 32;
 
@@ -42,13 +42,13 @@ macro_rules! each {
 pub struct Cycle {
     /// The domain of the bijection, `2^k - 1`.
     pub mask: u32,
-    /// What the bijection shifts by.
+    /// The bits by which the bijection shifts.
     pub shift: u32,
-    /// What its rounds multiply by.
+    /// The factors of its rounds.
     pub multipliers: [u32; 3],
     /// The inverses of these, in the same order.
     pub inverses: [u32; 3],
-    /// What is added to the time from step to step.
+    /// The number that is added to the time from step to step.
     pub step: u32,
     /// The largest number that is a node.
     pub last: u32,
@@ -59,7 +59,7 @@ pub struct Cycle {
 pub struct Avx2(());
 
 impl Avx2 {
-    /// The proof, where processor and kernel have them.
+    /// Returns the proof, where processor and kernel have them.
     ///
     /// CPUID is asked once: in a virtual machine it costs an exit to the hypervisor.
     #[must_use]
@@ -78,7 +78,7 @@ impl Avx2 {
 
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     ///
-    /// What is not a node has no successor: its place gets some node.
+    /// A number that is not a node has no successor: its place gets some node.
     pub fn successors(self, cycle: &Cycle, first: u32, successors: &mut [u64]) {
         // SAFETY: `self` proves that the processor has AVX2 and that the kernel saves its registers.
         unsafe { write_successors(cycle, first, successors) }
@@ -167,7 +167,7 @@ fn nodes_among(lanes: Lanes, last: __m256i) -> Lanes {
     each!(x in lanes => _mm256_cmpeq_epi32(_mm256_max_epu32(x, last), last))
 }
 
-/// One bit a lane, in no useful order.
+/// Returns one bit a lane, in no useful order.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits([a, b, c, d]: Lanes) -> u32 {
@@ -175,7 +175,7 @@ fn bits([a, b, c, d]: Lanes) -> u32 {
         .cast_unsigned()
 }
 
-/// The successors of the nodes from `first` on.
+/// Returns the successors of the nodes from `first` on.
 ///
 /// All lanes take steps until the last of them has met a node; those that met one
 /// before keep it. That is 6.3 steps instead of 2 on average where half of the

@@ -1,80 +1,28 @@
 //! The table of chase kernels: a new one is a routine in `asm` and a line here.
 //!
-//! What a node holds, and the loops that follow it from one node to the next.
+//! The loops that follow one node to the next, and the encodings that they expect.
 //! Loops with several lanes are in [`lanes`], the data structures that people
 //! compare in [`variants`]. Nothing here touches memory.
 
+pub mod encoding;
 pub mod lanes;
 pub mod variants;
 
 use crate::arch;
-use crate::units::Bytes;
 
-/// What a node holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
-    /// The address of the next node.
-    Pointer,
-    /// The next node's offset from the start of the buffer, in units of eight bytes.
-    Index,
-    /// The same in units of four bytes, and in four bytes.
-    Index4,
-    /// The same in units of a cache line of 64 bytes, in eight bytes.
-    LineIndex,
-    /// The same in units of a cache line, in four bytes.
-    LineIndex4,
-}
-
-impl Encoding {
-    /// The bytes of a node that hold it.
-    #[must_use]
-    pub const fn width(self) -> Bytes {
-        match self {
-            Encoding::Pointer | Encoding::Index | Encoding::LineIndex => Bytes(8),
-            Encoding::Index4 | Encoding::LineIndex4 => Bytes(4),
-        }
-    }
-
-    /// The bytes that an increase by one stands for.
-    #[must_use]
-    pub const fn unit(self) -> Bytes {
-        match self {
-            Encoding::Pointer => Bytes(1),
-            Encoding::Index4 => Bytes(4),
-            Encoding::Index => Bytes(8),
-            Encoding::LineIndex | Encoding::LineIndex4 => Bytes(64),
-        }
-    }
-
-    /// Whether it can name all nodes of a working set of `size` bytes, `stride` bytes apart.
-    #[must_use]
-    pub const fn reaches(self, size: Bytes, stride: Bytes) -> bool {
-        let largest = size.0 / self.unit().0;
-        stride.0 >= self.width().0
-            && stride.0.is_multiple_of(self.unit().0)
-            && (self.width().0 == 8 || largest <= 1 << 32)
-    }
-
-    /// What a node holds whose successor lies at `offset` in a buffer that starts at the address `base`.
-    pub(crate) const fn place(self, base: u64, offset: u64) -> u64 {
-        match self {
-            Encoding::Pointer => base.wrapping_add(offset),
-            _ => offset / self.unit().0,
-        }
-    }
-}
+pub use encoding::Encoding;
 
 /// A chase loop that makes exactly one load per hop, which waits for the one before it.
 ///
 /// There are those of the table and no copies: a loop under another encoding
-/// would follow what is no place of a node.
+/// would read addresses that are not those of nodes.
 #[derive(Debug)]
 pub struct Kernel {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// What one hop does.
+    /// The instructions of one hop.
     pub summary: &'static str,
-    /// What it expects a node to hold.
+    /// The encoding that it expects in each node.
     pub encoding: Encoding,
     pub(crate) routine: arch::Routine,
 }
@@ -133,6 +81,9 @@ pub static LINE_INDEX4: Kernel = Kernel {
 pub static KERNELS: [&Kernel; 6] = [&POINTER, &INDEX, &INDEX_CHECKED, &INDEX4, &LINE_INDEX, &LINE_INDEX4];
 
 #[cfg(test)]
+mod routine_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -141,24 +92,5 @@ mod tests {
         for (place, kernel) in KERNELS.iter().enumerate() {
             assert!(KERNELS.iter().skip(place + 1).all(|other| other.name != kernel.name));
         }
-    }
-
-    #[test]
-    fn four_bytes_name_four_billion_nodes() {
-        let all = Bytes(1 << 34);
-        assert!(Encoding::Index4.reaches(all, Bytes(4)));
-        assert!(!Encoding::Index4.reaches(Bytes(all.0 + 4), Bytes(4)));
-        assert!(Encoding::LineIndex4.reaches(Bytes(1 << 38), Bytes(64)));
-        assert!(!Encoding::LineIndex4.reaches(Bytes((1 << 38) + 64), Bytes(64)));
-        assert!(Encoding::LineIndex.reaches(Bytes(1 << 40), Bytes(64)));
-    }
-
-    #[test]
-    fn nodes_have_room_for_what_they_hold() {
-        assert!(!Encoding::Pointer.reaches(Bytes(4096), Bytes(4)));
-        assert!(!Encoding::Index.reaches(Bytes(4096), Bytes(4)));
-        assert!(!Encoding::LineIndex.reaches(Bytes(4096), Bytes(32)));
-        assert!(Encoding::LineIndex.reaches(Bytes(4096), Bytes(128)));
-        assert!(Encoding::Index4.reaches(Bytes(4096), Bytes(64)));
     }
 }
