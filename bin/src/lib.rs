@@ -35,6 +35,7 @@ use experiment::writers::{self, Report};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use machine::{detect, Machine};
 use options::{Format, Options, When};
+use plan::duration;
 use report::terminal::Terminal;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
@@ -157,7 +158,8 @@ fn perform<'a>(
     detect::warn(machine, &mut warnings);
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;
-    let takes = (experiment.takes)(options, machine, &points);
+    let budget = (experiment.budget)(options, machine, &points);
+    let takes = duration::estimate(machine, &points, &budget);
     if options.dry_run {
         let _ = writers::plan::text(&mut out, &points, takes);
         return finish(out, options);
@@ -171,7 +173,7 @@ fn perform<'a>(
     }
     let timer = Timer::choose(&machine.processor, session.warnings)?;
     let mut health = self_test::health(timer.counter(), machine.processor.platform, session.warnings);
-    let findings = (experiment.measure)(&mut session, &timer, &points).and_then(|findings| {
+    let findings = (experiment.measure)(&mut session, &timer, &points, &budget).and_then(|findings| {
         audit(&mut session, &timer, &mut health, &findings)?;
         Ok(findings)
     });

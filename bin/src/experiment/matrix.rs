@@ -2,11 +2,12 @@
 
 use super::interface::Experiment;
 use super::writers::{csv, json, pairs, text};
-use crate::engine::schedule::sweep;
+use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::{self, duration, Scope};
+use crate::plan::budget::Budget;
+use crate::plan::{self, Scope};
 use crate::result::Point;
 use crate::sys::table::Table;
 
@@ -31,8 +32,8 @@ pub const MATRIX: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
-    measure: sweep::run,
+    budget: Budget::of_pairs,
+    measure: run::measure,
     writers: &[
         (Format::Text, text::matrix),
         (Format::Json, json::matrix),

@@ -4,7 +4,7 @@ use super::interface::Experiment;
 use super::writers::{json, system};
 use crate::engine::session::Findings;
 use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::duration::Range;
+use crate::plan::budget::Budget;
 use crate::result::Extra;
 use crate::sys::table::Table;
 
@@ -20,8 +20,8 @@ pub const SYSTEM: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan: |_| Ok(Table::empty()?),
-    takes: |_, _, _| Range::ZERO,
-    measure: |_, _, _| {
+    budget: |options, _, _| Budget::new(options),
+    measure: |_, _, _, _| {
         Ok(Findings {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,
