@@ -16,6 +16,10 @@ use crate::sys::table::Table;
 /// Every kind of pages that a point may ask for.
 const KINDS: [Pages; 5] = [Pages::Auto, Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
 
+/// What arranges the visits of a run: the schedule alone, or more before and after it.
+pub type Visits<'v, 'a> =
+    dyn FnMut(&mut Session<'a, '_>, &mut Schedule<Memory<'_>>) -> Result<(), Failure<'static>> + 'v;
+
 /// Measures `points` as the schedule has them, and nothing besides.
 ///
 /// # Errors
@@ -27,7 +31,7 @@ pub fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    measure_with(session, timer, points, budget, &mut Beside::default(), |session, schedule| {
+    measure_with(session, timer, points, budget, &mut Beside::default(), &mut |session, schedule| {
         schedule.run(session.progress)
     })
 }
@@ -48,7 +52,7 @@ pub fn measure_with<'a>(
     points: &[Point],
     budget: &Budget,
     beside: &mut Beside,
-    mut visits: impl FnMut(&mut Session<'a, '_>, &mut Schedule<Memory<'_>>) -> Result<(), Failure<'static>>,
+    visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
     let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
@@ -69,7 +73,7 @@ pub fn measure_with<'a>(
     let mut run = Run { points, outcomes: &mut outcomes, count: points.len(), measured: false };
     let mut interrupted = false;
     for kinds in kinds.chunks(together.max(1)) {
-        match run.part(session, timer, kinds, budget, beside, &mut visits) {
+        match run.part(session, timer, kinds, budget, beside, visits) {
             Ok(()) => {}
             Err(Failure::Interrupted) if run.measured => interrupted = true,
             Err(error) => return Err(error),
@@ -106,7 +110,7 @@ impl<'a> Run<'_, 'a> {
         kinds: &[Pages],
         budget: &Budget,
         beside: &mut Beside,
-        visits: &mut impl FnMut(&mut Session<'a, '_>, &mut Schedule<Memory<'_>>) -> Result<(), Failure<'static>>,
+        visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
         let points = self.points;
         let of_kind = |point: &Point| kinds.contains(&point.pages);

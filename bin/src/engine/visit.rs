@@ -52,6 +52,7 @@ impl Orders<'_> {
     /// # Errors
     ///
     /// As [`Ground::walk`]. What an interrupted visit had measured is lost with it.
+    #[inline(never)]
     pub fn visit<G: Ground>(
         &self,
         ground: &mut G,

@@ -108,13 +108,19 @@ fn measure<'a>(
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut extra = Extra::default();
-    let mut findings =
-        run::measure_with(session, timer, points, budget, &mut Beside::default(), |session, schedule| {
+    let mut findings = run::measure_with(
+        session,
+        timer,
+        points,
+        budget,
+        &mut Beside::default(),
+        &mut |session, schedule| {
             if let Some(first) = points.first() {
                 prepare(session, schedule, first, &mut extra)?;
             }
             schedule.run(session.progress)
-        })?;
+        },
+    )?;
     sort_by(&mut findings.outcomes, |one, other| {
         (one.point.stride, one.point.size).cmp(&(other.point.stride, other.point.size))
     });

@@ -68,7 +68,7 @@ fn measure<'a>(
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
     let mut beside = Beside { singles: Some(Singles::new(counter, points.len())?), ..Beside::default() };
     let mut findings =
-        run::measure_with(session, timer, points, budget, &mut beside, |session, schedule| {
+        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
             schedule.run(session.progress)
         })?;
     session.progress.say(format_args!("looking for refresh"));

@@ -73,7 +73,7 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut beside = Beside { loads: Some(Loads::default()), ..Beside::default() };
     let mut findings =
-        run::measure_with(session, timer, points, budget, &mut beside, |session, schedule| {
+        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
             schedule.run(session.progress)
         })?;
     let mut outcomes = findings.outcomes.iter();

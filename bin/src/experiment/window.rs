@@ -50,11 +50,17 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
     let mut extra = Extra::default();
-    let mut findings =
-        run::measure_with(session, timer, points, budget, &mut Beside::default(), |session, schedule| {
+    let mut findings = run::measure_with(
+        session,
+        timer,
+        points,
+        budget,
+        &mut Beside::default(),
+        &mut |session, schedule| {
             schedule.run(session.progress)?;
             reach::search(session.progress, schedule, &mut extra.reach)
-        })?;
+        },
+    )?;
     findings.extra = extra;
     Ok(findings)
 }
