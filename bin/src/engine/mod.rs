@@ -5,6 +5,8 @@
 pub mod arena;
 pub mod clock;
 pub mod counters;
+#[cfg(test)]
+pub mod fake;
 mod finish;
 pub mod ground;
 pub mod judge;

@@ -279,3 +279,6 @@ impl<A: Arena> Schedule<A> {
 fn drawn(salt: u64, group: usize) -> u32 {
     Pcg32::new(salt, group as u64).next_u32()
 }
+
+#[cfg(test)]
+mod tests;

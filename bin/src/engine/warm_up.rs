@@ -52,19 +52,29 @@ pub struct Warmth {
     pub first: WarmUp,
     /// Visits made.
     visits: usize,
-    /// The shortest round after a warm-up.
+    /// The shortest round.
     warm_ns: Option<f64>,
+    /// Whether a cache holds some of the chain, once that is known.
+    held: Option<bool>,
     /// First passes of the first visits that made one.
     passes: [f64; FEWEST_ROUNDS],
     passed: usize,
+    /// The last of all.
+    last_cold_ns: Option<f64>,
     /// Laps until the walk was steady.
     laps: u32,
 }
 
 impl Warmth {
-    /// Notes what a hop took in a round. A neighbour may have had the cache in one: the best tells what it can keep.
+    /// Notes what a hop took in a round. Where nothing else has told whether a cache holds some of the chain, this does.
     pub fn note(&mut self, nanoseconds: f64) {
         self.warm_ns = Some(self.warm_ns.map_or(nanoseconds, |best| best.min(nanoseconds)));
+        // A neighbour's burst in a first pass looks like a cache; it is in one of several at most.
+        let looked = self.visits == 1 + SECOND_LOOKS && self.held == Some(true);
+        if self.held.is_none() || looked {
+            self.held =
+                self.found().cold_ns.zip(self.warm_ns).map(|(cold_ns, warm_ns)| is_held(cold_ns, warm_ns));
+        }
     }
 
     /// What the warm-up found, for a result: of first passes in several visits, their median.
@@ -77,10 +87,7 @@ impl Warmth {
 
     /// Whether a cache may hold some of the chain.
     fn may_be_held(&self, nodes: u64) -> bool {
-        match (self.first.cold_ns, self.warm_ns) {
-            (Some(cold), Some(warm)) if nodes > ASKED_FROM => is_held(cold, warm),
-            _ => true,
-        }
+        nodes <= ASKED_FROM || self.held != Some(false)
     }
 
     /// Brings the chain and everything that serves it into the state that is to be measured.
@@ -137,12 +144,12 @@ impl Warmth {
                 let hops = if held { nodes } else { nodes.min(SHORT_PASS) };
                 return self.pass(ground, judge, hops, until_ns).map(drop);
             }
-            (None, Pass::Short) if first => {
-                self.pass(ground, judge, nodes.clamp(FEW_HOPS.0, FEW_HOPS.1), until_ns)?;
-            }
             (None, Pass::Short) => {}
         }
-        if !held && self.visits > 1 + SECOND_LOOKS {
+        let asks = nodes > ASKED_FROM && self.visits <= 1 + SECOND_LOOKS;
+        if first || asks {
+            self.pass(ground, judge, nodes.clamp(FEW_HOPS.0, FEW_HOPS.1), until_ns)?;
+        } else if !held {
             return self.pass(ground, judge, few(nodes), until_ns).map(drop);
         }
         let mut filled = 0;
@@ -155,9 +162,13 @@ impl Warmth {
             }
         }
         // What is met now was touched longest ago: as in every later lap.
-        if let (true, Some(cold_ns)) = (nodes > ASKED_FROM && filled > 0, self.first.cold_ns) {
+        if let (true, Some(cold_ns)) = (asks && filled > 0, self.last_cold_ns) {
             let (hops, warm_ns) = parts(ground, judge, few(nodes), until_ns)?;
-            if warm_ns.is_some_and(|warm_ns| !is_held(cold_ns, warm_ns)) {
+            // A neighbour may have had the cache before: one look that finds it is enough.
+            if warm_ns.is_some_and(|warm_ns| is_held(cold_ns, warm_ns)) {
+                self.held = Some(true);
+            } else if self.held != Some(true) {
+                self.held = Some(false);
                 self.count(filled + hops);
                 return Ok(());
             }
@@ -190,6 +201,7 @@ impl Warmth {
             *slot = cold_ns;
             self.passed += 1;
         }
+        self.last_cold_ns = cold_ns;
         if self.visits == 1 {
             self.first.cold_ns = cold_ns;
         }
@@ -340,4 +352,23 @@ fn estimate<G: Ground>(ground: &mut G, until_ns: f64) -> Result<f64, Failure<'st
         *estimate = spent_ns / made.max(1) as f64;
     }
     Ok(stats::median(&mut estimates).unwrap_or(f64::NAN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_holds_what_a_first_pass_takes_longer_for() {
+        // Noise of the same memory, and a cache that serves a tenth of the hops in a third of the time.
+        assert!(!is_held(100.0, 100.0) && !is_held(100.0, 97.0) && !is_held(100.0, 130.0));
+        assert!(is_held(100.0, 100.0 * (0.9 + 0.1 / 3.0)) && is_held(100.0, 20.0));
+        assert!(!is_held(f64::NAN, 20.0));
+    }
+
+    #[test]
+    fn batches_have_a_length_that_a_clock_can_tell() {
+        assert_eq!(hops_per_batch(1e5, 100.0), 1000);
+        assert_eq!((hops_per_batch(1e5, 1e6), hops_per_batch(1e9, 0.0)), (FEWEST_HOPS, LONGEST_BATCH));
+    }
 }
