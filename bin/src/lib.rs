@@ -37,6 +37,7 @@ use experiment::output;
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
 use options::{Help, Options, When};
+use plan::duration;
 use report::terminal::Terminal;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
@@ -172,7 +173,8 @@ fn perform<'a>(
     detect::warn(machine, &mut warnings);
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;
-    let takes = (experiment.takes)(options, machine, &points);
+    let budget = (experiment.budget)(options, machine, &points);
+    let takes = duration::estimate(machine, &points, &budget);
     if options.dry_run {
         let name = experiment.descriptor.name;
         let columns = output::columns(options, &[]);
@@ -191,7 +193,7 @@ fn perform<'a>(
     }
     let timer = Timer::choose(&machine.processor, session.warnings)?;
     let mut health = self_test::health(timer.counter(), machine.processor.platform, session.warnings);
-    let findings = (experiment.measure)(&mut session, &timer, &points).and_then(|findings| {
+    let findings = (experiment.measure)(&mut session, &timer, &points, &budget).and_then(|findings| {
         audit(&mut session, &timer, &mut health, &findings)?;
         Ok(findings)
     });

@@ -6,12 +6,14 @@ use super::interface::Experiment;
 use super::matrix;
 use super::writers::distribution;
 use crate::engine::clock::Timer;
-use crate::engine::schedule::sweep;
+use crate::engine::memory::Beside;
+use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::single_hops::Singles;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
-use crate::plan::{duration, Scope};
+use crate::plan::budget::Budget;
+use crate::plan::Scope;
 use crate::result::Point;
 
 /// The experiment that looks beneath the means.
@@ -35,7 +37,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
+    budget: Budget::of_pairs,
     measure,
     writers: &[
         ("text", distribution::text),
@@ -65,12 +67,18 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let counter =
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
-    let mut singles = Singles::new(counter, points.len())?;
-    let mut findings = sweep::run_with(session, timer, points, &mut singles)?;
+    let mut beside = Beside { singles: Some(Singles::new(counter, points.len())?), ..Beside::default() };
+    let mut findings =
+        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
+            schedule.run(session.progress)
+        })?;
     session.progress.say(format_args!("looking for refresh"));
-    findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+    if let Some(singles) = beside.singles {
+        findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+    }
     Ok(findings)
 }

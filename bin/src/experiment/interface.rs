@@ -8,7 +8,7 @@ use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
-use crate::plan::duration::Range;
+use crate::plan::budget::Budget;
 use crate::report::document::{Document, Field};
 use crate::result::Point;
 use crate::sys::table::Table;
@@ -26,10 +26,11 @@ pub struct Experiment {
     pub descriptor: Descriptor,
     /// Options and machine to points. Without points nothing is timed but the clock.
     pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
-    /// How long the points will take.
-    pub takes: fn(&Options<'_>, &Machine, &[Point]) -> Range,
+    /// How often and for how long the points are visited.
+    pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
     /// Points to findings.
-    pub measure: for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point]) -> Result<Findings<'a>, Failure<'a>>,
+    pub measure:
+        for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
     /// How findings are written, by the name of the format.
     pub writers: &'static [(&'static str, Writer)],
     /// How findings are described; takes the place of writers.

@@ -10,11 +10,12 @@ use latency_core::units::NodeId;
 use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Conclusion, Pair};
-use crate::engine::schedule::sweep;
+use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
-use crate::plan::{self, duration, Scope};
+use crate::plan::budget::Budget;
+use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
 use crate::report::figures::{Digits, Figure};
@@ -42,8 +43,8 @@ pub const MATRIX: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
-    measure: sweep::run,
+    budget: Budget::of_pairs,
+    measure: run::measure,
     writers: &[],
     present: Some(present),
     columns: &[],

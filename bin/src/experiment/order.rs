@@ -6,17 +6,21 @@ use latency_core::units::Bytes;
 use super::interface::Experiment;
 use super::writers::order;
 use crate::engine::clock::Timer;
-use crate::engine::orders;
+use crate::engine::memory::Beside;
+use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::strided::Loads;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
-use crate::plan::duration::{self, Walks};
+use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS};
 use crate::plan::single;
-use crate::result::Point;
+use crate::result::{Orders, Point};
 use crate::sys::table::Table;
 
 /// The working set where none is asked for: far beyond most caches, and written in a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);
+/// Warm hops of each order, over all visits.
+const HOPS: u64 = 20_000_000;
 /// The orders, as they are shown.
 const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 
@@ -33,9 +37,13 @@ pub const ORDER: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| {
-        let walks = Walks { hops: orders::HOPS, short_pass: orders::SHORT_PASS };
-        duration::orders(options, machine, points, &walks)
+    budget: |options, _, _| Budget {
+        pass: Pass::Lap,
+        rounds: FEWEST_ROUNDS,
+        most: FEWEST_ROUNDS,
+        hops: HOPS,
+        long_visit_ns: f64::INFINITY,
+        ..Budget::new(options).rewritten(1)
     },
     measure,
     writers: &[("text", order::text), ("json", order::json), ("csv", order::csv)],
@@ -61,6 +69,16 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    orders::run(session, timer, points)
+    let mut beside = Beside { loads: Some(Loads::default()), ..Beside::default() };
+    let mut findings =
+        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
+            schedule.run(session.progress)
+        })?;
+    let mut outcomes = findings.outcomes.iter();
+    let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
+    let strided = beside.loads.and_then(|loads| loads.conclude(clock.map(|clock| clock.median)));
+    findings.extra.orders = Some(Orders { strided });
+    Ok(findings)
 }

@@ -7,11 +7,11 @@ use super::interface::Experiment;
 use super::writers::{csv, pages};
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
 use crate::engine::clock::Timer;
-use crate::engine::schedule::kinds;
+use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
-use crate::plan::duration::{self, Range};
+use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::result::{chain, Point};
 use crate::sys::table::Table;
@@ -37,7 +37,11 @@ pub const PAGES: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS) + CLOSER,
+    budget: |options, _, points| {
+        Budget { optional: Optional::PagesBut(options.pages), more: CLOSER, ..Budget::new(options) }
+            .rewritten(PLACES)
+            .within(SHARE_NS * points.len() as f64, points.len())
+    },
     measure,
     writers: &[("text", pages::text), ("json", pages::json), ("csv", csv::matrix), ("svg", pages::picture)],
     present: None,
@@ -76,14 +80,15 @@ fn of_kind(like: Point) -> impl Iterator<Item = Point> {
     sizes.chain(local).chain(bare).chain(spread)
 }
 
-/// What more numbers of pages take.
-const CLOSER: Range = Range(2e9, 6e9);
+/// Points of more numbers of pages: about so many.
+const CLOSER: usize = 16;
 
 /// Measures more numbers of pages where a translation buffer ends between two of the probe.
 fn look_closer<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     findings: &mut Findings<'a>,
+    budget: &Budget,
 ) -> Result<(), Failure<'a>> {
     let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
     let outcomes: &[_] = &findings.outcomes;
@@ -111,7 +116,7 @@ fn look_closer<'a>(
     if closer.is_empty() {
         return Ok(());
     }
-    let more = kinds::run(session, timer, &closer, SHARE_NS)?;
+    let more = run::measure(session, timer, &closer, &Budget { more: 0, ..*budget })?;
     let mut all = Table::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
     for (slot, outcome) in all.iter_mut().zip(findings.outcomes.iter().chain(more.outcomes.iter())) {
         *slot = *outcome;
@@ -125,10 +130,11 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let mut findings = kinds::run(session, timer, points, SHARE_NS)?;
+    let mut findings = run::measure(session, timer, points, budget)?;
     if !findings.interrupted {
-        look_closer(session, timer, &mut findings)?;
+        look_closer(session, timer, &mut findings, budget)?;
     }
     for pages in KINDS {
         let found = translation::buffers(&findings.outcomes, pages);

@@ -2,10 +2,11 @@
 
 use super::interface::{self, Experiment};
 use super::writers::parallel;
-use crate::engine::schedule::lanes;
+use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
-use crate::plan::{self, duration};
+use crate::plan;
+use crate::plan::budget::Budget;
 
 /// Inverse throughput against the number of chains.
 pub const PARALLEL: Experiment = Experiment {
@@ -21,8 +22,8 @@ pub const PARALLEL: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
-    measure: lanes::run,
+    budget: Budget::of_lanes,
+    measure: run::measure,
     writers: &[
         ("text", parallel::text),
         ("json", parallel::json),

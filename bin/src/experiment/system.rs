@@ -13,7 +13,7 @@ use super::interface::Experiment;
 use crate::engine::session::Findings;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
-use crate::plan::duration::Range;
+use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
 use crate::result::Extra;
 use crate::sys::table::Table;
@@ -30,8 +30,8 @@ pub const SYSTEM: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan: |_| Ok(Table::empty()?),
-    takes: |_, _, _| Range::ZERO,
-    measure: |_, _, _| {
+    budget: |options, _, _| Budget::new(options),
+    measure: |_, _, _, _| {
         Ok(Findings {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,

@@ -214,7 +214,7 @@ fn takes(machine: &Machine, line: &str) -> duration::Range {
     let mut session =
         Session { options: &options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session).unwrap();
-    (experiment.takes)(&options, machine, &points)
+    duration::estimate(machine, &points, &(experiment.budget)(&options, machine, &points))
 }
 
 #[test]

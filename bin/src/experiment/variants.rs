@@ -5,12 +5,11 @@ use latency_core::units::{Bytes, PageSize};
 
 use super::interface::Experiment;
 use super::writers::variants;
-use crate::engine::clock::Timer;
-use crate::engine::schedule::kinds;
-use crate::engine::session::{Findings, Plan, Session};
-use crate::error::Failure;
+use crate::engine::run;
+use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
-use crate::plan::{self, duration, single};
+use crate::plan::budget::{Budget, Optional, PLACES};
+use crate::plan::{self, single};
 use crate::result::Point;
 use crate::sys::table::Table;
 
@@ -33,8 +32,12 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS),
-    measure,
+    budget: |options, _, points| {
+        Budget { optional: Optional::Everything, ..Budget::new(options) }
+            .rewritten(PLACES)
+            .within(SHARE_NS * points.len() as f64, points.len())
+    },
+    measure: run::measure,
     writers: &[("text", variants::text), ("json", variants::json), ("csv", variants::csv)],
     present: None,
     columns: &[],
@@ -64,12 +67,4 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         *slot = Point { kernel: variant.kernel, stride: variant.stride, pages, size, ..like };
     }
     Ok(points)
-}
-
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-) -> Result<Findings<'a>, Failure<'a>> {
-    kinds::run(session, timer, points, SHARE_NS)
 }

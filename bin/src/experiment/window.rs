@@ -3,13 +3,15 @@
 use super::interface::{self, Experiment};
 use super::writers::window;
 use crate::engine::clock::Timer;
-use crate::engine::schedule::lanes;
+use crate::engine::memory::Beside;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
+use crate::engine::{reach, run};
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
-use crate::plan::{self, duration};
-use crate::result::Point;
+use crate::plan;
+use crate::plan::budget::Budget;
+use crate::result::{Extra, Point};
 
 /// Inverse throughput against the work between loads.
 pub const WINDOW: Experiment = Experiment {
@@ -25,7 +27,7 @@ pub const WINDOW: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
+    budget: Budget::of_lanes,
     measure,
     writers: &[
         ("text", window::text),
@@ -45,7 +47,21 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
-    lanes::run(session, timer, points)
+    let mut extra = Extra::default();
+    let mut findings = run::measure_with(
+        session,
+        timer,
+        points,
+        budget,
+        &mut Beside::default(),
+        &mut |session, schedule| {
+            schedule.run(session.progress)?;
+            reach::search(session.progress, schedule, &mut extra.reach)
+        },
+    )?;
+    findings.extra = extra;
+    Ok(findings)
 }

@@ -30,6 +30,7 @@ use crate::machine::detect as survey;
 use crate::machine::processor::{Platform, Processor};
 use crate::machine::Machine;
 use crate::options::{self, Options, Pages, When};
+use crate::plan::duration;
 use crate::report::terminal::Terminal;
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions};
@@ -92,7 +93,8 @@ fn report(
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session).unwrap();
     if options.dry_run {
-        let takes = (experiment.takes)(options, machine, &points);
+        let budget = (experiment.budget)(options, machine, &points);
+        let takes = duration::estimate(machine, &points, &budget);
         output::write(out, options, terminal, output::columns(options, &[]), &mut |document| {
             dry_run::present(document, experiment.descriptor.name, &points, takes);
         })

@@ -35,6 +35,22 @@ pub struct Software {
 }
 
 impl Software {
+    /// What was counted from `earlier` to this.
+    #[must_use]
+    pub fn since(&self, earlier: &Software) -> Software {
+        Software {
+            switches: (
+                self.switches.0.saturating_sub(earlier.switches.0),
+                self.switches.1.saturating_sub(earlier.switches.1),
+            ),
+            migrations: self.migrations.saturating_sub(earlier.migrations),
+            faults: (
+                self.faults.0.saturating_sub(earlier.faults.0),
+                self.faults.1.saturating_sub(earlier.faults.1),
+            ),
+        }
+    }
+
     /// Both together.
     #[must_use]
     pub fn and(&self, other: &Software) -> Software {
