@@ -11,7 +11,6 @@ pub mod lanes;
 pub mod pages;
 pub mod pairs;
 pub mod parallel;
-pub mod plan;
 pub mod text;
 pub mod variants;
 pub mod window;
