@@ -12,3 +12,4 @@ pub mod matrix;
 pub mod orders;
 pub mod pages;
 pub mod translation;
+pub mod variants;

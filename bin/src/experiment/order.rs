@@ -135,16 +135,15 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// What random order costs.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
-    let scan = found.over_independent();
-    if let Some(ratio) = found.over_sequential() {
+    let (walk, scan) = (found.over_sequential(), found.over_independent());
+    if walk.or(scan).is_some() {
         document.sentence(
             Role::Answer,
             format_args!(
-                "Following pointers in random order is {} in address order{}.",
-                Slower(ratio.value),
-                method::optional(scan, |scan, out| {
-                    write!(out, ", and {} scanning an array", Slower(scan.value))
-                })
+                "Following pointers in random order is {}{}{}.",
+                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk.value))),
+                if walk.is_some() && scan.is_some() { ", and " } else { "" },
+                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan.value))),
             ),
         );
     }

@@ -12,7 +12,6 @@ pub mod pages;
 pub mod pairs;
 pub mod parallel;
 pub mod text;
-pub mod variants;
 pub mod window;
 
 pub use crate::experiment::facts::Report;
