@@ -7,6 +7,7 @@ pub mod claims;
 pub mod comparison;
 pub mod curve;
 pub mod estimate;
+pub mod huge_pages;
 pub mod lanes;
 pub mod matrix;
 pub mod orders;

@@ -8,7 +8,6 @@ pub mod facts;
 pub mod health;
 pub mod json;
 pub mod lanes;
-pub mod pages;
 pub mod pairs;
 pub mod parallel;
 pub mod text;
