@@ -7,7 +7,7 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::facts::{self, method, point, trust, Report};
+use super::facts::{self, method, point, rows, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Conclusion, Pair};
 use crate::engine::run;
@@ -104,7 +104,9 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
         grid(document, report, &nodes);
     }
-    rows(document, report);
+    rows::table(document, report, "pair", &|out, _, outcome| {
+        write!(out, "{} -> {}", outcome.point.initiator, outcome.point.target)
+    });
     if report.options.heatmap || report.options.format.name == "svg" {
         picture(document, report, &nodes);
     }
@@ -296,42 +298,6 @@ impl fmt::Display for Ratio {
             None => out.write_str("-"),
         }
     }
-}
-
-/// Every pair, for readers who want to know how sure its number is.
-fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
-    const HEADINGS: [&str; 6] = ["pair", "ns", "95 % within run", "fastest", "core cycles", "interrupted"];
-    let measured =
-        || report.outcomes.iter().filter_map(|outcome| Some((outcome.point, outcome.result.as_ref().ok()?)));
-    document.table(&Shown {
-        caption: "",
-        level: Level::Verbose,
-        words: 1,
-        columns: HEADINGS.len(),
-        rows: measured().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
-        cell: &|out, row, column| {
-            let Some((point, measured)) = measured().nth(row) else { return Ok(()) };
-            let series = &measured.series;
-            match (column, series.nanoseconds.interval) {
-                (0, _) => write!(out, "{} -> {}", point.initiator, point.target),
-                (1, _) => write!(out, "{}", Digits(series.nanoseconds.median)),
-                (2, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                (2, None) => out.write_str("too few rounds"),
-                (3, _) => write!(out, "{}", Digits(series.minimum_ns)),
-                (4, _) => {
-                    write!(out, "{}", Digits(series.core_cycles.map_or(f64::NAN, |cycles| cycles.median)))
-                }
-                _ => write!(
-                    out,
-                    "{} of {} ({:.1} %)",
-                    series.disturbed,
-                    series.batches,
-                    Decimal(series.disturbed_share() * 100.0)
-                ),
-            }
-        },
-    });
 }
 
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {

@@ -1,10 +1,14 @@
 //! The same random walks on every kind of page: what translation costs.
 
+mod details;
+mod view;
+
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize};
 
+use super::facts::{self, method, Report};
 use super::interface::Experiment;
-use super::writers::{csv, pages};
+use crate::analysis::huge_pages::{conclude, KINDS};
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
 use crate::engine::clock::Timer;
 use crate::engine::run;
@@ -13,14 +17,13 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
+use crate::report::document::Document;
 use crate::result::{chain, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
 /// The time for a point, on average: most are small, and those in memory take what they leave.
 const SHARE_NS: f64 = 0.17e9;
-/// Every kind, smallest pages first.
-const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
 
 /// Page sizes side by side.
 pub const PAGES: Experiment = Experiment {
@@ -43,9 +46,9 @@ pub const PAGES: Experiment = Experiment {
             .within(SHARE_NS * points.len() as f64, points.len())
     },
     measure,
-    writers: &[("text", pages::text), ("json", pages::json), ("csv", csv::matrix), ("svg", pages::picture)],
-    present: None,
-    columns: &[],
+    writers: &[],
+    present: Some(present),
+    columns: &[&view::SHARE],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -144,4 +147,13 @@ fn measure<'a>(
         }
     }
     Ok(findings)
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = conclude(report.outcomes);
+    view::people(document, report, found.as_ref());
+    method::paragraphs(document, report);
+    details::describe(document, report, found.map(|found| found.size));
+    view::programs(document, report, found.as_ref());
+    facts::circumstances(document, report);
 }
