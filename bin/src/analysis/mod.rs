@@ -6,6 +6,8 @@ pub mod caches;
 pub mod claims;
 pub mod comparison;
 pub mod curve;
+pub mod distribution;
+pub mod estimate;
 pub mod lanes;
 pub mod matrix;
 pub mod pages;

@@ -2,9 +2,11 @@
 //!
 //! An experiment's own file says the rest. Nothing here knows an experiment or a format.
 
+pub mod estimate;
 pub mod machine;
 pub mod method;
 pub mod point;
+pub mod rows;
 pub mod trust;
 
 use crate::machine::Machine;

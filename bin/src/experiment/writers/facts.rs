@@ -44,23 +44,6 @@ pub fn ending(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
     counters::text(out, report)
 }
 
-/// The line that scripts look for.
-pub(super) fn pair(out: &mut dyn Write, clock: &Timer, outcome: &Outcome<'_>) -> fmt::Result {
-    let Point { initiator, target, .. } = outcome.point;
-    write!(out, "Node {initiator} -> Node {target}: ")?;
-    match &outcome.result {
-        Ok(measured) => {
-            let nanoseconds = measured.series.nanoseconds.median;
-            match clock.ticks(nanoseconds) {
-                Some(ticks) => write!(out, "{} cycles", Figure(ticks))?,
-                None => out.write_str("? cycles")?,
-            }
-            writeln!(out, " ({} ns)", Figure(nanoseconds))
-        }
-        Err(exclusion) => writeln!(out, "not measured: {exclusion}"),
-    }
-}
-
 /// What was walked, in which pages, and how it is known where they were.
 ///
 /// # Errors

@@ -3,17 +3,14 @@
 pub mod counters;
 pub mod csv;
 pub mod curve;
-pub mod distribution;
 pub mod facts;
 pub mod health;
 pub mod json;
 pub mod lanes;
 pub mod order;
 pub mod pages;
-pub mod pairs;
 pub mod parallel;
 pub mod plan;
-pub mod text;
 pub mod variants;
 pub mod window;
 
