@@ -9,7 +9,6 @@ pub mod json;
 pub mod lanes;
 pub mod order;
 pub mod pages;
-pub mod parallel;
 pub mod plan;
 pub mod variants;
 pub mod window;
