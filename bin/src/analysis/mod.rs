@@ -12,3 +12,4 @@ pub mod lanes;
 pub mod matrix;
 pub mod pages;
 pub mod translation;
+pub mod window;

@@ -6,11 +6,9 @@ pub mod curve;
 pub mod facts;
 pub mod health;
 pub mod json;
-pub mod lanes;
 pub mod order;
 pub mod pages;
 pub mod plan;
 pub mod variants;
-pub mod window;
 
 pub use crate::experiment::facts::Report;

@@ -10,7 +10,6 @@ use core::fmt::{self, Write};
 use latency_core::json::{Layout, Writer};
 
 pub(super) use header::header;
-pub(super) use point::members as pair;
 
 use self::value::{optional, Json, DECIMALS};
 use super::curve::view::View;
