@@ -225,19 +225,9 @@ fn perform<'a>(
         Ok(())
     } else {
         let columns = output::columns(options, experiment.columns);
-        match experiment.present {
-            Some(present) => {
-                let _ = output::write(&mut out, options, report.terminal, columns, &mut |document| {
-                    present(document, &report);
-                });
-            }
-            None => {
-                let mut writers = experiment.writers.iter();
-                if let Some((_, writer)) = writers.find(|(known, _)| *known == options.format.name) {
-                    let _ = writer(&mut out, &report);
-                }
-            }
-        }
+        let _ = output::write(&mut out, options, report.terminal, columns, &mut |document| {
+            (experiment.present)(document, &report);
+        });
         finish(out, options)
     };
     // Messages drop their errors: there is nobody left to tell.

@@ -73,6 +73,8 @@ fn a_distribution_is_valid() {
     let document = run(&options).expect_json(0);
     assert_valid(&document);
     assert!(at(&document, "/points/0/distribution/hop_percentiles_ns/p50").is_number(), "{document:#}");
+    let median = at(&document, "/points/0/distribution/hop_percentiles_ns/p50");
+    assert_eq!(at(&document, "/summary/p50_ns/value"), median, "{document:#}");
 }
 
 #[test]
@@ -113,11 +115,14 @@ fn lanes_are_valid() {
     let document = run(&["window", "--json", "--trials=7"]).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/filler_reach/2/filler"), "mixed", "{document:#}");
+    assert!(at(&document, "/filler_reach/2/converged").is_boolean(), "{document:#}");
+    assert!(at(&document, "/summary/fillers_agree").is_boolean(), "{document:#}");
     // Where caches hold the working set, the window cannot be tested.
     let document = run(&["window", "--json", "--trials=2", "--size=64K"]).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/filler_reach").as_array().map(Vec::len), Some(0), "{document:#}");
     assert!(at(&document, "/work_reach/instructions_hidden").is_null(), "{document:#}");
+    assert!(at(&document, "/summary/reorder_buffer_instructions").is_null(), "{document:#}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use latency_core::stats::{self, Interval};
 use latency_core::units::Bytes;
 
+use super::claims::Claims;
+use super::estimate::Estimate;
 use crate::result::{Outcome, Walk};
 
 /// A time that exceeds the fastest by less belongs to the plateau.
@@ -132,6 +134,71 @@ impl<'r, 'a> Region<'r, 'a> {
     }
 }
 
+/// Where a working set lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The smallest cache that holds it, by its level.
+    Cache(u32),
+    /// Most of it is in no cache.
+    Memory,
+    /// In part in the largest cache, or no cache is known.
+    Unknown,
+}
+
+/// Returns where a working set lies, by the caches that are reported and the least that is in memory.
+#[must_use]
+pub fn place(claims: &Claims, least_in_memory: Bytes, size: Bytes) -> Place {
+    if size >= least_in_memory {
+        return Place::Memory;
+    }
+    let holds = claims.iter().find(|claim| claim.size >= size);
+    holds.map_or(Place::Unknown, |claim| Place::Cache(claim.level))
+}
+
+/// What limits the misses in flight that were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The core's own buffers: there are no more of them.
+    Buffers,
+    /// Buffers or memory: there may be more buffers.
+    BuffersOrMemory,
+}
+
+/// How many misses one core has in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InFlight {
+    /// The misses.
+    pub misses: Estimate,
+    /// What limits them.
+    pub limit: Limit,
+    /// The fewest chains that reach it.
+    pub from_lanes: usize,
+    /// The working set that shows it.
+    pub size: Bytes,
+}
+
+/// Returns how many misses one core has in flight, from the working set that fills its buffers up.
+///
+/// The last-level cache is near enough for memory not to be the limit, and far enough for the buffers to fill up:
+/// a working set larger than `near`, the cache before it, and no larger than `last`. Memory alone gives a lower
+/// bound, and a nearer cache nothing.
+#[must_use]
+pub fn misses_in_flight(
+    outcomes: &[Outcome<'_>],
+    near: Bytes,
+    last: Bytes,
+    least_in_memory: Bytes,
+) -> Option<InFlight> {
+    let shared = regions(outcomes).find(|region| region.size > near && region.size <= last);
+    let memory = || regions(outcomes).find(|region| region.size >= least_in_memory);
+    let (limit, region) = match shared {
+        Some(region) => (Limit::Buffers, region),
+        None => (Limit::BuffersOrMemory, memory()?),
+    };
+    let Saturation { in_flight: value, interval, from_lanes, .. } = region.saturation()?;
+    Some(InFlight { misses: Estimate { value, interval }, limit, from_lanes, size: region.size })
+}
+
 /// How far the window reaches over work that waits for loads, in instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkReach {
@@ -139,6 +206,15 @@ pub struct WorkReach {
     pub hidden: usize,
     /// With so many they were not; `None` where they always were.
     pub exposed: Option<usize>,
+}
+
+impl WorkReach {
+    /// The instructions at which loads overlap no more; `None` where they always did.
+    #[must_use]
+    pub fn ends_at(&self) -> Option<Estimate> {
+        let (low, high) = (self.hidden as f64, self.exposed? as f64);
+        Some(Estimate { value: (low + high) / 2.0, interval: Some(Interval { low, high }) })
+    }
 }
 
 /// Where the time of a load in memory leaves both the time without work and the floor, without a prefetch.

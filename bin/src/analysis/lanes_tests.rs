@@ -1,6 +1,7 @@
 //! Loads in flight and the reach of the window, of times that follow from known ones.
 
 use super::*;
+use crate::analysis::claims::{Claim, Source};
 use crate::options::Pages;
 use crate::result::evidence::Evidence;
 use crate::result::{Means, Measurement, Placed, Point, Series, WarmUp};
@@ -82,6 +83,49 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let interval = found.interval.unwrap();
     assert!(interval.low < 11.8 && interval.high > 12.2, "{interval:?}");
     assert_eq!(region.in_flight(48.0), Some(2.0));
+}
+
+/// Every number of chains in a working set where so many loads are in flight at the most.
+fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'static>> {
+    let time = move |lanes: usize| alone / lanes.min(most) as f64;
+    PARALLEL.iter().map(move |kernel| outcome(size, Walk::Lanes(kernel), time(kernel.lanes())))
+}
+
+#[test]
+fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
+    let (near, last, memory) = (Bytes(1 << 20), Bytes(32 << 20), Bytes(256 << 20));
+    let found = |outcomes: &[Outcome<'_>]| misses_in_flight(outcomes, near, last, memory);
+    let all: Vec<_> = limited(1 << 19, 5.0, 8)
+        .chain(limited(10 << 20, 40.0, 12))
+        .chain(limited(256 << 20, 96.0, 10))
+        .collect();
+    let (caches, of_lanes) = all.split_at(2 * PARALLEL.len());
+    let InFlight { misses, limit, from_lanes, size } = found(&all).unwrap();
+    assert_eq!((limit, from_lanes, size), (Limit::Buffers, 12, Bytes(10 << 20)));
+    assert!((misses.value - 12.0).abs() < 1e-9 && misses.interval.is_some(), "{misses:?}");
+    let InFlight { misses, limit, .. } = found(of_lanes).unwrap();
+    assert!((misses.value - 10.0).abs() < 1e-9, "{misses:?}");
+    assert_eq!(limit, Limit::BuffersOrMemory);
+    assert_eq!(found(&caches[..PARALLEL.len()]), None, "half of the L2 fills no buffers");
+    assert_eq!(found(&all[PARALLEL.len() + 1..]), None, "no chain alone to compare with");
+}
+
+#[test]
+fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
+    let mut claims = Claims::default();
+    for (level, size) in [(1, 48 << 10), (2, 2 << 20), (3, 32 << 20)] {
+        claims.add(Claim { level, size: Bytes(size), ways: 0, source: Source::Sysfs });
+    }
+    for (size, expected) in [
+        (48 << 10, Place::Cache(1)),
+        (49 << 10, Place::Cache(2)),
+        (32 << 20, Place::Cache(3)),
+        (33 << 20, Place::Unknown),
+        (128 << 20, Place::Memory),
+    ] {
+        assert_eq!(place(&claims, Bytes(128 << 20), Bytes(size)), expected, "{size}");
+    }
+    assert_eq!(place(&Claims::default(), Bytes(1 << 30), Bytes(4096)), Place::Unknown);
 }
 
 #[test]

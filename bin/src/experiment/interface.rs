@@ -1,7 +1,5 @@
 //! The interface of an experiment: what its file says of it, and how it comes to its points.
 
-use core::fmt;
-
 use super::facts::Report;
 use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
@@ -17,9 +15,6 @@ use crate::warning::Warnings;
 /// Describes what was found, once for every format.
 pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
-/// Writes a report in one format.
-pub type Writer = fn(&mut dyn fmt::Write, &Report<'_, '_>) -> fmt::Result;
-
 /// An experiment.
 pub struct Experiment {
     /// What the command line must know of it.
@@ -31,10 +26,8 @@ pub struct Experiment {
     /// Points to findings.
     pub measure:
         for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
-    /// How findings are written, by the name of the format.
-    pub writers: &'static [(&'static str, Writer)],
-    /// How findings are described; takes the place of writers.
-    pub present: Option<Present>,
+    /// How findings are described.
+    pub present: Present,
     /// The columns that its points have besides those of every point.
     pub columns: &'static [&'static Field],
 }

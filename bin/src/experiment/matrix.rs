@@ -45,8 +45,7 @@ pub const MATRIX: Experiment = Experiment {
     plan,
     budget: Budget::of_pairs,
     measure: run::measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[],
 };
 

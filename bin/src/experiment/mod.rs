@@ -16,7 +16,6 @@ mod parallel;
 mod system;
 mod variants;
 mod window;
-pub mod writers;
 
 #[cfg(test)]
 pub mod tests;

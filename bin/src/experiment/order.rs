@@ -18,9 +18,9 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS};
 use crate::plan::single;
-use crate::result::{Orders, Outcome, Point, Strided};
 use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
 use crate::report::figures::Digits;
+use crate::result::{Orders, Outcome, Point, Strided};
 use crate::sys::table::Table;
 
 /// The working set where none is asked for: far beyond most caches, and written in a tenth of a second.
@@ -52,8 +52,7 @@ pub const ORDER: Experiment = Experiment {
         ..Budget::new(options).rewritten(1)
     },
     measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[&point::COLD_NS, &INDEPENDENT_NS],
 };
 

@@ -1,12 +1,24 @@
 //! How many loads a core keeps in flight: independent chains side by side.
 
+use core::fmt::Write;
+
+use latency_core::decimal::Decimal;
+use latency_core::kernel::lanes::PARALLEL as KERNELS;
+use latency_core::text::Text;
+use latency_core::units::Bytes;
+
+use super::facts::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
 use super::interface::{self, Experiment};
-use super::writers::parallel;
+use crate::analysis::claims::Claims;
+use crate::analysis::lanes::{misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan;
 use crate::plan::budget::Budget;
+use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table};
+use crate::report::figures::Digits;
 
 /// Inverse throughput against the number of chains.
 pub const PARALLEL: Experiment = Experiment {
@@ -24,16 +36,258 @@ pub const PARALLEL: Experiment = Experiment {
     plan,
     budget: Budget::of_lanes,
     measure: run::measure,
-    writers: &[
-        ("text", parallel::text),
-        ("json", parallel::json),
-        ("csv", parallel::csv),
-        ("svg", parallel::picture),
-    ],
-    present: None,
-    columns: &[],
+    present,
+    columns: &chains::COLUMNS,
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     interface::collected(session, plan::lanes::parallel)
+}
+
+/// What one load brings.
+const LINE: Bytes = Bytes(64);
+/// The working sets that are shown.
+const REGIONS: usize = 4;
+
+fields! {
+    SATURATION "saturation" "For each working set, where more chains bring no more.";
+    WORKING_SET "working_set_bytes" "The memory walked.";
+    SINGLE_NS "single_ns" "The latency of one chain alone.";
+    LOADS "loads_in_flight" "The time of one chain alone over the median of the three shortest times.";
+    LOADS_CI95 "ci95_loads_in_flight" "Its 95 % confidence interval.";
+    FROM_LANES "from_lanes" "The fewest chains within 5 % of the plateau.";
+    FASTEST_NS "fastest_ns" "The shortest time for each load.";
+    FASTEST_LANES "fastest_lanes" "The chains that had it.";
+    RATE "gigabytes_per_second" "Lines of 64 bytes at that time for each.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    MISSES "misses_in_flight" "Cache misses that one core has in flight; null where no working set shows it.";
+    LIMIT "misses_in_flight_bound" "`at_most`, or `at_least` where memory may be the limit.";
+    MISSES_FROM "misses_in_flight_from_lanes" "The fewest chains that reach it.";
+    MISSES_SIZE "misses_in_flight_working_set_bytes" "The working set that shows it.";
+    MEMORY_RATE "memory_gigabytes_per_second" "Random lines that one core reads from memory.";
+    MEMORY_SPEEDUP "memory_speedup" "How many times as fast that is as one chain alone.";
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let in_flight = in_flight(report);
+    answer(document, report, in_flight);
+    trust::line(document, report.warnings);
+    saturations(document, report);
+    picture(document, report);
+    if in_flight.is_none() {
+        missing(document, report);
+    }
+    chains::method(
+        document,
+        report,
+        "chains side by side, in which each load waits for the one before; one chain alone is a latency, several \
+         are the time per load of all together",
+    );
+    by_chains(document, report);
+    rows::table(document, report, "point", &|out, _, outcome| {
+        write!(out, "{}", chains::name(&outcome.point))
+    });
+    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+        if let Some(outcome) = report.outcomes.get(index) {
+            chains::members(document, &outcome.point.walk);
+        }
+    });
+    members(document, report, in_flight);
+    facts::circumstances(document, report);
+}
+
+/// The largest cache that the core has for itself.
+fn near(report: &Report<'_, '_>) -> Bytes {
+    Claims::of(report.machine).level(2).map_or(Bytes(0), |claim| claim.size)
+}
+
+fn in_flight(report: &Report<'_, '_>) -> Option<InFlight> {
+    let machine = report.machine;
+    misses_in_flight(report.outcomes, near(report), machine.last_level_cache(), machine.least_in_memory())
+}
+
+fn place_of(report: &Report<'_, '_>, size: Bytes) -> Place {
+    place(&Claims::of(report.machine), report.machine.least_in_memory(), size)
+}
+
+/// The working sets where more chains bring no more, each with the latency of one chain alone.
+fn saturated<'r, 'a>(
+    report: &Report<'r, 'a>,
+) -> impl Iterator<Item = (Region<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
+    regions(report.outcomes)
+        .filter_map(|region| Some((region, region.with_lanes(1)?.nanoseconds, region.saturation()?)))
+}
+
+/// The working set in memory.
+fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
+    let mut saturated = saturated(report);
+    let (_, single, found) = saturated.find(|(region, ..)| report.machine.reaches_memory(region.size))?;
+    Some((single, found))
+}
+
+/// What people ask first: how many misses a core has in flight, and what that brings.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
+    if let Some(InFlight { misses, limit, from_lanes, .. }) = in_flight {
+        let (bound, reservation) = match limit {
+            Limit::Buffers => ("at most", ""),
+            Limit::BuffersOrMemory => ("at least", "; memory may be the limit"),
+        };
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "One core has {bound} {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
+                Decimal(misses.value),
+                optional(Some(misses), |misses, out| match misses.interval {
+                    Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
+                    None => out.write_str("too few rounds for an interval"),
+                })
+            ),
+        );
+    }
+    if let Some((single, found)) = from_memory(report) {
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} ns, not {}, per load).",
+                Digits(found.gigabytes_per_second(LINE)),
+                Digits(single / found.fastest_ns),
+                Digits(found.fastest_ns),
+                Digits(single)
+            ),
+        );
+    }
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every point was measured to the end."),
+        );
+    }
+}
+
+fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.sentence(
+        Role::Missing,
+        format_args!(
+            "Not found: how many misses one core has in flight, because no working set fills its buffers. Remove \
+             --size, or use one between {} and {}.",
+            near(report),
+            report.machine.last_level_cache()
+        ),
+    );
+}
+
+/// A row for each working set.
+fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
+    const HEADINGS: [&str; 7] =
+        ["data in", "working set", "one chain", "best", "chains", "in flight", "random reads"];
+    document.table(&Table {
+        caption: "",
+        level: Level::Quiet,
+        words: 1,
+        columns: HEADINGS.len(),
+        rows: saturated(report).count(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some((region, single, found)) = saturated(report).nth(row) else { return Ok(()) };
+            match column {
+                0 => write!(out, "{}", chains::place(place_of(report, region.size))),
+                1 => write!(out, "{}", region.size),
+                2 => write!(out, "{} ns", Digits(single)),
+                3 => write!(out, "{} ns", Digits(found.fastest_ns)),
+                4 => write!(out, "{}", found.fastest_lanes),
+                5 => write!(out, "{}", Digits(found.in_flight)),
+                _ => write!(out, "{} GB/s", Digits(found.gigabytes_per_second(LINE))),
+            }
+        },
+    });
+}
+
+/// A row for each number of chains, with the time per load and loads in flight of each working set.
+fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let region = |column: usize| regions(report.outcomes).nth(column.wrapping_sub(1) / 2);
+    document.table(&Table {
+        caption: "",
+        level: Level::Verbose,
+        words: 0,
+        columns: 1 + 2 * regions(report.outcomes).count().min(REGIONS),
+        rows: KERNELS.len(),
+        heading: &|out, column| match region(column) {
+            _ if column == 0 => out.write_str("chains"),
+            Some(region) if column % 2 == 1 => write!(out, "{}, ns", region.size),
+            _ => out.write_str("in flight"),
+        },
+        cell: &|out, row, column| {
+            let Some(kernel) = KERNELS.get(row) else { return Ok(()) };
+            if column == 0 {
+                return write!(out, "{}", kernel.lanes());
+            }
+            let Some(region) = region(column) else { return Ok(()) };
+            let nanoseconds = region.with_lanes(kernel.lanes()).map(|sample| sample.nanoseconds);
+            let in_flight = || nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds));
+            let shown = if column % 2 == 1 { nanoseconds } else { in_flight() };
+            write!(out, "{}", Digits(shown.unwrap_or(f64::NAN)))
+        },
+    });
+}
+
+/// Loads in flight against chains: on logarithmic axes of both, a straight line would be proportional.
+fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let mut points = [[Point::new(f64::NAN, f64::NAN); KERNELS.len()]; REGIONS];
+    let mut names = [Text::<32>::EMPTY; REGIONS];
+    let mut count = 0;
+    for ((points, name), region) in points.iter_mut().zip(&mut names).zip(regions(report.outcomes)) {
+        for (point, kernel) in points.iter_mut().zip(&KERNELS) {
+            let sample = region.with_lanes(kernel.lanes());
+            let in_flight = sample.and_then(|sample| region.in_flight(sample.nanoseconds));
+            *point = Point::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
+        }
+        // It is shorter than the text.
+        let _ = write!(name, "{} {}", chains::place(place_of(report, region.size)), region.size);
+        count += 1;
+    }
+    let mut series = [Series { name: "", data: Data::Points(&[]) }; REGIONS];
+    for ((series, points), name) in series.iter_mut().zip(&points).zip(&names) {
+        *series = Series { name: name.as_str(), data: Data::Points(points) };
+    }
+    let subtitle = point::subtitle(report.outcomes.last());
+    document.picture(Picture::Chart(&Chart {
+        title: "Loads in flight against chains",
+        subtitle: subtitle.as_str(),
+        x_axis: Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
+        y_axis: Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },
+        series: series.get(..count).unwrap_or_default(),
+        marks: &[],
+    }));
+}
+
+fn members(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
+    document.part(Part::List(&SATURATION), |document| {
+        for (region, single, found) in saturated(report) {
+            document.part(Part::Item, |document| {
+                document.put(&WORKING_SET, region.size);
+                document.put(&SINGLE_NS, single);
+                document.put(&LOADS, found.in_flight);
+                document.put(&LOADS_CI95, found.interval);
+                document.put(&FROM_LANES, found.from_lanes);
+                document.put(&FASTEST_NS, found.fastest_ns);
+                document.put(&FASTEST_LANES, found.fastest_lanes);
+                document.put(&RATE, found.gigabytes_per_second(LINE));
+            });
+        }
+    });
+    let memory = from_memory(report);
+    document.part(Part::Object(&SUMMARY), |document| {
+        estimate::put(document, &MISSES, in_flight.map(|found| found.misses));
+        document.put(
+            &LIMIT,
+            in_flight.map(|found| match found.limit {
+                Limit::Buffers => "at_most",
+                Limit::BuffersOrMemory => "at_least",
+            }),
+        );
+        document.put(&MISSES_FROM, in_flight.map(|found| found.from_lanes));
+        document.put(&MISSES_SIZE, in_flight.map(|found| found.size));
+        document.put(&MEMORY_RATE, memory.map(|(_, found)| found.gigabytes_per_second(LINE)));
+        document.put(&MEMORY_SPEEDUP, memory.map(|(single, found)| single / found.fastest_ns));
+    });
 }

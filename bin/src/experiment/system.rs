@@ -39,8 +39,7 @@ pub const SYSTEM: Experiment = Experiment {
             interrupted: false,
         })
     },
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[],
 };
 

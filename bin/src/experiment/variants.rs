@@ -9,18 +9,16 @@ use latency_core::units::{Bytes, PageSize};
 
 use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
+use crate::analysis::variants::{self, Conclusion, Grid};
 use crate::engine::run;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};
-use crate::result::{Exclusion, Point};
-use crate::analysis::variants::{self, Conclusion, Grid};
-use crate::engine::clock::Timer;
-use crate::error::Failure;
 use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
+use crate::result::{Exclusion, Point};
 use crate::sys::table::Table;
 
 /// The time for a point, on average: those in memory need a second, and leave little for the others.
@@ -48,8 +46,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .within(SHARE_NS * points.len() as f64, points.len())
     },
     measure: run::measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[&VARIANT],
 };
 
@@ -77,8 +74,6 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         *slot = Point { kernel: variant.kernel, stride: variant.stride, pages, size, ..like };
     }
     Ok(points)
-}
-
 }
 
 fields! {
@@ -206,10 +201,10 @@ impl fmt::Display for Label<'_> {
                 write!(out, "{width}-byte index")?;
             }
         }
-        out.write_str(match (variant.pages, variant.nodes_per_line()) {
+        out.write_str(match (variant.pages, variant.stride.0) {
             // Every checked variant is packed.
             _ if core::ptr::eq(variant.kernel, &INDEX_CHECKED) => ", checked",
-            (PageSize::Small, 1) => ", line each",
+            (PageSize::Small, 64) => ", line each",
             (PageSize::Small, _) => ", packed",
             _ => ", huge pages",
         })

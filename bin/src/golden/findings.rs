@@ -130,13 +130,9 @@ fn report(
         started: 1_795_310_400,
         seconds: 12.5,
     };
-    if let Some(present) = experiment.present {
-        let columns = output::columns(options, experiment.columns);
-        output::write(out, options, terminal, columns, &mut |document| present(document, &report)).unwrap();
-        return;
-    }
-    let (_, writer) = experiment.writers.iter().find(|(format, _)| *format == options.format.name).unwrap();
-    writer(out, &report).unwrap();
+    let columns = output::columns(options, experiment.columns);
+    output::write(out, options, terminal, columns, &mut |document| (experiment.present)(document, &report))
+        .unwrap();
 }
 
 /// The machine of a fixture, on a processor that is always the same.

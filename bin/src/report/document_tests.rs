@@ -22,7 +22,7 @@ static POINTS: Field = Field::new("points", "All of them.");
 static PLACEMENT: Field = Field::new("placement", "Where it was.");
 static NODES: Field = Field::new("nodes", "Which nodes.");
 
-static COLUMNS: [&Field; 4] = [&NAME, &NS, &CI95, &PROVEN];
+static COLUMNS: [&Field; 5] = [&NAME, &NS, &CI95, &PROVEN, &NODES];
 
 const ROWS: [(&str, f64, Option<(f64, f64)>); 3] =
     [("plain", 116.251_4, Some((115.0, 117.5))), ("with, comma", 20_348.0, None), ("none", f64::NAN, None)];
@@ -52,7 +52,10 @@ fn describe(document: &mut dyn Document) {
                 document.put(&CI95, interval.map(|(low, high)| Interval { low, high }));
                 document.part(Part::Object(&PLACEMENT), |document| {
                     document.put(&PROVEN, true);
-                    document.part(Part::List(&NODES), |document| document.put(&NODES, 1_u64));
+                    document.part(Part::List(&NODES), |document| {
+                        document.put(&NODES, 1_u64);
+                        document.put(&NODES, 2_u64);
+                    });
                 });
             });
         }
@@ -96,9 +99,9 @@ fn json_holds_what_sentences_do_not() {
     assert_eq!(
         json,
         "{\"points\":[{\"name\":\"plain\",\"ns\":116.2514,\"ci95_ns\":[115,117.5],\"placement\":{\"proven\":true,\
-         \"nodes\":[1]}},{\"name\":\"with,comma\",\"ns\":20348,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
-         \"nodes\":[1]}},{\"name\":\"none\",\"ns\":null,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
-         \"nodes\":[1]}}]}"
+         \"nodes\":[1,2]}},{\"name\":\"with,comma\",\"ns\":20348,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
+         \"nodes\":[1,2]}},{\"name\":\"none\",\"ns\":null,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
+         \"nodes\":[1,2]}}]}"
     );
 }
 
@@ -106,8 +109,8 @@ fn json_holds_what_sentences_do_not() {
 fn rows_have_one_header_and_quotes_where_they_need_them() {
     assert_eq!(
         written(&CSV, Level::Quiet, 80),
-        "name,ns,ci95_low_ns,ci95_high_ns,proven\nplain,116.2514,115,117.5,true\n\"with, comma\",20348,,,true\n\
-         none,,,,true\n"
+        "name,ns,ci95_low_ns,ci95_high_ns,proven,nodes\nplain,116.2514,115,117.5,true,1 2\n\
+         \"with, comma\",20348,,,true,1 2\nnone,,,,true,1 2\n"
     );
 }
 

@@ -21,6 +21,7 @@ pub const CSV: Format = Format {
             cells: [Cell::EMPTY; MOST_COLUMNS],
             depth: 0,
             records: None,
+            list: None,
             failed: Ok(()),
         };
         rows.failed = rows.header();
@@ -29,8 +30,8 @@ pub const CSV: Format = Format {
     },
 };
 
-/// More columns than any experiment declares.
-const MOST_COLUMNS: usize = 48;
+/// More columns than any experiment declares: `distribution` with counters has 51.
+const MOST_COLUMNS: usize = 56;
 
 /// What stands in one column of a row: a number or word, and of intervals the other end.
 #[derive(Clone, Copy)]
@@ -50,17 +51,23 @@ struct Rows<'o> {
     depth: usize,
     /// The depth of the list of records, while it is open.
     records: Option<usize>,
+    /// The list whose values are being written, which share a cell.
+    list: Option<&'static Field>,
     failed: fmt::Result,
 }
 
 /// Whether a field holds intervals, which take two columns: by the name of all of them.
 fn is_interval(field: &Field) -> bool {
-    field.column.starts_with("ci95")
+    field.column.contains(INTERVAL)
 }
+
+/// What columns of intervals have in their names.
+const INTERVAL: &str = "ci95";
 
 /// `ci95_ns` is written as `ci95_low_ns` and `ci95_high_ns`.
 fn interval_names(out: &mut dyn Write, key: &str) -> fmt::Result {
-    let (name, unit) = key.split_at(key.find('_').unwrap_or(key.len()));
+    let end = key.find(INTERVAL).map_or(key.len(), |start| start + INTERVAL.len());
+    let (name, unit) = key.split_at(end);
     write!(out, "{name}_low{unit},{name}_high{unit}")
 }
 
@@ -147,18 +154,32 @@ impl Document for Rows<'_> {
             Value::Interval(interval) => {
                 Cell { low: text(Value::Real(interval.low)), high: text(Value::Real(interval.high)) }
             }
-            value => Cell { low: text(value), ..Cell::EMPTY },
+            value => {
+                let mut low = text(value);
+                if self.list.is_some_and(|list| list.is(field)) && !cell.low.as_str().is_empty() {
+                    let mut several = cell.low;
+                    // What does not fit is left out.
+                    let _ = write!(several, " {low}");
+                    low = several;
+                }
+                Cell { low, ..Cell::EMPTY }
+            }
         };
     }
 
     fn begin(&mut self, part: Part) {
         self.depth += 1;
+        self.list = match part {
+            Part::List(field) => Some(field),
+            _ => None,
+        };
         if matches!(part, Part::Records(_)) && self.records.is_none() {
             self.records = Some(self.depth);
         }
     }
 
     fn end(&mut self) {
+        self.list = None;
         match self.records {
             Some(depth) if depth == self.depth => self.records = None,
             Some(depth) if depth + 1 == self.depth => {

@@ -5,8 +5,6 @@
 /// The events of the hardware.
 pub const EVENTS: usize = 6;
 /// The events by the names that they have in JSON and CSV, in the order of [`Counted::per_hop`].
-pub const NAMES: [&str; EVENTS] =
-    ["core_cycles", "instructions", "l1d_misses", "llc_misses", "dtlb_misses", "walk_cycles"];
 
 /// What one walk counted, per hop; not a number where there is nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -52,12 +52,29 @@ fn hops_too_short_to_be_timed_alone_are_told() {
 }
 
 #[test]
-fn text_shows_timer_mean_interruptions_and_refresh() {
-    let found = run(&options(&["--cpunode=0", "--memnode=0"]));
+fn text_begins_with_percentiles_and_has_one_mean() {
+    let options = options(&["--cpunode=0", "--memnode=0"]);
+    let found = run(&options);
     found.expect_status(0);
-    for label in ["Node 0 -> Node 0: ", "one hop ", "Mean: ", "Timer: ", "Interrupts: ", "Refresh: "] {
+    for label in ["Node 0 -> Node 0: ", "Half of all loads take up to ", "The system interrupted ", "Trust: "]
+    {
         assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
     }
+    let heading = found.stdout.lines().find(|line| line.contains("p99.99")).expect("a table");
+    let names: Vec<&str> = heading.split_whitespace().collect();
+    assert_eq!(names, ["ns", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean"], "{found}");
+    assert!(found.stdout.lines().all(|line| line.chars().count() <= 100), "{found}");
+    // What they are made of is for those who ask.
+    let found = run(&[&options[..], &["--verbose"]].concat());
+    for label in ["Check: ", "Timer: ", "Left out: ", "Interruptions: "] {
+        assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
+    }
+    // Where there is a period, everyone is told.
+    let refresh = ["Slow loads (from ", "DRAM refresh: "];
+    assert!(
+        found.stdout.lines().any(|line| refresh.iter().any(|label| line.starts_with(label))),
+        "nothing of refresh: {found}"
+    );
 }
 
 #[test]
@@ -67,7 +84,11 @@ fn a_row_of_csv_has_a_field_for_each_name() {
     let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();
     assert_eq!(fields.len(), 2, "{found}");
     assert_eq!(fields[0], fields[1], "{found}");
-    assert!(found.stdout.contains("hop_p99_9_ns"), "{found}");
+    let names: Vec<&str> = found.stdout.lines().next().unwrap_or("").split(',').collect();
+    assert_eq!(&names[..4], ["from", "to", "cycles", "ns"], "{found}");
+    for name in ["hop_p99_9_ns", "hop_p99_9_ci95_low_ns", "hop_p99_9_ci95_high_ns", "core_cycles", "trials"] {
+        assert!(names.contains(&name), "{name} in {found}");
+    }
 }
 
 #[test]

@@ -79,8 +79,7 @@ pub const CURVE: Experiment = Experiment {
             .within(RUN_NS, points.len())
     },
     measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[],
 };
 

@@ -3,6 +3,7 @@
 //! An experiment's own file says the rest. Nothing here knows an experiment or a format.
 
 pub mod estimate;
+pub mod lanes;
 pub mod machine;
 pub mod method;
 pub mod point;

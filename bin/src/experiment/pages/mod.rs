@@ -46,8 +46,7 @@ pub const PAGES: Experiment = Experiment {
             .within(SHARE_NS * points.len() as f64, points.len())
     },
     measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[&view::SHARE],
 };
 

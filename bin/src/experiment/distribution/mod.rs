@@ -1,10 +1,13 @@
 //! How long single hops take: most of them, and the slowest.
 
+mod members;
+mod view;
+
 use latency_core::cpulist::NodeSet;
 
+use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
 use super::matrix;
-use super::writers::distribution;
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::run;
@@ -14,7 +17,9 @@ use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::Scope;
-use crate::result::Point;
+use crate::report::document::{Document, Part, Role};
+use crate::result::distribution::Distribution;
+use crate::result::{Outcome, Point};
 
 /// The experiment that looks beneath the means.
 pub const DISTRIBUTION: Experiment = Experiment {
@@ -39,14 +44,8 @@ pub const DISTRIBUTION: Experiment = Experiment {
     plan,
     budget: Budget::of_pairs,
     measure,
-    writers: &[
-        ("text", distribution::text),
-        ("json", distribution::json),
-        ("csv", distribution::csv),
-        ("svg", distribution::svg),
-    ],
-    present: None,
-    columns: &[],
+    present,
+    columns: &members::COLUMNS,
 };
 
 /// The pairs that were asked for, or the first node and its own memory.
@@ -81,4 +80,46 @@ fn measure<'a>(
         findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
     }
     Ok(findings)
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for outcome in report.outcomes {
+        matrix::line(document, report, outcome);
+    }
+    view::answers(document, report);
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every pair was measured to the end."),
+        );
+    }
+    trust::line(document, report.warnings);
+    view::percentiles(document, report);
+    for (outcome, found) in known(report) {
+        view::histogram(document, outcome, found);
+    }
+    method::paragraphs(document, report);
+    view::details(document, report);
+    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+        if let Some((_, found)) = at(report, index) {
+            members::distribution(document, found);
+        }
+    });
+    members::summary(document, known(report).next());
+    facts::circumstances(document, report);
+}
+
+/// The point of this index and its single loads, if it has any.
+fn at<'r, 'a>(report: &Report<'r, 'a>, index: usize) -> Option<(&'r Outcome<'a>, &'r Distribution)> {
+    let outcome = report.outcomes.get(index).filter(|outcome| outcome.result.is_ok())?;
+    let found = report.distributions.get(index).filter(|found| found.windows.total() > 0)?;
+    Some((outcome, found))
+}
+
+/// The points that have single loads.
+fn known<'r, 'a>(
+    report: &Report<'r, 'a>,
+) -> impl Iterator<Item = (&'r Outcome<'a>, &'r Distribution)> + Clone {
+    let report = *report;
+    (0..report.outcomes.len()).filter_map(move |index| at(&report, index))
 }

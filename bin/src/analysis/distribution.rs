@@ -1,0 +1,149 @@
+//! What single loads of one point say: what was left out of them, whether they agree with batches, and their histogram
+//! in bars that can be seen.
+
+use latency_core::hops::{self, Quantile};
+
+use crate::report::chart::Bar;
+use crate::result::distribution::Distribution;
+
+/// Single loads and batches agree if their means differ by no more.
+pub const AGREEMENT: f64 = 0.03;
+/// The slowest loads would squeeze all others into one bar.
+pub const SHOWN_PERCENT: f64 = 99.9;
+/// A percentile is uncertain if its interval is wider than this share of it.
+const CERTAIN: f64 = 0.02;
+
+/// Timed windows that are in no percentile, because the system interrupted them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Those in which the kernel was entered.
+    pub by_kernel: u64,
+    /// Those that took longer than memory does.
+    pub by_time: u64,
+    /// All that were timed.
+    pub of: u64,
+}
+
+impl LeftOut {
+    /// All that were left out.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.by_kernel + self.by_time
+    }
+}
+
+/// Returns what was left out of the percentiles.
+#[must_use]
+pub fn left_out(found: &Distribution) -> LeftOut {
+    LeftOut { by_kernel: found.interruptions.marked, by_time: found.interrupted(), of: found.total() }
+}
+
+/// Returns whether the means of single loads and of batches agree; `None` with too few rounds.
+#[must_use]
+pub fn agrees(found: &Distribution) -> Option<bool> {
+    found.ratio.map(|ratio| (ratio.median - 1.0).abs() <= AGREEMENT)
+}
+
+/// Whether the loads were too few to tell a percentile as exactly as the counter and the histogram could.
+#[must_use]
+pub fn is_wide(found: &Distribution, quantile: &Quantile) -> bool {
+    quantile.high - quantile.low > found.time(found.step as f64).max(CERTAIN * quantile.value)
+}
+
+/// Fills bars of equal width, each some whole steps of the counter; returns how many.
+pub fn bars(distribution: &Distribution, bars: &mut [Bar]) -> usize {
+    let (windows, below) = (&distribution.windows, distribution.interrupted_from);
+    let step = distribution.step.max(1) as f64;
+    let (Some(least), Some(most)) = (windows.minimum(), distribution.sample().percentile(SHOWN_PERCENT))
+    else {
+        return 0;
+    };
+    // Bars begin between two steps, so that no value lies on their edges.
+    let begin = least as f64 - step / 2.0;
+    let steps = ((most - begin) / step) as u64 + 1;
+    let width = steps.div_ceil(bars.len().max(1) as u64).max(1) as f64 * step;
+    let count = (((most - begin) / width) as usize + 1).min(bars.len());
+    for (index, bar) in bars.iter_mut().enumerate() {
+        let low = begin + width * index as f64;
+        *bar = Bar {
+            low: distribution.nanoseconds(low),
+            high: distribution.nanoseconds(low + width),
+            height: 0.0,
+        };
+    }
+    let total = windows.total() as f64;
+    for bucket in hops::buckets_below(windows, below) {
+        let middle = (bucket.low + bucket.high) as f64 / 2.0;
+        let index = ((middle - begin).max(0.0) / width) as usize;
+        if let Some(bar) = bars.get_mut(..count).and_then(|bars| bars.get_mut(index)) {
+            bar.height += bucket.count as f64 / total * 100.0;
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::stats::{Interval, Summary};
+    use latency_core::units::Hertz;
+    use std::boxed::Box;
+
+    /// A hundred thousand loads of ten lengths, one in ten thousand of them ten times as slow.
+    fn planted() -> Box<Distribution> {
+        let mut distribution = Box::new(Distribution::new(Hertz(2_600_000_000), 26));
+        distribution.overhead = 58.0;
+        for hop in 0..100_000u64 {
+            let slow = if hop % 10_000 == 7 { 9 } else { 0 };
+            distribution.windows.record(26 * (16 + hop % 10 + 10 * slow));
+        }
+        distribution
+    }
+
+    #[test]
+    fn bars_hold_all_but_the_slowest_loads() {
+        let mut drawn = [Bar { low: 0.0, high: 0.0, height: 0.0 }; 60];
+        let count = bars(&planted(), &mut drawn);
+        assert_eq!(count, 10, "one bar a step");
+        for bar in &drawn[..count] {
+            assert!((bar.height - 10.0).abs() < 0.02, "{bar:?}");
+            assert!((bar.high - bar.low - 10.0).abs() < 1e-9, "{bar:?}");
+        }
+        let empty = Box::new(Distribution::new(Hertz(1), 1));
+        assert_eq!(bars(&empty, &mut drawn), 0);
+        assert_eq!(bars(&planted(), &mut []), 0);
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_by_its_cause() {
+        let mut found = planted();
+        assert_eq!(left_out(&found), LeftOut { by_kernel: 0, by_time: 0, of: 100_000 });
+        found.interruptions.marked = 3;
+        // The slow ones take 26 * 113 ticks.
+        found.interrupted_from = Some(26 * 50);
+        let left_out = left_out(&found);
+        assert_eq!(left_out, LeftOut { by_kernel: 3, by_time: 10, of: 100_003 });
+        assert_eq!(left_out.total(), 13);
+    }
+
+    #[test]
+    fn means_agree_within_three_percent() {
+        let mut found = planted();
+        assert_eq!(agrees(&found), None);
+        for (median, agreed) in [(1.029, true), (0.971, true), (1.031, false), (0.969, false)] {
+            let interval = Some(Interval { low: 0.9, high: 1.1 });
+            found.ratio =
+                Some(Summary { count: 9, median, minimum: median, maximum: median, mad: 0.0, interval });
+            assert_eq!(agrees(&found), Some(agreed), "{median}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_of_few_loads_is_wide() {
+        let found = planted();
+        let quantile = |low, high| Quantile { value: 1000.0, low, high, on_step: false };
+        // A step is 10 ns, and 2 % are 20 ns.
+        assert!(!is_wide(&found, &quantile(990.0, 1009.0)));
+        assert!(is_wide(&found, &quantile(990.0, 1011.0)));
+    }
+}

@@ -1,0 +1,235 @@
+//! What the reach over fillers and work says of the core: room in its buffers, and what a prefetch is worth.
+
+use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
+use latency_core::stats::Interval;
+
+use super::estimate::Estimate;
+use super::lanes::{work_reach, Region, WorkReach};
+use crate::result::Reach;
+
+/// Each run finds the end of the window within a few fillers, and the next one elsewhere: 348 to 380 mixed ones on Zen 4.
+const RUN_TO_RUN: usize = 16;
+/// A prefetch that makes a load so many times as fast pays: less is within the noise of several chains.
+const PAYS: f64 = 1.05;
+
+/// How many instructions of a kind the core has room for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// The kind.
+    pub filler: Filler,
+    /// The instructions, and between which numbers runs differ; `None` where no limit was seen.
+    pub instructions: Option<Estimate>,
+    /// Whether the limit was found as exactly as runs differ.
+    pub converged: bool,
+}
+
+/// Returns the room that a search found.
+#[must_use]
+pub fn room(reach: &Reach) -> Room {
+    let Reach { filler, overlaps, alone } = *reach;
+    let Some(alone) = alone else { return Room { filler, instructions: None, converged: false } };
+    let middle = overlaps.midpoint(alone) + Gap::OVERHEAD;
+    let half = alone.abs_diff(overlaps).div_ceil(2);
+    let spread = half + RUN_TO_RUN;
+    let interval =
+        Some(Interval { low: middle.saturating_sub(spread) as f64, high: (middle + spread) as f64 });
+    Room {
+        filler,
+        instructions: Some(Estimate { value: middle as f64, interval }),
+        converged: alone >= overlaps && half <= RUN_TO_RUN,
+    }
+}
+
+/// What is known of the reorder buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Buffer {
+    /// Its room was not looked for.
+    NotTested,
+    /// The kinds of filler contradict each other, so that none can be believed.
+    FillersDisagree,
+    /// Loads overlapped over all fillers that there is room for in the loop: it holds more instructions than these.
+    MoreThan(usize),
+    /// So many instructions.
+    Holds(Estimate),
+}
+
+impl Buffer {
+    /// The instructions, where they are known.
+    #[must_use]
+    pub const fn holds(&self) -> Option<Estimate> {
+        match self {
+            Buffer::Holds(instructions) => Some(*instructions),
+            Buffer::NotTested | Buffer::FillersDisagree | Buffer::MoreThan(_) => None,
+        }
+    }
+}
+
+/// Returns the room of the reorder buffer.
+///
+/// A `nop` takes an entry and nothing else, `lea` also an integer register, and the mixture fewer of each kind of
+/// register: none can reach farther than the one before it in the order `nop`, mixed, `lea`. Where a `nop` takes no
+/// entry of its own the mixture tells.
+#[must_use]
+pub fn reorder_buffer(reaches: &[Option<Reach>]) -> Buffer {
+    let of = |filler| reaches.iter().flatten().map(room).find(|room| room.filler == filler);
+    let (Some(nop), Some(mixed), Some(lea)) = (of(Filler::Nop), of(Filler::Mixed), of(Filler::Lea)) else {
+        return Buffer::NotTested;
+    };
+    let low = |room: Room| room.instructions.map_or(f64::INFINITY, |it| interval(it).low);
+    let high = |room: Room| room.instructions.map_or(f64::INFINITY, |it| interval(it).high);
+    if low(mixed) > high(nop) || low(lea) > high(mixed) {
+        return Buffer::FillersDisagree;
+    }
+    match nop.instructions.or(mixed.instructions) {
+        Some(instructions) => Buffer::Holds(instructions),
+        None => Buffer::MoreThan(Gap::MOST + Gap::OVERHEAD),
+    }
+}
+
+/// Returns how many integer registers instructions in flight can have, where these run out before the reorder buffer.
+#[must_use]
+pub fn integer_registers(reaches: &[Option<Reach>]) -> Option<Estimate> {
+    let lea = reaches.iter().flatten().map(room).find(|room| room.filler == Filler::Lea)?.instructions?;
+    match reorder_buffer(reaches) {
+        Buffer::NotTested | Buffer::FillersDisagree => None,
+        Buffer::MoreThan(_) => Some(lea),
+        Buffer::Holds(buffer) => (interval(lea).high < interval(buffer).low).then_some(lea),
+    }
+}
+
+fn interval(estimate: Estimate) -> Interval {
+    estimate.interval.unwrap_or(Interval { low: estimate.value, high: estimate.value })
+}
+
+/// What a prefetch of each chain's next line is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
+    /// The units of work at which it is worth most.
+    pub work: usize,
+    /// Nanoseconds for each load without it.
+    pub without: f64,
+    /// Nanoseconds for each load with it.
+    pub with: f64,
+    /// The units of work from which on it always pays.
+    pub pays_from: Option<usize>,
+}
+
+impl Gain {
+    /// How many times as fast loads are with it.
+    #[must_use]
+    pub fn speedup(&self) -> f64 {
+        self.without / self.with
+    }
+}
+
+/// Returns where a prefetch is worth most; `None` where it is worth nothing.
+#[must_use]
+pub fn prefetch_gain(memory: Region<'_, '_>) -> Option<Gain> {
+    let mut best = None::<Gain>;
+    let mut pays_from = None;
+    for [plain, _] in &WINDOW {
+        let work = plain.work();
+        let time = |prefetch| memory.with_work(work, prefetch).map(|sample| sample.nanoseconds);
+        let Some((without, with)) = time(false).zip(time(true)) else { continue };
+        let gain = Gain { work, without, with, pays_from: None };
+        pays_from = if gain.speedup() > PAYS { pays_from.or(Some(work)) } else { None };
+        if best.is_none_or(|best| gain.speedup() > best.speedup()) {
+            best = Some(gain);
+        }
+    }
+    best.filter(|best| best.speedup() > PAYS).map(|best| Gain { pays_from, ..best })
+}
+
+/// What the window's points say together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conclusion {
+    /// How far loads overlap past work that waits for them.
+    pub work: Option<WorkReach>,
+    /// The room of the reorder buffer.
+    pub buffer: Buffer,
+    /// The integer registers, where there are fewer than that.
+    pub registers: Option<Estimate>,
+    /// What a prefetch is worth.
+    pub prefetch: Option<Gain>,
+}
+
+/// Returns what the points of the first-level cache and of memory say, with the reach over fillers.
+#[must_use]
+pub fn conclude(
+    floor: Option<Region<'_, '_>>,
+    memory: Region<'_, '_>,
+    reaches: &[Option<Reach>],
+) -> Conclusion {
+    Conclusion {
+        work: work_reach(floor, memory),
+        buffer: reorder_buffer(reaches),
+        registers: integer_registers(reaches),
+        prefetch: prefetch_gain(memory),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reaches(nop: Option<usize>, lea: Option<usize>, mixed: Option<usize>) -> [Option<Reach>; 3] {
+        let reach = |filler, alone: Option<usize>| {
+            Some(Reach { filler, overlaps: alone.map_or(Gap::MOST, |alone| alone - 8), alone })
+        };
+        [reach(Filler::Nop, nop), reach(Filler::Lea, lea), reach(Filler::Mixed, mixed)]
+    }
+
+    fn value(estimate: Option<Estimate>) -> Option<f64> {
+        estimate.map(|estimate| estimate.value)
+    }
+
+    #[test]
+    fn room_is_between_both_ends_and_as_uncertain_as_runs_differ() {
+        let found = room(&Reach { filler: Filler::Nop, overlaps: 212, alone: Some(220) });
+        let interval = Some(Interval { low: 201.0, high: 241.0 });
+        assert_eq!(found.instructions, Some(Estimate { value: 221.0, interval }));
+        assert!(found.converged);
+        let wide = room(&Reach { filler: Filler::Nop, overlaps: 100, alone: Some(300) });
+        let interval = Some(Interval { low: 89.0, high: 321.0 });
+        assert_eq!(wide.instructions, Some(Estimate { value: 205.0, interval }));
+        assert!(!wide.converged);
+        // The two searches crossed: one of them met noise.
+        assert!(!room(&Reach { filler: Filler::Nop, overlaps: 130, alone: Some(120) }).converged);
+        let endless = room(&Reach { filler: Filler::Nop, overlaps: Gap::MOST, alone: None });
+        assert_eq!((endless.instructions, endless.converged), (None, false));
+    }
+
+    #[test]
+    fn registers_are_told_where_they_run_out_first() {
+        // Skylake: 224 entries, 180 integer registers less those of the program.
+        let found = reaches(Some(220), Some(146), Some(218));
+        assert_eq!(value(reorder_buffer(&found).holds()), Some(221.0));
+        assert_eq!(value(integer_registers(&found)), Some(147.0));
+        let equal = reaches(Some(220), Some(214), Some(218));
+        assert_eq!(integer_registers(&equal), None);
+    }
+
+    #[test]
+    fn where_nops_share_entries_the_mixture_tells() {
+        let found = reaches(None, Some(210), Some(364));
+        assert_eq!(value(reorder_buffer(&found).holds()), Some(365.0));
+        assert_eq!(value(integer_registers(&found)), Some(211.0));
+        let endless = reaches(None, None, None);
+        assert_eq!(reorder_buffer(&endless), Buffer::MoreThan(Gap::MOST + Gap::OVERHEAD));
+        assert_eq!(integer_registers(&endless), None);
+    }
+
+    #[test]
+    fn fillers_that_contradict_each_other_are_not_believed() {
+        for found in [
+            // More mixed instructions than entries, more leas than mixed ones, and endless ones among few.
+            reaches(Some(128), Some(120), Some(218)),
+            reaches(Some(300), Some(260), Some(180)),
+            reaches(Some(220), Some(146), None),
+        ] {
+            assert_eq!(reorder_buffer(&found), Buffer::FillersDisagree, "{found:?}");
+            assert_eq!(integer_registers(&found), None);
+        }
+        assert_eq!(reorder_buffer(&[None; 3]), Buffer::NotTested);
+    }
+}

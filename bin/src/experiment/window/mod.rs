@@ -1,0 +1,186 @@
+//! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
+
+mod view;
+
+use core::fmt::Write;
+
+use latency_core::text::Text;
+
+use super::facts::{self, estimate, lanes as chains, point, rows, trust, Report};
+use super::interface::{self, Experiment};
+use crate::analysis::lanes::{regions, Region};
+use crate::analysis::window::{conclude, room, Buffer, Conclusion};
+use crate::engine::clock::Timer;
+use crate::engine::memory::Beside;
+use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch;
+use crate::engine::{reach, run};
+use crate::error::Failure;
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::plan;
+use crate::plan::budget::Budget;
+use crate::report::document::{fields, Document, Part};
+use crate::result::{Extra, Point};
+
+/// Inverse throughput against the work between loads.
+pub const WINDOW: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "window",
+        summary: "how much work the out-of-order window hides",
+        details: "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
+                  prefetch of the next line; the same code with data in the L1 shows the cost of the \
+                  work. Then two chains with up to 768 independent instructions between their loads: \
+                  where the loads no longer overlap, the reorder buffer is full.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        picture: true,
+        operands: Operands::NONE,
+    },
+    plan,
+    budget: Budget::of_lanes,
+    measure,
+    present,
+    columns: &chains::COLUMNS,
+};
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    interface::collected(session, plan::lanes::window)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+) -> Result<Findings<'a>, Failure<'a>> {
+    timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
+    let mut extra = Extra::default();
+    let mut findings = run::measure_with(
+        session,
+        timer,
+        points,
+        budget,
+        &mut Beside::default(),
+        &mut |session, schedule| {
+            schedule.run(session.progress)?;
+            reach::search(session.progress, schedule, &mut extra.reach)
+        },
+    )?;
+    findings.extra = extra;
+    Ok(findings)
+}
+
+fields! {
+    WORK_REACH "work_reach" "How far loads overlap past work that waits for them.";
+    HIDDEN "instructions_hidden" "With so many between a chain's loads, memory costs no more than without work.";
+    EXPOSED "instructions_exposed" "With so many it does; null where it never did.";
+    FILLER_REACH "filler_reach" "How far two loads overlap past instructions that depend on neither.";
+    FILLER "filler" "Their kind.";
+    OVERLAPS "overlaps_over" "Two loads overlap over so many.";
+    ALONE "alone_over" "And no longer over so many; null where they always did.";
+    ROOM "instructions" "Instructions there is room for, and between which numbers runs differ; null for no limit.";
+    CONVERGED "converged" "Whether the limit was found as exactly as runs differ.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    BUFFER "reorder_buffer_instructions" "Instructions in the reorder buffer; null where that was not found.";
+    AGREE "fillers_agree" "Whether the kinds of filler allow a conclusion; null where they were not tested.";
+    REGISTERS "integer_registers" "Instructions in flight with an integer register, where these run out first.";
+    OVERLAP "overlap_instructions" "The instructions of dependent work at which loads overlap no more.";
+    SPEEDUP "prefetch_speedup" "How many times as fast loads are with a prefetch, at the most.";
+    SPEEDUP_WORK "prefetch_speedup_work" "The units of work at which that is so.";
+    PAYS_FROM "prefetch_pays_from_work" "The units of work from which on a prefetch pays.";
+}
+
+/// The points in the cache, if there are any, and those in memory.
+#[derive(Clone, Copy)]
+struct View<'r, 'a> {
+    floor: Option<Region<'r, 'a>>,
+    memory: Region<'r, 'a>,
+    /// What they say; `None` where the larger working set lies in caches.
+    found: Option<Conclusion>,
+}
+
+impl<'r, 'a> View<'r, 'a> {
+    fn of(report: &Report<'r, 'a>) -> Option<View<'r, 'a>> {
+        let mut regions = regions(report.outcomes);
+        let (floor, memory) = match (regions.next()?, regions.next()) {
+            (floor, Some(memory)) => (Some(floor), memory),
+            (memory, None) => (None, memory),
+        };
+        let is_memory = report.machine.reaches_memory(memory.size);
+        let found = is_memory.then(|| conclude(floor, memory, &report.extra.reach));
+        Some(View { floor, memory, found })
+    }
+
+    /// Where the larger working set lies.
+    fn place(&self) -> Text<32> {
+        let mut text = Text::EMPTY;
+        // It is shorter than the text.
+        let _ = match self.found {
+            Some(_) => text.write_str("memory"),
+            None => write!(text, "{}", self.memory.size),
+        };
+        text
+    }
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let view = View::of(report);
+    if let Some(view) = &view {
+        view::answer(document, report, view);
+    }
+    trust::line(document, report.warnings);
+    if let Some(view) = &view {
+        view::by_work(document, view);
+        view::picture(document, report, view);
+    }
+    chains::method(
+        document,
+        report,
+        "16 chains with work between their loads, then two chains with other instructions between theirs; times are \
+         per load, all chains together",
+    );
+    if let Some(view) = &view {
+        view::reaches(document, report);
+        view::by_fillers(document, view);
+    }
+    rows::table(document, report, "point", &|out, _, outcome| {
+        write!(out, "{}", chains::name(&outcome.point))
+    });
+    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+        if let Some(outcome) = report.outcomes.get(index) {
+            chains::members(document, &outcome.point.walk);
+        }
+    });
+    members(document, report, view.and_then(|view| view.found));
+    facts::circumstances(document, report);
+}
+
+fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<Conclusion>) {
+    let work = found.and_then(|found| found.work);
+    document.part(Part::Object(&WORK_REACH), |document| {
+        document.put(&HIDDEN, work.map(|work| work.hidden));
+        document.put(&EXPOSED, work.and_then(|work| work.exposed));
+    });
+    document.part(Part::List(&FILLER_REACH), |document| {
+        for reach in report.extra.reach.iter().flatten() {
+            let found = room(reach);
+            document.part(Part::Item, |document| {
+                document.put(&FILLER, reach.filler.name());
+                document.put(&OVERLAPS, reach.overlaps);
+                document.put(&ALONE, reach.alone);
+                estimate::put(document, &ROOM, found.instructions);
+                document.put(&CONVERGED, found.converged);
+            });
+        }
+    });
+    let prefetch = found.and_then(|found| found.prefetch);
+    let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
+    document.part(Part::Object(&SUMMARY), |document| {
+        estimate::put(document, &BUFFER, buffer.holds());
+        document.put(&AGREE, (buffer != Buffer::NotTested).then_some(buffer != Buffer::FillersDisagree));
+        estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));
+        estimate::put(document, &OVERLAP, work.and_then(|work| work.ends_at()));
+        document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup()));
+        document.put(&SPEEDUP_WORK, prefetch.map(|gain| gain.work));
+        document.put(&PAYS_FROM, prefetch.and_then(|gain| gain.pays_from));
+    });
+}

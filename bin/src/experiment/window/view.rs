@@ -1,0 +1,244 @@
+//! The window for people: what the core has room for, what a prefetch is worth, and the times that say so.
+
+use core::fmt::Display;
+
+use latency_core::decimal::Decimal;
+use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
+use latency_core::stats::Interval;
+
+use super::View;
+use crate::analysis::estimate::Estimate;
+use crate::analysis::lanes::{Region, WorkReach};
+use crate::analysis::window::{room, Buffer, Conclusion};
+use crate::experiment::facts::method::optional;
+use crate::experiment::facts::{point, Report};
+use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::report::figures::Digits;
+use crate::result::Walk;
+
+/// Fillers between two lines of the table.
+const STEP: usize = 64;
+
+/// What people ask first: how far the core looks ahead, and whether to prefetch.
+pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
+    match &view.found {
+        Some(found) => found_of(document, found),
+        None => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Not tested: caches hold {}, and a load from a cache is back before the window is full. Remove \
+                 --size, or use --size={}M or more.",
+                view.memory.size,
+                report.machine.least_in_memory().0.div_ceil(1 << 20)
+            ),
+        ),
+    }
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every point was measured to the end."),
+        );
+    }
+}
+
+/// The range within which an estimate lies.
+fn range(found: Estimate) -> impl Display {
+    optional(found.interval, |Interval { low, high }, out| {
+        write!(out, " ({:.0} to {:.0} between runs)", Decimal(low), Decimal(high))
+    })
+}
+
+fn found_of(document: &mut dyn Document, found: &Conclusion) {
+    match found.buffer {
+        Buffer::Holds(instructions) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Reorder buffer: about {:.0} instructions{}.",
+                Decimal(instructions.value),
+                range(instructions)
+            ),
+        ),
+        Buffer::MoreThan(instructions) => document.sentence(
+            Role::Answer,
+            format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen."),
+        ),
+        Buffer::FillersDisagree => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Reorder buffer: not found, because the kinds of instruction contradict each other (-v shows them); \
+                 run again on an idle machine."
+            ),
+        ),
+        Buffer::NotTested => {}
+    }
+    if let Some(registers) = found.registers {
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "Integer registers: about {:.0} in flight{}.",
+                Decimal(registers.value),
+                range(registers)
+            ),
+        );
+    }
+    match found.work {
+        Some(WorkReach { hidden, exposed: Some(exposed) }) => document.sentence(
+            Role::Finding,
+            format_args!(
+                "Past work that waits for them, loads overlap across up to {hidden} instructions; at {exposed} they \
+                 take longer."
+            ),
+        ),
+        Some(WorkReach { hidden, exposed: None }) => document.sentence(
+            Role::Finding,
+            format_args!("Past work that waits for them, loads overlap across all of {hidden} instructions."),
+        ),
+        None => {}
+    }
+    match found.prefetch {
+        Some(gain) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
+                Decimal(gain.speedup()),
+                gain.work,
+                Digits(gain.with),
+                Digits(gain.without),
+                optional(gain.pays_from, |work, out| write!(out, "; it pays from {work} units of work on"))
+            ),
+        ),
+        None => document.sentence(Role::Answer, format_args!("Prefetching one load ahead gains nothing.")),
+    }
+}
+
+/// A row for each amount of work.
+pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
+    let place = view.place();
+    // Without points in the cache there is no column of them.
+    let column = |shown: usize| shown + usize::from(view.floor.is_none() && shown >= 2);
+    document.table(&Table {
+        caption: "ns per load, 16 chains with work between their loads",
+        level: Level::Quiet,
+        words: 0,
+        columns: if view.floor.is_some() { 6 } else { 5 },
+        rows: KERNELS.len(),
+        heading: &|out, shown| {
+            out.write_str(match column(shown) {
+                0 => "work",
+                1 => "instructions",
+                2 => "L1",
+                3 => place.as_str(),
+                4 => "prefetched",
+                _ => "saved",
+            })
+        },
+        cell: &|out, row, shown| {
+            let Some([plain, _]) = KERNELS.get(row) else { return Ok(()) };
+            let time = |region: Option<Region<'_, '_>>, prefetch| {
+                let sample = region.and_then(|region| region.with_work(plain.work(), prefetch));
+                sample.map_or(f64::NAN, |sample| sample.nanoseconds)
+            };
+            let (without, with) = (time(Some(view.memory), false), time(Some(view.memory), true));
+            match column(shown) {
+                0 => write!(out, "{}", plain.work()),
+                1 => write!(out, "{}", plain.instructions()),
+                2 => write!(out, "{}", Digits(time(view.floor, false))),
+                3 => write!(out, "{}", Digits(without)),
+                4 => write!(out, "{}", Digits(with)),
+                _ if (with / without).is_finite() => {
+                    write!(out, "{:.0} %", Decimal((1.0 - with / without) * 100.0))
+                }
+                _ => out.write_char('-'),
+            }
+        },
+    });
+}
+
+/// How far each kind of filler reached.
+pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for reach in report.extra.reach.iter().flatten() {
+        let found = room(reach);
+        document.sentence(
+            Role::Detail(reach.filler.name()),
+            format_args!(
+                "two loads overlap across up to {} instructions{}{}",
+                reach.overlaps,
+                optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialise")),
+                match (reach.alone, found.converged) {
+                    (None, _) => "; no limit was seen",
+                    (_, true) => "",
+                    (_, false) => "; the limit is uncertain",
+                }
+            ),
+        );
+    }
+}
+
+/// A row for each number of fillers: the time of both loads, against that without fillers.
+pub fn by_fillers(document: &mut dyn Document, view: &View<'_, '_>) {
+    let time = |filler, fillers| {
+        view.memory.samples().find_map(|sample| match sample.outcome.point.walk {
+            Walk::Apart(gap) if (gap.filler(), gap.fillers()) == (filler, fillers) => {
+                Some(sample.nanoseconds)
+            }
+            _ => None,
+        })
+    };
+    let measured = view.memory.samples().any(|sample| matches!(sample.outcome.point.walk, Walk::Apart(_)));
+    document.table(&Table {
+        caption: "Two loads, their time over that without instructions between them",
+        level: Level::Verbose,
+        words: 0,
+        columns: 1 + Filler::ALL.len(),
+        rows: if measured { Gap::MOST / STEP + 1 } else { 0 },
+        heading: &|out, column| match Filler::ALL.get(column.wrapping_sub(1)) {
+            Some(filler) => out.write_str(filler.name()),
+            None => out.write_str("instructions"),
+        },
+        cell: &|out, row, column| {
+            let Some(&filler) = Filler::ALL.get(column.wrapping_sub(1)) else {
+                return write!(out, "{}", row * STEP);
+            };
+            match (time(filler, row * STEP), time(filler, 0)) {
+                (Some(with), Some(without)) => write!(out, "{:.2}", Decimal(with / without)),
+                _ => out.write_char('-'),
+            }
+        },
+    });
+}
+
+/// The time per load against the instructions between a chain's loads.
+pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
+    let line = |region: Option<Region<'_, '_>>, prefetch| {
+        let mut points = [Point::new(f64::NAN, f64::NAN); KERNELS.len()];
+        for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
+            let kernel = if prefetch { fetching } else { plain };
+            let sample = region.and_then(|region| region.with_work(kernel.work(), prefetch));
+            let nanoseconds = sample.map_or(f64::NAN, |sample| sample.nanoseconds);
+            *point = Point::new(kernel.instructions() as f64, nanoseconds);
+        }
+        points
+    };
+    let place = view.place();
+    let (without, with) = (line(Some(view.memory), false), line(Some(view.memory), true));
+    let cache = line(view.floor, false);
+    let series = [
+        Series { name: place.as_str(), data: Data::Points(&without) },
+        Series { name: "the same, prefetched", data: Data::Points(&with) },
+        Series { name: "L1", data: Data::Points(&cache) },
+    ];
+    let subtitle = point::subtitle(report.outcomes.last());
+    document.picture(Picture::Chart(&Chart {
+        title: "Time per load against instructions between the loads of 16 chains",
+        subtitle: subtitle.as_str(),
+        x_axis: Axis {
+            title: "instructions between a chain's loads",
+            unit: Unit::Count,
+            scale: Scale::Linear,
+        },
+        y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
+        series: if view.floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
+        marks: &[],
+    }));
+}
