@@ -2,19 +2,18 @@
 
 use core::fmt::{self, Display, Write};
 
-use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::model::translation::Cause;
+use latency_core::model::edge::EdgeError;
 use latency_core::model::{Estimate, Fit, FitError};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::caches::Cache;
+use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
 use crate::report::figures::Figure;
 
-/// Room for the longest size, such as `1.25 MiB .. 16.5 MiB (16 ways)`.
-const SIZE_COLUMNS: usize = 30;
+/// Room for the longest size, such as `1.25 MiB (1.12 MiB .. 1.31 MiB)`.
+const SIZE_COLUMNS: usize = 34;
 
 /// A text that can be padded.
 fn padded(what: fmt::Arguments<'_>) -> Text<64> {
@@ -44,12 +43,12 @@ impl Display for Latency<'_> {
     }
 }
 
-/// The error of an estimate: `, +- 0.4 %`; nothing where it is below what is shown.
+/// The 95 % interval of an estimate: `, +- 0.4 %`; nothing where it is below what is shown.
 struct Uncertainty(Estimate);
 
 impl Display for Uncertainty {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = 100.0 * self.0.error / self.0.value;
+        let percent = 50.0 * (self.0.high - self.0.low) / self.0.value;
         match percent {
             percent if !percent.is_finite() => out.write_str(", not bounded by the points"),
             percent if percent < 0.005 => Ok(()),
@@ -64,7 +63,7 @@ impl Display for Uncertainty {
 ///
 /// Those of `out`.
 pub fn lines(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
-    let fit = match analysis.shown() {
+    let fit = match &analysis.stair {
         Ok(fit) => fit,
         Err(error) => return writeln!(out, "No model: {error}"),
     };
@@ -93,24 +92,21 @@ pub fn lines(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
 }
 
 fn level(out: &mut dyn Write, analysis: &Analysis, cache: &Cache) -> fmt::Result {
-    let Cache { number, first, last, claim, capacity, .. } = cache;
-    let name = padded(format_args!("L{number}{}", if last.cause == Cause::Mixed { "+TLB" } else { "" }));
-    let interval = match (number, analysis.edge) {
-        (1, Some(Ok(Edge { capacity, ways: Some(ways), .. }))) => {
-            padded(format_args!("{capacity} ({ways} ways)"))
-        }
-        (1, Some(Ok(edge))) if capacity.is_none() => padded(format_args!("{}", edge.capacity)),
-        _ => match capacity {
-            Some(capacity) => padded(format_args!("{}", size(*capacity))),
-            None => padded(format_args!("{} .. {}", size(cache.onset), size(cache.knee))),
-        },
+    let Cache { number, latency, size: bytes, claim, .. } = cache;
+    let name = padded(format_args!("L{number}{}", if cache.with_translation { "+TLB" } else { "" }));
+    let interval = match cache.ways {
+        Some(ways) => padded(format_args!("{} ({ways} ways)", size(bytes.value))),
+        None => padded(format_args!("{} ({} .. {})", size(bytes.value), size(bytes.low), size(bytes.high))),
     };
     write!(
         out,
         "{name:<7} size: {interval:<SIZE_COLUMNS$}  latency: {}{}",
-        Latency(analysis, first.latency.value),
-        Uncertainty(first.latency)
+        Latency(analysis, latency.value),
+        Uncertainty(*latency)
     )?;
+    if cache.like_memory {
+        out.write_str("; not told apart from memory")?;
+    }
     if let Some(claim) = claim {
         write!(out, "; {} reports {}", claim.source.name(), claim.size)?;
         if claim.ways > 0 {
@@ -128,13 +124,13 @@ fn level(out: &mut dyn Write, analysis: &Analysis, cache: &Cache) -> fmt::Result
 pub fn remarks(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     for cache in analysis.caches().iter().filter(|cache| cache.disagrees()) {
         let (number, Some(claim)) = (cache.number, cache.claim) else { continue };
-        let (onset, knee) = (size(cache.onset), size(cache.knee));
+        let (onset, half) = (size(cache.onset), size(cache.half));
         let source = claim.source.name();
         write!(out, "L{number}: {source} reports {}, but the latency rises from {onset} on", claim.size)?;
-        if claim.size.0 as f64 > cache.knee {
+        if cache.agreement == Some(Agreement::Part) {
             writeln!(
                 out,
-                " and half of the accesses miss at {knee}: a part of it is all that this core gets"
+                " and half of the accesses miss at {half}: a part of it is all that this core gets"
             )?;
         } else {
             writeln!(out, " only: more is kept than it should hold")?;
@@ -188,11 +184,10 @@ const fn no_edge(error: EdgeError) -> &'static str {
 ///
 /// Those of `out`.
 pub fn models(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
-    model(out, analysis, "laws of replacement", &analysis.laws)?;
-    model(out, analysis, "Hill stair", &analysis.hill)?;
-    model(out, analysis, "mixture, sizes free", &analysis.classic)?;
-    if let Some(fixed) = &analysis.fixed {
-        model(out, analysis, "mixture, sizes as reported", fixed)?;
+    model(out, analysis, "stair", &analysis.stair)?;
+    model(out, analysis, "mixture, sizes free", &analysis.mixture)?;
+    if let Some(reported) = &analysis.reported {
+        model(out, analysis, "mixture, sizes as reported", reported)?;
     }
     Ok(())
 }

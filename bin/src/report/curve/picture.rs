@@ -25,7 +25,7 @@ pub fn show(view: &View<'_>, draw: impl FnOnce(&Chart<'_>)) {
     }
     let points = points.get(..count).unwrap_or_default();
     let analysis = view.analysis;
-    let fit = analysis.shown().as_ref().ok();
+    let fit = analysis.stair.as_ref().ok();
     let model = |size: f64| fit.map_or(f64::NAN, |fit| value(analysis.nanoseconds(fit.evaluate(size))));
     let series = [
         Series { name: "measured", data: Data::Points(points) },
@@ -37,10 +37,8 @@ pub fn show(view: &View<'_>, draw: impl FnOnce(&Chart<'_>)) {
     let mut places = [0.0; MAX_LEVELS];
     let mut count = 0;
     for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
-        let edge = analysis.edge.and_then(Result::ok).filter(|_| cache.number == 1);
-        let edge = edge.map(|edge| edge.capacity.0 as f64);
-        *place = cache.capacity.or(edge).unwrap_or(cache.knee);
-        let latency = Figure(analysis.nanoseconds(cache.first.latency.value));
+        *place = cache.size.value;
+        let latency = Figure(analysis.nanoseconds(cache.latency.value));
         // A text takes a part whole or not at all.
         let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));
         count += 1;

@@ -7,7 +7,7 @@ use latency_core::model::law::Law;
 use latency_core::model::{Estimate, Fit, FitError};
 
 use super::{optional, Json, DECIMALS};
-use crate::analysis::caches::Cache;
+use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
 
@@ -26,7 +26,7 @@ pub(super) fn object(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
     }
     json.end_array()?;
     json.key("memory")?.begin_object()?;
-    if let Ok(fit) = analysis.shown() {
+    if let Ok(fit) = &analysis.stair {
         latency(json, analysis, fit.memory)?;
     }
     json.end_object()?;
@@ -43,15 +43,13 @@ pub(super) fn object(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
         }
         None => json.null()?,
     }
-    json.key("laws")?;
-    fit(json, &analysis.laws)?;
-    json.key("hill")?;
-    fit(json, &analysis.hill)?;
+    json.key("stair")?;
+    fit(json, &analysis.stair)?;
     json.key("mixture_free")?;
-    fit(json, &analysis.classic)?;
+    fit(json, &analysis.mixture)?;
     json.key("mixture_reported")?;
-    match &analysis.fixed {
-        Some(fixed) => fit(json, fixed)?,
+    match &analysis.reported {
+        Some(reported) => fit(json, reported)?,
         None => json.null()?,
     }
     json.end_object()
@@ -90,25 +88,37 @@ pub(super) fn edge(json: &mut Json<'_>, analysis: &Analysis) -> fmt::Result {
 fn level(json: &mut Json<'_>, analysis: &Analysis, cache: &Cache) -> fmt::Result {
     json.begin_object()?;
     json.key("level")?.u64(cache.number.into())?;
+    json.key("size_bytes")?.decimal(cache.size.value, 0)?;
+    json.key("size_ci95_bytes")?;
+    interval(json, cache.size, 1.0)?;
+    json.key("size_exact")?.bool(cache.exact)?;
     json.key("onset_bytes")?.decimal(cache.onset, 0)?;
-    json.key("knee_bytes")?.decimal(cache.knee, 0)?;
-    json.key("capacity_bytes")?;
-    optional(json, cache.capacity, 0)?;
+    json.key("half_bytes")?.decimal(cache.half, 0)?;
+    json.key("ways")?;
+    match cache.ways {
+        Some(ways) => json.u64(ways.into())?,
+        None => json.null()?,
+    }
     json.key("law")?;
-    match cache.first.law {
+    match cache.law {
         Some(law) => json.string(name(law))?,
         None => json.null()?,
     }
-    latency(json, analysis, cache.first.latency)?;
+    latency(json, analysis, cache.latency)?;
+    json.key("plateau_points")?.u64(cache.plateau.map_or(0, |plateau| plateau.count as u64))?;
     json.key("stages")?.u64(cache.stages.into())?;
+    json.key("with_translation")?.bool(cache.with_translation)?;
+    json.key("like_memory")?.bool(cache.like_memory)?;
     json.key("reported_bytes")?;
     match cache.claim {
         Some(claim) => json.u64(claim.size.0)?,
         None => json.null()?,
     }
-    json.key("agrees")?;
-    match cache.claim {
-        Some(_) => json.bool(!cache.disagrees())?,
+    json.key("agreement")?;
+    match cache.agreement {
+        Some(Agreement::Agrees) => json.string("agrees")?,
+        Some(Agreement::Part) => json.string("part")?,
+        Some(Agreement::More) => json.string("more")?,
         None => json.null()?,
     }
     json.end_object()
@@ -116,9 +126,18 @@ fn level(json: &mut Json<'_>, analysis: &Analysis, cache: &Cache) -> fmt::Result
 
 fn latency(json: &mut Json<'_>, analysis: &Analysis, latency: Estimate) -> fmt::Result {
     json.key("ns")?.decimal(analysis.nanoseconds(latency.value), DECIMALS)?;
+    json.key("ci95_ns")?;
+    interval(json, latency, analysis.nanoseconds(1.0))?;
     json.key("core_cycles")?;
-    optional(json, analysis.cycles(latency.value), DECIMALS)?;
-    json.key("relative_error")?.decimal(latency.error / latency.value, FINE)
+    optional(json, analysis.cycles(latency.value), DECIMALS)
+}
+
+/// The ends of a 95 % interval, which are null where the points do not bound it.
+fn interval(json: &mut Json<'_>, estimate: Estimate, unit: f64) -> fmt::Result {
+    json.begin_array()?;
+    json.decimal(estimate.low * unit, DECIMALS)?;
+    json.decimal(estimate.high * unit, DECIMALS)?;
+    json.end_array()
 }
 
 /// A law of replacement.
@@ -126,6 +145,8 @@ const fn name(law: Law) -> &'static str {
     match law {
         Law::InTurn(_) => "least recently used",
         Law::Coloured(_) => "least recently used, random pages",
+        Law::Soft(_) => "logistic",
+        Law::Placed(..) => "least recently used, few random pages",
         Law::Random(_) => "random",
         Law::ColouredRandom(_) => "random, random pages",
     }
@@ -148,11 +169,6 @@ fn fit(json: &mut Json<'_>, fit: &Result<Fit, FitError>) -> fmt::Result {
         estimate(json, level.capacity)?;
         json.key("latency")?;
         estimate(json, level.latency)?;
-        json.key("shape")?;
-        match level.shape {
-            Some(shape) => estimate(json, shape)?,
-            None => json.null()?,
-        }
         json.key("law")?;
         match level.law {
             Some(law) => json.string(name(law))?,
@@ -170,10 +186,11 @@ fn fit(json: &mut Json<'_>, fit: &Result<Fit, FitError>) -> fmt::Result {
     json.end_object()
 }
 
-/// A value and its standard error, which is null where the points do not bound it.
+/// A value and the ends of its 95 % interval, which are null where the points do not bound it.
 fn estimate(json: &mut Json<'_>, estimate: Estimate) -> fmt::Result {
     json.begin_array()?;
     json.decimal(estimate.value, FINE)?;
-    json.decimal(estimate.error, FINE)?;
+    json.decimal(estimate.low, FINE)?;
+    json.decimal(estimate.high, FINE)?;
     json.end_array()
 }
