@@ -131,7 +131,7 @@ impl Ground for FakeGround<'_> {
         self.loads += self.nodes();
     }
 
-    fn rewind(&mut self) {}
+    fn rewind(&mut self, _: u64) {}
 
     fn now_ns(&self) -> f64 {
         *self.now_ns

@@ -75,8 +75,8 @@ pub trait Ground {
     /// Loads every node once, in no order of the chain.
     fn touch(&mut self);
 
-    /// Goes back to where the chain begins.
-    fn rewind(&mut self);
+    /// Goes to where the `part`-th lane of a rush set out.
+    fn rewind(&mut self, part: u64);
 
     /// A clock in nanoseconds, which goes on between walks too.
     fn now_ns(&self) -> f64;

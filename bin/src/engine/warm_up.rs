@@ -19,6 +19,8 @@ use crate::result::WarmUp;
 const HELD: f64 = 0.95;
 /// Chains of fewer nodes are not asked: 4 MiB of lines, which a lap brings into any last-level cache in no time.
 const ASKED_FROM: u64 = 1 << 16;
+/// 32 MiB of lines: a lap of more is made only where a look has found that a cache holds some of them.
+const LOOKED_AT: u64 = 1 << 19;
 /// Fewer hops of a first pass say nothing.
 const ENOUGH_TO_JUDGE: u64 = 1 << 12;
 /// The fewest hops of a walk whose length is chosen here: the remainder loop and the stamps vanish in it.
@@ -59,21 +61,20 @@ pub struct Warmth {
     /// First passes of the first visits that made one.
     passes: [f64; FEWEST_ROUNDS],
     passed: usize,
-    /// The last of all.
+    /// The last of all first passes.
     last_cold_ns: Option<f64>,
     /// Laps until the walk was steady.
     laps: u32,
 }
 
 impl Warmth {
-    /// Notes what a hop took in a round. Where nothing else has told whether a cache holds some of the chain, this does.
+    /// Notes what a hop took in a round: in the first visits that tells whether a cache holds some of the chain. A
+    /// neighbour may have had the cache, or the memory, in one of them; the shortest times tell what can be.
     pub fn note(&mut self, nanoseconds: f64) {
         self.warm_ns = Some(self.warm_ns.map_or(nanoseconds, |best| best.min(nanoseconds)));
-        // A neighbour's burst in a first pass looks like a cache; it is in one of several at most.
-        let looked = self.visits == 1 + SECOND_LOOKS && self.held == Some(true);
-        if self.held.is_none() || looked {
-            self.held =
-                self.found().cold_ns.zip(self.warm_ns).map(|(cold_ns, warm_ns)| is_held(cold_ns, warm_ns));
+        if self.visits <= 1 + SECOND_LOOKS {
+            let passes = self.passes.get(..self.passed).unwrap_or_default().iter().copied().reduce(f64::min);
+            self.held = passes.zip(self.warm_ns).map(|(cold_ns, warm_ns)| is_held(cold_ns, warm_ns));
         }
     }
 
@@ -146,29 +147,29 @@ impl Warmth {
             }
             (None, Pass::Short) => {}
         }
-        let asks = nodes > ASKED_FROM && self.visits <= 1 + SECOND_LOOKS;
-        if first || asks {
-            self.pass(ground, judge, nodes.clamp(FEW_HOPS.0, FEW_HOPS.1), until_ns)?;
-        } else if !held {
-            return self.pass(ground, judge, few(nodes), until_ns).map(drop);
+        let asks = nodes > ASKED_FROM && self.visits <= 1 + SECOND_LOOKS && nodes <= LONGEST_LAP;
+        if first || asks || !held {
+            self.pass(ground, judge, few(nodes), until_ns)?;
+        }
+        if !first && !asks && !held {
+            return Ok(());
         }
         let mut filled = 0;
         if nodes >= SLOWLY_FILLED {
             filled = fill(ground, self.first.cold_ns.unwrap_or(f64::INFINITY), until_ns)?;
             if filled > 0 {
-                ground.rewind();
+                ground.rewind(0);
             } else if nodes <= LONGEST_LAP {
                 filled = touch(ground, until_ns)?;
             }
         }
-        // What is met now was touched longest ago: as in every later lap.
-        if let (true, Some(cold_ns)) = (asks && filled > 0, self.last_cold_ns) {
-            let (hops, warm_ns) = parts(ground, judge, few(nodes), until_ns)?;
-            // A neighbour may have had the cache before: one look that finds it is enough.
-            if warm_ns.is_some_and(|warm_ns| is_held(cold_ns, warm_ns)) {
-                self.held = Some(true);
-            } else if self.held != Some(true) {
-                self.held = Some(false);
+        if let (true, Some(cold_ns)) = (asks && filled > 0 && nodes > LOOKED_AT, self.last_cold_ns) {
+            // The lines at the start of each lane's part were touched longest ago, as in every later lap. What
+            // follows them was touched later than a lap would leave it.
+            let (hops, warm_ns) =
+                parts(ground, judge, (nodes / 128).clamp(ENOUGH_TO_JUDGE, FEW_HOPS.0), until_ns)?;
+            if warm_ns.is_some_and(|warm_ns| !is_held(cold_ns, warm_ns)) {
+                ground.rewind(1);
                 self.count(filled + hops);
                 return Ok(());
             }
@@ -267,7 +268,9 @@ fn parts<G: Ground>(
     let (mut made, mut noted, mut told) = (0, 0, 0);
     let mut part = FEWEST_HOPS;
     while made < hops {
-        let (walked, part_ns) = ground.walk(part.min(hops - made), until_ns)?;
+        // No part is half cold.
+        let cold = if made < nodes { nodes - made } else { u64::MAX };
+        let (walked, part_ns) = ground.walk(part.min(hops - made).min(cold), until_ns)?;
         made += walked;
         // Only what is met for the first time is cold. Later parts take the places of the first.
         if made <= nodes {

@@ -229,8 +229,8 @@ impl Ground for Chase<'_> {
         self.subject.buffer.touch();
     }
 
-    fn rewind(&mut self) {
-        self.node = self.subject.buffer.chain().start(0, 1);
+    fn rewind(&mut self, part: u64) {
+        self.node = self.subject.buffer.chain().start(part, RUSHING_LANES as u64);
     }
 
     fn now_ns(&self) -> f64 {

@@ -37,7 +37,7 @@ use crate::warning::Warning;
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
 const COARSE_ROUNDS: usize = 3;
 /// The whole takes about so long, unless a time limit for each point is given.
-const RUN_NS: f64 = 18e9;
+const RUN_NS: f64 = 12e9;
 /// No first-level cache is larger: what does not get slower before has none that shows.
 const MOST: Bytes = Bytes(512 << 10);
 /// A plateau's latencies differ by less; a larger level's is slower by more.
