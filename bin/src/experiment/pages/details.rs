@@ -95,6 +95,8 @@ fn probe(document: &mut dyn Document, report: &Report<'_, '_>) {
                 let extra =
                     had(report).nth(column - 2).and_then(|pages| excess(report.outcomes, pages, lines));
                 match extra {
+                    // A difference has a sign even where it is shown as nothing.
+                    Some(extra) if extra.abs() < 0.05 => out.write_str("0.0"),
                     Some(extra) => write!(out, "{:.1}", Decimal(extra)),
                     None => out.write_char('-'),
                 }
