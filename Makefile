@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test plugin lab bench check clean
+.PHONY: all run test golden size plugin lab bench check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -35,6 +35,23 @@ test: all plugin
 	@tests/setup packages
 	$(CARGO) test --locked --no-fail-fast --workspace --tests
 	$(CARGO) test --locked --doc -p latency-core
+
+# Writes tests/golden anew, which `test` compares with: every experiment in every format,
+# for fixed findings. Read `git diff tests/golden` before you commit it.
+golden:
+	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
+
+# The bytes of the executable by section and by module. The shipped one has no symbols of
+# local functions; this one is linked again, with all of them. -X wins over -x before it.
+SYMBOLS := target.x86_64-unknown-linux-musl.rustflags=["-Clink-arg=-Wl,-X"]
+
+size:
+	@triple=$$(tests/setup triple) || exit 1; \
+	case $$triple in *-gnu) flags='-- $(filter-out %--discard-all,$(STATIC))';; *) flags=;; esac; \
+	CARGO_TARGET_DIR=target/size $(CARGO) rustc --locked --release -p latency-bench --bin latency-bench \
+		--config '$(SYMBOLS)' --target "$$triple" $$flags && \
+	$(CARGO) run --locked --quiet -p latency-tests --bin size -- \
+		"target/size/$$triple/release/latency-bench"
 
 # The model of memory latencies that the emulator loads.
 plugin:

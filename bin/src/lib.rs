@@ -11,6 +11,8 @@ mod analysis;
 mod engine;
 pub mod error;
 pub mod experiment;
+#[cfg(test)]
+mod golden;
 mod machine;
 pub mod options;
 mod plan;
@@ -29,19 +31,17 @@ use engine::progress::Progress;
 use engine::session::{Findings, Session};
 use engine::{placement, prefetch_audit, self_test};
 use error::{Failure, OutputError, PlacementError, TimingError};
-use experiment::command::Context;
 use experiment::dry_run;
-use experiment::facts::{point, Report};
+use experiment::facts::Report;
+use experiment::output;
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use machine::{detect, Machine};
-use options::{Choice, Format, Options, When};
-use report::document::{Describe, Field, Level, Style};
+use options::{Format, Options, When};
 use report::terminal::Terminal;
-use report::FORMATS;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
 use sys::terminal::Stream;
-use warning::{Warning, Warnings};
+use warning::{Warning, Warnings, Wrapped};
 
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
@@ -78,8 +78,13 @@ fn obey(arguments: Arguments, environment: Environment) -> i32 {
 }
 
 fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
-    let _ = writeln!(messages, "ERROR: {failure}");
+    let _ = writeln!(Wrapped::new(messages, message_columns()), "{}: {failure}", failure.label());
     i32::from(failure.exit_code())
+}
+
+/// Returns how wide messages may be; a file or a pipe gets each in one line.
+fn message_columns() -> Option<usize> {
+    Stream::Error.width().filter(|_| Stream::Error.is_terminal()).map(usize::from)
 }
 
 /// Where results go; made before anything is measured.
@@ -111,11 +116,11 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     let Some(command) = COMMANDS.get(index) else { return Ok(()) };
     let mut out = sink(options)?;
-    let style = Style { columns: [command.columns, &[], &[]], ..style(options, environment, &[]) };
-    let found = match command.writes {
-        Some(writes) => writes(&mut out, &Context { options, terminal: style.terminal })?,
-        None => (command.run)(options, &mut |description| describe(&mut out, options, &style, description))?,
-    };
+    let terminal = screen(options, environment);
+    let found = (command.run)(options, &mut |description| {
+        // A write that fails is remembered by the sink, and told by `finish`.
+        let _ = output::write(&mut out, options, terminal, [command.columns, &[], &[]], description);
+    })?;
     finish(out, options)?;
     found.map_or(Ok(()), Err)
 }
@@ -167,7 +172,9 @@ fn perform<'a>(
     let takes = (experiment.takes)(options, machine, &points);
     if options.dry_run {
         let name = experiment.descriptor.name;
-        describe(&mut out, options, &style(options, environment, &[]), &mut |document| {
+        let columns = output::columns(options, &[]);
+        // A write that fails is remembered by the sink, and told by `finish`.
+        let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
             dry_run::present(document, name, &points, takes);
         });
         return finish(out, options);
@@ -212,10 +219,12 @@ fn perform<'a>(
         drop(out);
         Ok(())
     } else {
-        let style = style(options, environment, experiment.columns);
+        let columns = output::columns(options, experiment.columns);
         match experiment.present {
             Some(present) => {
-                describe(&mut out, options, &style, &mut |document| present(document, &report));
+                let _ = output::write(&mut out, options, report.terminal, columns, &mut |document| {
+                    present(document, &report);
+                });
             }
             None => {
                 let mut writers = experiment.writers.iter();
@@ -226,10 +235,8 @@ fn perform<'a>(
         }
         finish(out, options)
     };
-    for warning in warnings.iter() {
-        // Messages drop their errors: there is nobody left to tell.
-        let _ = writeln!(messages, "WARNING: {warning}; {}", warning.remedy());
-    }
+    // Messages drop their errors: there is nobody left to tell.
+    let _ = warnings.write(messages, options.verbose, message_columns());
     written?;
     verdict(&findings, done, options, &warnings)
 }
@@ -252,25 +259,6 @@ fn audit<'a>(
         Err(error) => return Err(error),
     }
     Ok(())
-}
-
-/// How a result is shown; `own` are the columns that its experiment adds to those of every point.
-fn style(options: &Options<'_>, environment: Environment, own: &'static [&'static Field]) -> Style {
-    let level = match (options.quiet, options.verbose) {
-        (true, _) => Level::Quiet,
-        (false, true) => Level::Verbose,
-        (false, false) => Level::Normal,
-    };
-    let counted: &[_] = if options.counters { &point::COUNTED_COLUMNS } else { &[] };
-    let columns = [&point::COLUMNS[..], own, counted];
-    Style { terminal: screen(options, environment), level, columns }
-}
-
-/// Writes a description in the format that was asked for. The sink remembers a write that fails.
-fn describe(out: &mut Sink, options: &Options<'_>, style: &Style, describe: Describe<'_>) {
-    if let Some(format) = FORMATS.iter().find(|known| known.name == options.format.word()) {
-        let _ = (format.write)(out, style, describe);
-    }
 }
 
 /// The end of a run whose result has been written.

@@ -2,9 +2,10 @@
 
 use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
-use latency_tests::run::run;
+use latency_tests::run::{run, Run};
 use latency_tests::schema::{assert_valid, of_results, violations};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 #[test]
 fn a_matrix_is_valid() {
@@ -132,10 +133,18 @@ fn the_system_is_valid() {
 #[test]
 fn the_warnings_are_those_of_the_text() {
     let options = ["--json", "--size=64K", "--iters=2000", "--trials=3"];
-    let found = run(&options);
+    let lines = |found: &Run| {
+        let is_one = |line: &&str| line.starts_with("WARNING: ") || line.starts_with("NOTE: ");
+        found.stderr.lines().filter(is_one).count()
+    };
+    let found = run(&[&options[..], &["--verbose"]].concat());
     let document = found.expect_json(0);
-    assert_eq!(warnings(&document).len(), found.stderr.matches("WARNING: ").count(), "{found}");
-    assert!(warnings(&document).contains(&"cache-could-hold"), "{found}");
+    // Text has one line for each kind, and notes only if they are asked for.
+    let kinds: BTreeSet<&str> = warnings(&document).into_iter().collect();
+    assert_eq!(kinds.len(), lines(&found), "{found}");
+    assert!(kinds.contains("cache-could-hold"), "{found}");
+    let plain = run(&options);
+    assert!(!plain.stderr.contains("NOTE: ") && plain.stderr.contains("WARNING: "), "{plain}");
 }
 
 #[test]

@@ -1,141 +1,193 @@
-//! Which levels of a fit are which cache.
+//! Which levels of a stair are which cache.
 //!
-//! A fit knows steps, not caches: one that is shared or thrashed gives way in stages. What
+//! A stair knows steps, not caches: one that is shared or thrashed gives way in stages. What
 //! the system reports says how many caches there are, though not how much of them a program gets.
 
 use core::cmp::Ordering;
 
 use latency_core::math::ln;
-use latency_core::model::translation::Cause;
-use latency_core::model::{Estimate, Fit, FitKind, Level, Point, MAX_LEVELS, MAX_POINTS};
-use latency_core::stats;
+use latency_core::model::edge::Edge;
+use latency_core::model::law::Law;
+use latency_core::model::plateau::{plateau, Plateau};
+use latency_core::model::{Cause, Estimate, Fit, Level, Point, Workspace, MAX_LEVELS};
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 
-/// A reported size outside of the interval from onset to knee by more is disagreement: neighbouring points lie
+/// A reported size outside of the interval of the measured one by more is disagreement: neighbouring points lie
 /// a sixteenth of an octave apart around a knee.
 const TOLERANCE: f64 = 1.06;
+/// A level is told apart from memory only if memory takes so many times as long.
+const APART: f64 = 1.5;
 
-/// The most ways in which levels could belong to claims.
-const ASSIGNMENTS: usize = MAX_CLAIMS.pow(MAX_LEVELS as u32);
 /// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
 const UNUSED: f64 = 2.0;
-
-/// Sizes so far from both ends of a plateau are on it.
-const MARGIN: f64 = 1.25;
-/// Points of a plateau lie within so much of each other, or it is none.
-const FLAT: f64 = 0.02;
-/// So many of them say more than a fit that has all other levels to suit too.
-const ENOUGH: usize = 3;
-
-/// Takes the latency of each cache from the points on its plateau, where there is one.
-///
-/// A first translation buffer of so many bytes' `reach` ends a plateau as a cache does.
-pub(super) fn plateaus(caches: &mut [Cache], points: &[Point], reach: Option<f64>) {
-    let mut low = 0.0;
-    for cache in caches {
-        let ends = [cache.onset, reach.unwrap_or(f64::INFINITY)];
-        // What begins beyond the buffer's reach has its misses in it anyhow.
-        let high = ends.into_iter().filter(|end| *end > low * MARGIN * MARGIN).fold(f64::INFINITY, f64::min);
-        let range = low * MARGIN..=high / MARGIN;
-        let mut latencies = [0.0; MAX_POINTS];
-        let mut count = 0;
-        let within = points.iter().filter(|point| range.contains(&point.working_set));
-        for (slot, point) in latencies.iter_mut().zip(within) {
-            *slot = point.latency;
-            count += 1;
-        }
-        let summary = latencies.get_mut(..count).and_then(stats::summarise);
-        if let Some(summary) = summary.filter(|summary| summary.count >= ENOUGH) {
-            let spread = summary.maximum - summary.minimum;
-            if spread <= FLAT * summary.median {
-                // The points are neighbours: their scatter is the error of any of them, not a root of it less.
-                cache.first.latency = Estimate { value: summary.median, error: spread / 2.0 };
-            }
-        }
-        low = cache.knee;
-    }
-}
-
-/// Shares of what a cache's misses add, at which its interval begins and ends.
-const ONSET: f64 = 0.05;
-const KNEE: f64 = 0.5;
-/// Halvings of a range of sizes after which nothing is left of it.
-const HALVINGS: u32 = 50;
-
+/// A plateau between two stages, from half of the first's misses to the onset of the next by so large a factor, weighs
+/// this much against one cache.
+const PLATEAU: f64 = 1.25;
+const PARTED: f64 = 1.0;
 /// What each stage's own distance from the reported size weighs beside that of the last.
 const STAGE: f64 = 0.1;
 
-/// Levels of a fit that are one cache, or one that gives way in stages.
+/// Shares of what a cache's misses add, at which it begins to give way and has given way.
+const ONSET: f64 = 0.05;
+const HALF: f64 = 0.5;
+/// Halvings of a range of sizes after which nothing is left of it.
+const HALVINGS: u32 = 50;
+
+/// How a reported size compares with what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// It lies between the sizes at which the cache begins to give way and has given way, or in the interval of the
+    /// measured size.
+    Agrees,
+    /// It is larger: this core gets a part.
+    Part,
+    /// It is smaller: more is kept than it should hold.
+    More,
+}
+
+/// One cache as a program meets it: one level of the stair, or several if it gives way in stages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cache {
     /// Its place in the hierarchy, from 1.
     pub number: u32,
-    /// Its first stage, which has its latency.
-    pub first: Level,
-    /// Its last.
-    pub last: Level,
+    /// Its latency in the unit of the fits, with a 95 % interval.
+    pub latency: Estimate,
+    /// The points that the latency was read from; `None` where there are too few and the stair tells it.
+    pub plateau: Option<Plateau>,
+    /// Its effective size in bytes, with a 95 % interval; of a cache in stages, where half of what all add is there,
+    /// between the onset and the last stage.
+    pub size: Estimate,
+    /// Whether the size is exact: the edge of the first level gave a whole geometry.
+    pub exact: bool,
+    /// Its ways, where the edge of the first level tells.
+    pub ways: Option<u32>,
     /// The working set in bytes from which on it gives way: of what all stages together add, 5 % are there.
     pub onset: f64,
     /// The working set in bytes at which it has given way: half of that is there.
-    pub knee: f64,
+    pub half: f64,
     /// The number of stages.
     pub stages: u32,
+    /// The size of its last stage.
+    last: Estimate,
+    /// How the misses of the first stage rise.
+    pub law: Option<Law>,
+    /// Whether a translation buffer gives way at the same size.
+    pub with_translation: bool,
+    /// Whether memory is less than 1.5 times as slow, so that this may be no level.
+    pub like_memory: bool,
     /// What the system reports of it.
     pub claim: Option<Claim>,
-    /// Its size in bytes, where that can be told: an interval is all that a stair of Hill curves gives.
-    pub capacity: Option<f64>,
+    /// How that compares; `None` where nothing is reported.
+    pub agreement: Option<Agreement>,
 }
 
 impl Cache {
-    /// Whether the reported size lies outside of the interval in which it gives way.
+    /// Whether the reported size is another one.
     #[must_use]
     pub fn disagrees(&self) -> bool {
-        self.claim.is_some_and(|claim| {
-            let size = claim.size.0 as f64;
-            size * TOLERANCE < self.onset || size > self.knee * TOLERANCE
+        matches!(self.agreement, Some(Agreement::Part | Agreement::More))
+    }
+
+    fn compare(&self) -> Option<Agreement> {
+        let reported = self.claim?.size.0 as f64;
+        Some(match () {
+            () if self.exact && reported > self.size.value => Agreement::Part,
+            () if self.exact && reported < self.size.value => Agreement::More,
+            () if reported * TOLERANCE < self.onset.min(self.size.low) => Agreement::More,
+            () if reported > self.half.max(self.size.high) * TOLERANCE => Agreement::Part,
+            () => Agreement::Agrees,
         })
     }
 }
 
-/// Joins the levels of a fit into caches: by what the system reports, as far as it does.
-pub(super) fn caches(fit: &Fit, claims: &Claims) -> ([Cache; MAX_LEVELS], usize) {
-    let mut found = [Cache::default(); MAX_LEVELS];
-    let mut count = 0;
-    let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
-    let mut numbers = assign(levels(), claims);
-    let assigned = || numbers.iter().flatten();
-    if fit.kind == FitKind::Laws && assigned().zip(assigned().skip(1)).any(|(one, next)| one >= next) {
-        // Such a stair has no stages: what is reported does not go with what was seen.
-        numbers = [None; MAX_LEVELS];
-    }
-    let mut last_number = 0;
-    for (level, assigned) in levels().zip(numbers) {
-        // Without claims, what has no plateau of its own is the end of the cache before it.
-        let apart = level.plateau || last_number == 0 || fit.kind == FitKind::Laws;
-        let number = assigned.unwrap_or(last_number + u32::from(apart));
-        let (onset, knee) = (level.onset, level.knee);
-        if number == last_number {
-            if let Some(cache) = found.get_mut(..count).and_then(<[_]>::last_mut) {
-                cache.last = *level;
-                cache.stages += 1;
+/// The caches of a curve, nearest first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Caches {
+    caches: [Cache; MAX_LEVELS],
+    count: usize,
+}
+
+impl Caches {
+    /// Reads the caches out of a stair and the points that it was fitted to.
+    ///
+    /// A first translation buffer of so many bytes' `reach` ends a plateau as a cache does.
+    pub(super) fn new(
+        fit: &Fit,
+        claims: &Claims,
+        points: &[Point],
+        reach: Option<f64>,
+        edge: Option<Edge>,
+        workspace: &mut Workspace,
+    ) -> Caches {
+        let mut found = Caches::default();
+        found.join(fit, claims);
+        let mut low = 0.0;
+        for cache in found.caches.iter_mut().take(found.count) {
+            // What begins beyond the buffer's reach has its misses in it anyhow.
+            let end = reach.filter(|reach| *reach > low).map_or(cache.onset, |reach| reach.min(cache.onset));
+            // Points that could be fitted can be read.
+            cache.plateau = plateau(points, (low, end), workspace).unwrap_or(None);
+            if let Some(plateau) = cache.plateau {
+                cache.latency = plateau.latency;
             }
-        } else if let Some(slot) = found.get_mut(count) {
-            let claim = claims.level(number).copied();
-            let capacity = level.law.map(|_| level.capacity.value);
-            *slot = Cache { number, first: *level, last: *level, onset, knee, stages: 1, claim, capacity };
-            count += 1;
+            if let Some((edge, ways)) =
+                edge.filter(|_| cache.number == 1).and_then(|edge| Some((edge, edge.ways?)))
+            {
+                let size = edge.capacity.0 as f64;
+                cache.size = Estimate { value: size, low: size, high: size };
+                (cache.exact, cache.ways) = (true, Some(ways));
+            }
+            cache.like_memory = fit.memory.value < APART * cache.latency.value;
+            cache.agreement = cache.compare();
+            low = cache.half;
         }
-        last_number = number;
+        found
     }
-    for cache in found.iter_mut().take(count).filter(|cache| cache.stages > 1) {
-        let stages = || {
-            let sizes = cache.first.capacity.value..=cache.last.capacity.value;
-            levels().filter(move |level| sizes.contains(&level.capacity.value))
-        };
-        (cache.onset, cache.knee) = (given_way(stages(), ONSET), given_way(stages(), KNEE));
+
+    /// The caches, nearest first.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Cache] {
+        self.caches.get(..self.count).unwrap_or_default()
     }
-    (found, count)
+
+    /// Joins the levels of a stair into caches: by what the system reports, as far as it does.
+    fn join(&mut self, fit: &Fit, claims: &Claims) {
+        let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
+        let numbers = assign(levels(), claims);
+        let mut last_number = 0;
+        for (level, assigned) in levels().zip(numbers) {
+            // Without claims, each is a cache of its own.
+            let number = assigned.unwrap_or(last_number + 1);
+            if number != last_number {
+                if let Some(slot) = self.caches.get_mut(self.count) {
+                    *slot = Cache {
+                        number,
+                        latency: level.latency,
+                        size: level.capacity,
+                        onset: level.onset,
+                        half: level.half,
+                        law: level.law,
+                        claim: claims.level(number).copied(),
+                        ..Cache::default()
+                    };
+                    self.count += 1;
+                }
+            }
+            if let Some(cache) = self.caches.get_mut(..self.count).and_then(<[_]>::last_mut) {
+                cache.stages += 1;
+                cache.with_translation |= level.cause == Cause::Mixed;
+                cache.last = level.capacity;
+            }
+            last_number = number;
+        }
+        for cache in self.caches.iter_mut().filter(|cache| cache.stages > 1) {
+            let sizes = cache.size.value..=cache.last.value;
+            let stages = || levels().filter(|level| sizes.contains(&level.capacity.value));
+            (cache.onset, cache.half) = (given_way(stages(), ONSET), given_way(stages(), HALF));
+            cache.size = Estimate { value: cache.half, low: cache.onset, high: cache.last.high };
+        }
+    }
 }
 
 /// The working set at which stages have added `share` of all that they add.
@@ -162,33 +214,34 @@ fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) ->
 fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) -> [Option<u32>; MAX_LEVELS] {
     let mut best = ([None; MAX_LEVELS], f64::INFINITY);
     let last = claims.iter().map(|claim| claim.level).max().unwrap_or(0);
-    for code in 0..ASSIGNMENTS {
+    // Every level may belong to every claim.
+    for code in 0..MAX_CLAIMS.pow(levels.clone().count() as u32) {
         let mut rest = code;
         let mut numbers = [None; MAX_LEVELS];
         let mut cost = 0.0;
         let mut before: Option<(u32, f64)> = None;
-        let off = |number, knee: f64| {
-            claims.level(number).map_or(f64::INFINITY, |claim| ln(knee / claim.size.0 as f64).abs())
+        let off = |number, half: f64| {
+            claims.level(number).map_or(f64::INFINITY, |claim| ln(half / claim.size.0 as f64).abs())
         };
         for (slot, level) in numbers.iter_mut().zip(levels.clone()) {
             let number = 1 + (rest % MAX_CLAIMS) as u32;
             rest /= MAX_CLAIMS;
-            if let Some((previous, knee)) = before {
+            if let Some((previous, half)) = before {
                 match previous.cmp(&number) {
-                    Ordering::Less => cost += off(previous, knee) + UNUSED * f64::from(number - previous - 1),
+                    Ordering::Less => cost += off(previous, half) + UNUSED * f64::from(number - previous - 1),
+                    Ordering::Equal if level.onset > PLATEAU * half => cost += PARTED,
                     Ordering::Equal => {}
                     Ordering::Greater => cost = f64::INFINITY,
                 }
             } else {
                 cost += UNUSED * f64::from(number - 1);
             }
-            cost += STAGE * off(number, level.knee);
+            cost += STAGE * off(number, level.half);
             *slot = Some(number);
-            before = Some((number, level.knee));
+            before = Some((number, level.half));
         }
-        let Some((number, knee)) = before else { break };
-        cost += off(number, knee) + UNUSED * f64::from(last.saturating_sub(number));
-        // The same levels came with every code of what lies beyond them.
+        let Some((number, half)) = before else { break };
+        cost += off(number, half) + UNUSED * f64::from(last.saturating_sub(number));
         if cost < best.1 {
             best = (numbers, cost);
         }
@@ -211,7 +264,7 @@ mod tests {
         for &(level, size) in claims {
             reported.add(Claim { level, size: Bytes(size), ways: 0, source: Source::Sysfs });
         }
-        let level = |knee: &f64| Level { knee: *knee, plateau: true, ..Level::default() };
+        let level = |knee: &f64| Level { half: *knee, ..Level::default() };
         let levels: Vec<Level> = knees.iter().map(level).collect();
         assign(levels.iter(), &reported)[..knees.len()].to_vec()
     }
@@ -241,10 +294,10 @@ mod tests {
     #[test]
     fn a_cache_in_stages_has_given_way_where_most_of_its_misses_are_added() {
         let stage = |knee: f64, step: f64| Level {
-            capacity: Estimate { value: knee, error: 0.0 },
+            capacity: Estimate { value: knee, ..Estimate::default() },
             onset: knee / 2.0,
-            step: Estimate { value: step, error: 0.0 },
-            shape: Some(Estimate { value: 4.25, error: 0.0 }),
+            step: Estimate { value: step, ..Estimate::default() },
+            law: Some(Law::Soft(4)),
             ..Level::default()
         };
         let stages = [
@@ -253,12 +306,12 @@ mod tests {
             stage(18.5 * MIB, 66.0),
             stage(67.0 * MIB, 16.0),
         ];
-        let (onset, knee) = (given_way(stages.iter(), ONSET), given_way(stages.iter(), KNEE));
+        let (onset, half) = (given_way(stages.iter(), ONSET), given_way(stages.iter(), HALF));
         assert!((5.5 * MIB..7.0 * MIB).contains(&onset), "{onset}");
-        assert!((15.0 * MIB..18.5 * MIB).contains(&knee), "{knee}");
+        assert!((15.0 * MIB..18.5 * MIB).contains(&half), "{half}");
         let one = [stage(MIB, 10.0)];
-        assert!((given_way(one.iter(), KNEE) / MIB - 1.0).abs() < 1e-9);
-        assert!((given_way(one.iter(), ONSET) / (0.5 * MIB) - 1.0).abs() < 0.01);
+        assert!((given_way(one.iter(), HALF) / MIB - 1.0).abs() < 1e-9);
+        assert!((given_way(one.iter(), ONSET) / MIB - 19f64.powf(-0.25)).abs() < 0.001);
     }
 
     #[test]

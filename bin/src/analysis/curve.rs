@@ -1,5 +1,5 @@
-//! The levels that a curve shows: three fitted models, the first level's edge, the
-//! reach of the first translation buffer, and where the system says otherwise.
+//! The levels that a curve shows, as plain data: what the caches are and where the system says otherwise, the
+//! reach of the first translation buffer, and what each model makes of the points.
 //!
 //! Fits are made on core cycles where they are known, since these repeat better than
 //! nanoseconds by the factor that the core's clock moves.
@@ -7,13 +7,12 @@
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, Classification, PageKnee};
 use latency_core::model::{
-    fit_classic, fit_classic_fixed, fit_hill, fit_laws, Fit, FitError, FitKind, LevelCount, Point, Workspace,
-    MAX_LEVELS, MAX_POINTS,
+    fit_mixture, fit_reported, fit_stair, Fit, FitError, Point, Workspace, MAX_POINTS,
 };
 use latency_core::stats;
 use latency_core::units::Bytes;
 
-use super::caches::{caches, plateaus, Cache};
+use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
 use crate::result::sample::{collect, Sample};
@@ -23,24 +22,19 @@ use crate::result::sample::{collect, Sample};
 pub struct Analysis {
     /// The core's clock by which cycles become nanoseconds; `None` where the fits are in nanoseconds.
     pub gigahertz: Option<f64>,
-    /// The stair whose steps follow laws of replacement.
-    pub laws: Result<Fit, FitError>,
-    /// The stair of Hill curves, which suits caches that follow none.
-    pub hill: Result<Fit, FitError>,
+    /// The stair, from which levels and sizes are reported.
+    pub stair: Result<Fit, FitError>,
     /// The mixture by share of the working set, sizes free.
-    pub classic: Result<Fit, FitError>,
+    pub mixture: Result<Fit, FitError>,
     /// The same with the sizes that the system reports; `None` where it reports none.
-    pub fixed: Option<Result<Fit, FitError>>,
+    pub reported: Option<Result<Fit, FitError>>,
     /// The edge of the first level, if it was looked for.
     pub edge: Option<Result<Edge, EdgeError>>,
     /// What the system reports.
     pub claims: Claims,
     /// The first translation buffer: its pages, and what a miss adds, in the unit of the fits.
     pub translation: Option<PageKnee>,
-    /// Whether the caches are read from the laws.
-    lawful: bool,
-    caches: [Cache; MAX_LEVELS],
-    count: usize,
+    caches: Caches,
     /// The largest working set that was fitted.
     pub largest: Bytes,
     /// The stride of the points that were fitted.
@@ -68,51 +62,34 @@ impl Analysis {
         let mut workspace = Workspace::new();
 
         let knees = Knees::of(samples.clone(), in_cycles, &mut workspace);
-        let classic = fit_classic(points, LevelCount::Chosen, &mut workspace);
+        let mixture = fit_mixture(points, &mut workspace);
         let mut sizes = [0.0; MAX_CLAIMS];
         let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0 as f64));
-        let fixed = (!sizes.is_empty()).then(|| fit_classic_fixed(points, sizes, &mut workspace));
+        let reported = (!sizes.is_empty()).then(|| fit_reported(points, sizes, &mut workspace));
         let rules = Classification::new(PAGE);
-        let mut hill = fit_hill(points, LevelCount::Chosen, None, &mut workspace);
-        let mut laws = fit_laws(points, None, &mut workspace);
-        let fits = [&laws, &hill].into_iter().filter_map(|fit| fit.as_ref().ok());
-        let reach = fits
-            .into_iter()
-            .find(|fit| follows(fit, &hill, &claims))
-            .and_then(|fit| translation::first_reach(&rules, fit, knees.as_slice()));
+        let mut stair = fit_stair(points, None, &mut workspace);
+        let seen = stair.as_ref().ok();
+        let reach = seen.and_then(|stair| translation::first_reach(&rules, stair, knees.as_slice()));
         let translation = reach.and_then(|reach| knees.at(reach / PAGE.0 as f64));
         if reach.is_some() {
-            hill = fit_hill(points, LevelCount::Chosen, reach, &mut workspace).or(hill);
-            laws = fit_laws(points, reach, &mut workspace).or(laws);
+            stair = fit_stair(points, reach, &mut workspace).or(stair);
         }
-        for fit in [&mut hill, &mut laws].into_iter().filter_map(|fit| fit.as_mut().ok()) {
+        let mut caches = Caches::default();
+        if let Ok(stair) = &mut stair {
             if knees.looked {
-                rules.classify(fit, knees.as_slice());
+                rules.classify(stair, knees.as_slice());
             }
-        }
-        let gigahertz = in_cycles.then(|| clock(dense())).flatten();
-        let lawful = laws.as_ref().is_ok_and(|laws| follows(laws, &hill, &claims));
-        let shown = if lawful { &laws } else { &hill };
-        let (mut caches, count) =
-            shown.as_ref().map_or(([Cache::default(); MAX_LEVELS], 0), |fit| caches(fit, &claims));
-        let reach = translation.map(|knee| knee.pages * PAGE.0 as f64);
-        plateaus(caches.get_mut(..count).unwrap_or_default(), points, reach);
-        if let (Some(Cache { number: 1, capacity, .. }), Some(Ok(edge))) = (caches.first_mut(), edge) {
-            // Its geometry came out whole, so that it is exact.
-            *capacity = edge.ways.map(|_| edge.capacity.0 as f64).or(*capacity);
+            caches = Caches::new(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }
         Analysis {
-            gigahertz,
-            lawful,
-            laws,
-            hill,
-            classic,
-            fixed,
+            gigahertz: in_cycles.then(|| clock(dense())).flatten(),
+            stair,
+            mixture,
+            reported,
             edge,
             claims,
             translation,
             caches,
-            count,
             largest,
             stride,
         }
@@ -142,46 +119,11 @@ impl Analysis {
         self.largest.0 / 2 >= claim.size.0
     }
 
-    /// The model that levels are reported from.
-    ///
-    /// # Errors
-    ///
-    /// Why there is none.
-    pub fn shown(&self) -> &Result<Fit, FitError> {
-        if self.lawful {
-            &self.laws
-        } else {
-            &self.hill
-        }
-    }
-
     /// The caches as a program meets them, nearest first.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
-        self.caches.get(..self.count).unwrap_or_default()
+        self.caches.as_slice()
     }
-}
-
-/// Whether the caches follow laws of replacement so closely that sizes may be read from those.
-fn follows(fit: &Fit, hill: &Result<Fit, FitError>, claims: &Claims) -> bool {
-    /// Simulated caches stay below it, as far as they are measured without noise.
-    const CLOSE: f64 = 0.01;
-    /// Simulated ones with noise of 3 % do; real ones that are shared, or disturbed, do not.
-    const CLOSER_THAN_REAL: f64 = 0.022;
-    /// A Bayesian criterion that is larger by less says little against laws.
-    const EVIDENCE: f64 = 10.0;
-    let Ok(hill) = hill else { return true };
-    let reported = claims.iter().count();
-    // A step of a law is a cache. More of them than there are is what a shared one looks like to it.
-    if fit.kind == FitKind::Laws && reported > 0 && fit.levels().len() > reported {
-        return false;
-    }
-    // Where nothing is reported, nothing tells which stages of a Hill stair are one cache.
-    fit.kind == hill.kind
-        || fit.rms_residual < CLOSE
-        || fit.rms_residual < hill.rms_residual.min(CLOSER_THAN_REAL)
-        || fit.bic < hill.bic + EVIDENCE
-        || reported == 0
 }
 
 /// The median core clock in gigahertz: cycles over nanoseconds.
@@ -239,12 +181,12 @@ mod tests {
         let numbers: Vec<_> = caches.iter().map(|cache| (cache.number, cache.disagrees())).collect();
         assert_eq!(numbers, [(1, false), (2, false), (3, true)]);
         for (cache, cycles) in caches.iter().zip([4.0, 14.0, 50.0]) {
-            let found = cache.first.latency.value;
-            assert!((found / cycles - 1.0).abs() < 0.01, "{found} for {cycles}");
+            let found = cache.latency.value;
+            assert!((found / cycles - 1.0).abs() < 0.015, "{found} for {cycles}");
         }
-        let memory = analysis.hill.unwrap().memory.value;
+        let memory = analysis.stair.unwrap().memory.value;
         assert!((analysis.nanoseconds(memory) - 125.0).abs() < 1.5, "{memory}");
-        assert!(analysis.fixed.unwrap().is_ok() && analysis.translation.is_none());
+        assert!(analysis.reported.unwrap().is_ok() && analysis.translation.is_none());
     }
 
     #[test]
@@ -253,13 +195,13 @@ mod tests {
             planted().into_iter().map(|sample| Sample { core_cycles: None, ..sample }).collect();
         let analysis = Analysis::new(samples.into_iter(), Claims::default(), None);
         assert_eq!((analysis.gigahertz, analysis.cycles(1.0)), (None, None));
-        assert!((analysis.caches()[0].first.latency.value - 1.0).abs() < 0.01);
-        assert!(analysis.fixed.is_none() && analysis.caches().iter().all(|cache| !cache.disagrees()));
+        assert!((analysis.caches()[0].latency.value - 1.0).abs() < 0.01);
+        assert!(analysis.reported.is_none() && analysis.caches().iter().all(|cache| !cache.disagrees()));
     }
 
     #[test]
     fn nothing_is_concluded_from_nothing() {
         let analysis = Analysis::new([].into_iter(), claims(), None);
-        assert!(analysis.hill.is_err() && analysis.classic.is_err() && analysis.caches().is_empty());
+        assert!(analysis.stair.is_err() && analysis.mixture.is_err() && analysis.caches().is_empty());
     }
 }

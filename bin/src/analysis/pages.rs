@@ -1,7 +1,7 @@
 //! What the points with one line on each page say of translation buffers.
 
 use latency_core::model::translation::PageKnee;
-use latency_core::model::{fit_hill, LevelCount, Point, Workspace, MAX_LEVELS};
+use latency_core::model::{fit_stair, Point, Workspace, MAX_LEVELS};
 use latency_core::units::Bytes;
 
 use crate::result::sample::{collect, Sample};
@@ -32,8 +32,7 @@ impl Knees {
         in_cycles: bool,
         workspace: &mut Workspace,
     ) -> Knees {
-        let mut knees =
-            Knees { knees: [PageKnee { pages: 0.0, step: 0.0 }; MAX_LEVELS], count: 0, looked: false };
+        let mut knees = Knees { knees: [PageKnee::default(); MAX_LEVELS], count: 0, looked: false };
         let mut points = [Point::default(); 64];
         let sparse = samples.filter(|sample| sample.stride == PAGE);
         let points = collect(
@@ -43,7 +42,7 @@ impl Knees {
                 Point { working_set: point.working_set / PAGE.0 as f64, ..point }
             }),
         );
-        let Ok(fit) = fit_hill(points, LevelCount::Chosen, None, workspace) else { return knees };
+        let Ok(fit) = fit_stair(points, None, workspace) else { return knees };
         knees.looked = true;
         let first = fit.levels().first().map_or(0.0, |level| level.latency.value);
         let steps =
@@ -52,10 +51,11 @@ impl Knees {
             // What lies between the two numbers around a sharp step is not known: buffers hold the lower one, for the
             // numbers tried are those of entries.
             let few = level.latency.value + level.step.value * FEW;
-            let holds = |point: &&Point| point.working_set <= level.knee && point.latency < few;
+            let holds = |point: &&Point| point.working_set <= level.half && point.latency < few;
             let held = points.iter().filter(holds).map(|point| point.working_set).fold(0.0, f64::max);
-            let pages = if held > level.knee * CLOSE { held } else { level.knee };
-            *slot = PageKnee { pages, step: level.step.value };
+            let beyond = points.iter().map(|point| point.working_set).filter(|pages| *pages > level.half);
+            let pages = if held > level.half * CLOSE { held } else { level.half };
+            *slot = PageKnee { pages, most: beyond.fold(f64::INFINITY, f64::min), step: level.step.value };
             knees.count += 1;
         }
         knees

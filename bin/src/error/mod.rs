@@ -1,7 +1,7 @@
 //! Everything that ends the program early, with its exit code and its message.
 //!
 //! Failures are plain data that borrow what the user typed. A message says what
-//! was asked, what was found and what to do; the caller puts `ERROR: ` before
+//! was asked, what was found and what to do; the caller puts the label before
 //! it. Nothing here knows how a failure comes about.
 
 mod outcome;
@@ -12,7 +12,7 @@ mod saved;
 mod tests;
 
 use core::fmt;
-use latency_core::decimal::Decimal;
+use latency_core::decimal::{Decimal, Trimmed};
 
 use crate::options::UsageError;
 use crate::sys::errno::Errno;
@@ -20,17 +20,19 @@ use crate::sys::errno::Errno;
 pub use outcome::{OutputError, TimingError};
 pub use placement::PlacementError;
 pub use saved::SavedError;
+#[cfg(test)]
+pub use tests::assert_plain;
 
 /// Why the program ends with something else than success.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure<'a> {
-    /// What was asked for makes no sense: exit 1.
+    /// The arguments are invalid: exit 1.
     Usage(UsageError<'a>),
     /// A saved result cannot be used: exit 1.
     Saved(SavedError<'a>),
-    /// CPU, node, policy or pages were not obtained, or not verified: exit 2.
+    /// CPU, node, policy or pages were not obtained, or not proven: exit 2.
     Placement(PlacementError<'a>),
-    /// No clock, or no trust: exit 3.
+    /// No clock, or an unreliable result: exit 3.
     Timing(TimingError),
     /// The result could not be written: exit 4.
     Output(OutputError<'a>),
@@ -46,6 +48,15 @@ pub enum Failure<'a> {
 }
 
 impl Failure<'_> {
+    /// Returns the word that the message begins with: a slower result is an outcome, not an error.
+    #[must_use]
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Failure::Slower { .. } => "REGRESSION",
+            _ => "ERROR",
+        }
+    }
+
     /// The exit code of the process.
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
@@ -68,16 +79,12 @@ impl fmt::Display for Failure<'_> {
             Failure::Placement(error) => error.fmt(out),
             Failure::Timing(error) => error.fmt(out),
             Failure::Output(error) => error.fmt(out),
-            Failure::Slower { by, threshold } => write!(
-                out,
-                "the second result is {:.1} % slower than the first, and {:.1} % are allowed; \
-                 see the table for where, or allow more with --threshold",
-                Decimal(by * 100.0),
-                Decimal(threshold * 100.0)
-            ),
-            Failure::Interrupted => {
-                out.write_str("interrupted; what was finished is printed and marked as partial")
+            Failure::Slower { by, threshold } => {
+                write!(out, "B is {:.1} % slower than A ", Decimal(by * 100.0))?;
+                write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
             }
+            Failure::Interrupted => out
+                .write_str("interrupted; finished points were printed, and the result is marked as partial"),
         }
     }
 }

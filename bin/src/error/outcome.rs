@@ -1,14 +1,11 @@
-//! No clock, no trust, or no place for the result.
+//! No clock, an unreliable result, or no place for it.
 
 use core::fmt;
-
-use latency_core::decimal::Decimal;
-use latency_core::units::Hertz;
 
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
-/// There is no usable clock, or the result does not deserve trust.
+/// There is no usable clock, or the result is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum TimingError {
@@ -18,11 +15,9 @@ pub enum TimingError {
     NeedsCounter { what: &'static str, instead: &'static str },
     /// The clock went back.
     SteppedBack,
-    /// Repeated calibrations of the TSC do not agree.
-    Unsteady { least: Hertz, most: Hertz },
     /// The cursor does not stand where the generator says: the loop did not make its hops.
     HopsNotProven,
-    /// `--strict`, and warnings that speak against the result; `code` is that of the first.
+    /// `--strict`, and warnings that make the result unreliable; `code` is that of the first.
     NotTrusted { code: &'static str, count: usize },
 }
 
@@ -30,35 +25,26 @@ impl fmt::Display for TimingError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             TimingError::NoClock { why } => {
-                write!(out, "no usable clock: {why}; run on a kernel that has CLOCK_MONOTONIC_RAW")
+                write!(out, "no usable clock: {why}; use a kernel with CLOCK_MONOTONIC_RAW")
             }
-            TimingError::NeedsCounter { what, instead } => write!(
-                out,
-                "{what} can be timed by the time-stamp counter alone, which is absent, forbidden or unsteady; \
-                 run `latency-bench {instead}`, for whose batches clock_gettime is good enough"
-            ),
+            TimingError::NeedsCounter { what, instead } => {
+                write!(out, "{what} need the TSC, which is absent, forbidden or unsteady here; ")?;
+                write!(out, "run `latency-bench {instead}`, which does not need it")
+            }
             TimingError::SteppedBack => out.write_str(
-                "the clock went back during a measurement; run on one CPU with --cpu, \
-                 or on a machine whose time-stamp counters agree",
-            ),
-            TimingError::Unsteady { least, most } => write!(
-                out,
-                "calibrations of the time-stamp counter lie between {:.3} and {:.3} MHz; \
-                 run again on a quiet machine, or on one with an invariant counter",
-                Decimal(least.megahertz()),
-                Decimal(most.megahertz())
+                "the clock went back during a measurement; choose one CPU with --cpu, \
+                 or use a machine whose TSCs agree",
             ),
             TimingError::HopsNotProven => out.write_str(
-                "the chain did not end where it should, so that its hops are not proven; \
-                 test the memory of this machine, and report a defect if it is sound",
+                "the chain did not end where it should, so the number of loads is not proven; \
+                 test the memory of this machine, then report a defect",
             ),
-            TimingError::NotTrusted { code, count: 1 } => {
-                write!(out, "--strict, and the result is not to be trusted ({code}); ")?;
-                out.write_str("see the warning above, or leave --strict out")
-            }
             TimingError::NotTrusted { code, count } => {
-                write!(out, "--strict, and {count} warnings speak against the result (first: {code}); ")?;
-                out.write_str("see them above, or leave --strict out")
+                write!(out, "--strict: the result is unreliable ({code}")?;
+                if count > 1 {
+                    write!(out, " and {} more", count - 1)?;
+                }
+                out.write_str("); see the warnings above, or run without --strict")
             }
         }
     }
@@ -81,19 +67,19 @@ impl fmt::Display for OutputError<'_> {
         match *self {
             OutputError::Create { path, errno } => {
                 write!(out, "cannot create '{}': {errno}; ", Escaped(path))?;
-                out.write_str("nothing was measured; give another --output")
+                out.write_str("nothing was measured; choose another --output")
             }
             OutputError::Write { path: Some(path), errno } => {
                 write!(out, "cannot write '{}': {errno}; ", Escaped(path))?;
-                out.write_str("no part of the file was kept; make room or give another --output")
+                out.write_str("no part of the file was kept; make room, or choose another --output")
             }
             OutputError::Write { path: None, errno } => {
                 write!(out, "cannot write to standard output: {errno}; ")?;
-                out.write_str("what was printed is incomplete; give --output=FILE")
+                out.write_str("what was printed is incomplete; use --output=FILE")
             }
             OutputError::Rename { path, errno } => {
                 write!(out, "cannot put the result at '{}': {errno}; ", Escaped(path))?;
-                out.write_str("no part of the file was kept; give another --output")
+                out.write_str("no part of the file was kept; choose another --output")
             }
         }
     }

@@ -7,7 +7,7 @@ use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
 use crate::sys::errno::Errno;
 
-/// CPU, node, policy or pages: not to be had, or not verified.
+/// CPU, node, policy or pages: not obtained, or not proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum PlacementError<'a> {
@@ -31,7 +31,7 @@ pub enum PlacementError<'a> {
     NoSuchPages { page: PageSize },
     /// Transparent huge pages are switched off.
     ThpDisabled,
-    /// Less of the buffer than all is in transparent huge pages.
+    /// A part of the buffer is not in transparent huge pages.
     ThpPartial { wanted: Bytes, found: Bytes },
     /// A system call failed; `call` is its name.
     CallFailed { call: &'static str, errno: Errno, node: Option<NodeId> },
@@ -55,12 +55,12 @@ impl fmt::Display for PlacementError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             PlacementError::CpuNotAllowed { cpu, allowed } => {
-                write!(out, "CPU {cpu} is outside the CPUs that this process may use ({allowed}); ")?;
-                out.write_str("choose one of those, or widen the cpuset or affinity mask it was started with")
+                write!(out, "this process may not use CPU {cpu} (allowed: {allowed}); ")?;
+                out.write_str("choose one of those, or widen the cpuset or affinity mask")
             }
             PlacementError::WrongCpu { asked, found } => {
-                write!(out, "the thread was pinned to CPU {asked} and runs on CPU {found}; ")?;
-                out.write_str("look for a program that changes affinities")
+                write!(out, "pinned to CPU {asked}, but running on CPU {found}; ")?;
+                out.write_str("stop the program that changes affinities")
             }
             PlacementError::NodeWithoutCpus { node } => {
                 write!(out, "node {node} has no CPUs, so nothing can run there; choose another --cpunode")
@@ -73,12 +73,12 @@ impl fmt::Display for PlacementError<'_> {
                 write!(out, "node {node} has no memory; choose another --memnode")
             }
             PlacementError::NodeNotAllowed { node, allowed } => {
-                write!(out, "node {node} is outside the memory that this process may use ")?;
-                write!(out, "(Mems_allowed: {allowed}); choose one of those, or widen cpuset.mems")
+                write!(out, "this process may not use memory of node {node} (Mems_allowed: {allowed}); ")?;
+                out.write_str("choose one of those, or widen cpuset.mems")
             }
             PlacementError::NotEnoughMemory { node, wanted, free } => {
                 write!(out, "{wanted} wanted on node {node}, {free} free; ")?;
-                out.write_str("give a smaller --size, or free memory there")
+                out.write_str("use a smaller --size, or free memory there")
             }
             PlacementError::PoolTooSmall { page, node, wanted, free, total } => {
                 write!(out, "{wanted} pages of {page} wanted on node {node}, {free} free; as root: echo ")?;
@@ -88,15 +88,15 @@ impl fmt::Display for PlacementError<'_> {
                 write!(out, "hugepages-{kilobytes}kB/nr_hugepages")
             }
             PlacementError::NoSuchPages { page } => {
-                write!(out, "this kernel or processor has no pages of {page}; choose other --pages")
+                write!(out, "this kernel or processor has no {page} pages; choose other --pages")
             }
             PlacementError::ThpDisabled => out.write_str(
                 "transparent huge pages are switched off; as root: \
                  echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
             ),
             PlacementError::ThpPartial { wanted, found } => {
-                write!(out, "{wanted} asked for in transparent huge pages, {found} obtained; ")?;
-                out.write_str("as root: echo 1 > /proc/sys/vm/compact_memory, or choose --pages=2m")
+                write!(out, "only {found} of {wanted} are in transparent huge pages; ")?;
+                out.write_str("as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m")
             }
             PlacementError::CallFailed { call, errno, node } => {
                 write!(out, "{call}")?;
@@ -106,31 +106,30 @@ impl fmt::Display for PlacementError<'_> {
                 write!(out, " failed: {errno}; {}", remedy(errno))
             }
             PlacementError::NotReachable { node, errno } => {
-                write!(out, "node {node} is not measurable here: memory policies fail with {errno}, ")?;
-                out.write_str("and it has no allowed CPU to place memory by first touch; ")?;
+                write!(out, "node {node} is not measurable here (policy: {errno}; no allowed CPU); ")?;
                 out.write_str(remedy(errno))
             }
             PlacementError::WrongNode { node, elsewhere, pages } => {
                 write!(out, "{elsewhere} of {pages} pages are not on node {node}; ")?;
-                out.write_str("free memory there, or give a smaller --size")
+                out.write_str("free memory there, or use a smaller --size")
             }
             PlacementError::MovedDuringRun { node, elsewhere, pages } => {
                 write!(out, "{elsewhere} of {pages} pages left node {node} during the run; as root: ")?;
                 out.write_str("echo 0 > /proc/sys/kernel/numa_balancing")
             }
             PlacementError::WrongPageSize { asked, found } => {
-                write!(out, "pages of {asked} asked for, pages of {found} found; choose --pages=auto")
+                write!(out, "{asked} pages asked for, {found} pages obtained; use --pages=auto")
             }
             PlacementError::StackTooSmall { limit } => {
-                write!(out, "the stack is limited to {limit}, and 1 MiB is needed; ulimit -s 1024")
+                write!(out, "the stack is limited to {limit}, but 1 MiB is needed; run: ulimit -s 1024")
             }
             PlacementError::NothingToMeasure => out.write_str(
-                "there is no node to run on, or none with memory, that this process may use; \
+                "this process may use no CPU or no memory of any node; \
                  `latency-bench system` shows the nodes",
             ),
             PlacementError::NotVerified { node, why } => {
-                write!(out, "that the pages are on node {node} could not be verified: {why}; ")?;
-                out.write_str("mount /proc, or leave --memnode out")
+                write!(out, "memory on node {node} is not proven: {why}; ")?;
+                out.write_str("mount /proc, or run without --memnode")
             }
         }
     }
@@ -142,7 +141,7 @@ const fn remedy(errno: Errno) -> &'static str {
         Errno::EPERM | Errno::ENOSYS => {
             "in a container: give it CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"
         }
-        Errno::ENOMEM | Errno::EFAULT => "give a smaller --size, or other --pages",
+        Errno::ENOMEM | Errno::EFAULT => "use a smaller --size, or other --pages",
         Errno::EINVAL => "compare the nodes with Mems_allowed_list in /proc/self/status",
         _ => "`latency-bench system` shows what is allowed here",
     }

@@ -3,7 +3,6 @@
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
 use crate::report::document::{Describe, Field};
-use crate::report::terminal::Terminal;
 
 /// Writes what a description says, in the format that was asked for.
 pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
@@ -21,19 +20,4 @@ pub struct Command {
     pub columns: &'static [&'static Field],
     /// What it does.
     pub run: Run,
-    /// What it does, where it still writes by itself.
-    pub writes: Option<Writes>,
 }
-
-/// What a command works with that still writes by itself.
-#[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
-    /// What was asked for.
-    pub options: &'a Options<'a>,
-    /// What the result is shown on.
-    pub terminal: Terminal,
-}
-
-/// Writes by itself.
-pub type Writes =
-    for<'a> fn(&mut dyn core::fmt::Write, &Context<'a>) -> Result<Option<Failure<'a>>, Failure<'a>>;

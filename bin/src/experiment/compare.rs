@@ -40,7 +40,6 @@ pub const COMPARE: Command = Command {
     },
     columns: &COLUMNS,
     run,
-    writes: None,
 };
 
 /// From so many points of different size on there is a picture.

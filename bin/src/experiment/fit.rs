@@ -1,15 +1,15 @@
 //! Fits the models of a curve to one that was saved. Nothing is measured.
 
-use core::fmt::Write;
-
 use latency_core::sort::sort_by;
 
-use super::command::{Command, Context};
-use super::writers::curve::view::View;
-use super::writers::json;
+use super::command::{Command, Write};
+use super::curve::view::View;
+use super::curve::{levels, model};
+use super::facts;
 use crate::analysis::curve::Analysis;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Options};
+use crate::report::document::{fields, Document, Field, Part, Role};
 use crate::result::sample::Sample;
 use crate::saved::{self, Saved};
 use crate::sys::table::Table;
@@ -33,13 +33,22 @@ pub const FIT: Command = Command {
         formats: &[Format::Text, Format::Json, Format::Svg],
         operands: Operands { names: "FILE", least: 1, most: 1 },
     },
-    columns: &[],
-    run: |_, _| Ok(None),
-    writes: Some(run),
+    columns: &COLUMNS,
+    run,
 };
 
-fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<'a>>, Failure<'a>> {
-    let options = context.options;
+fields! {
+    POINTS "points" "The points that were fitted.";
+    WORKING_SET "working_set_bytes" "The memory walked.";
+    STRIDE "stride_bytes" "The spacing of the lines.";
+    NS "ns" "The latency.";
+    CORE_CYCLES "core_cycles" "The latency in core cycles; null where the file has none.";
+    FILE "file" "The file that was fitted.";
+}
+
+static COLUMNS: [&Field; 4] = [&WORKING_SET, &STRIDE, &NS, &CORE_CYCLES];
+
+fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let path = options.operands().first().copied().unwrap_or_default();
     let saved = Saved::load(path)?;
     let analysis = Analysis::new(saved.samples(), saved.claims, None);
@@ -53,26 +62,30 @@ fn run<'a>(out: &mut dyn Write, context: &Context<'a>) -> Result<Option<Failure<
     let samples = samples.get_mut(..count).unwrap_or_default();
     sort_by(samples, |one, other| one.size.cmp(&other.size));
     let name = saved::shown(path);
-    let view = View {
-        title: "Latency against working set",
-        subtitle: name.as_str(),
-        samples,
-        analysis: &analysis,
-        reciprocal: options.reciprocal,
-    };
-    // A write that fails is remembered by the sink.
-    let _ = match options.format {
-        Format::Json => json::fit(out, &view),
-        Format::Svg => view.svg(out),
-        Format::Text | Format::Csv => text(out, &view, context),
-    };
+    let view = View { subtitle: name.as_str(), samples, analysis: &analysis, reciprocal: options.reciprocal };
+    write(&mut |document| present(document, &view));
     Ok(None)
 }
 
-fn text(out: &mut dyn Write, view: &View<'_>, context: &Context<'_>) -> core::fmt::Result {
-    if !context.options.quiet {
-        view.plot(out, context.terminal)?;
-        out.write_char('\n')?;
-    }
-    view.conclusions(out, context.options.quiet)
+fn present(document: &mut dyn Document, view: &View<'_>) {
+    view.answer(document);
+    levels::remarks(document, view.analysis);
+    levels::table(document, view.analysis);
+    view.picture(document);
+    view.rows(document);
+    document.sentence(Role::Method("File"), format_args!("{}, {} points", view.subtitle, view.samples.len()));
+    levels::models(document, view.analysis);
+    document.part(Part::Records(&POINTS), |document| {
+        for sample in view.samples {
+            document.part(Part::Item, |document| {
+                document.put(&WORKING_SET, sample.size);
+                document.put(&STRIDE, sample.stride);
+                document.put(&NS, sample.nanoseconds);
+                document.put(&CORE_CYCLES, sample.core_cycles);
+            });
+        }
+    });
+    model::model(document, view.analysis);
+    facts::tool(document, "fit");
+    document.put(&FILE, view.subtitle);
 }

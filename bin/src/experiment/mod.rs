@@ -10,6 +10,7 @@ mod fit;
 pub mod interface;
 mod matrix;
 mod order;
+pub mod output;
 mod pages;
 mod parallel;
 mod system;
@@ -18,7 +19,7 @@ mod window;
 pub mod writers;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use command::Command;
 use interface::Experiment;

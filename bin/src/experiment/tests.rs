@@ -42,7 +42,7 @@ fn fixture(name: &str) -> String {
 }
 
 /// The machine of a fixture, with all of its CPUs or those of a list.
-fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
+pub(crate) fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
     machine_of(&fixture(name), cpus)
 }
 

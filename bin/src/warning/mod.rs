@@ -3,22 +3,27 @@
 //! A warning is plain data: a code for programs, a severity, a reason, a text and a remedy.
 //! Nothing here knows how a warning is found.
 
+mod group;
 mod reason;
+mod remedy;
 mod set;
 mod severity;
 mod text;
 mod word;
+mod wrap;
 
 #[cfg(test)]
 mod tests;
 
 use latency_core::units::{Bytes, Hertz, NodeId, PageSize, Picoseconds};
 
+pub use group::Group;
 pub use reason::Reason;
+pub use remedy::Remedy;
 pub use set::Warnings;
 pub use severity::Severity;
-pub use text::Remedy;
 pub use word::Word;
+pub use wrap::Wrapped;
 
 /// Why a working set was made smaller than the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +177,25 @@ impl Warning {
     #[must_use]
     pub const fn remedy(&self) -> Remedy<'_> {
         Remedy(self)
+    }
+
+    /// Returns how far off it is, where warnings of its kind differ in that.
+    const fn measure(&self) -> Option<f64> {
+        match *self {
+            Warning::CacheCouldHold { size, cache } => Some(cache.0 as f64 / size.0 as f64),
+            Warning::LooksCached { cold, warm, .. } => Some(cold.0 as f64 / warm.0 as f64),
+            Warning::ThpPartial { wanted, found } => {
+                Some(wanted.0.saturating_sub(found.0) as f64 / wanted.0 as f64)
+            }
+            Warning::PagesMoved { pages, .. } => Some(pages as f64),
+            // No interval at all is the least certain.
+            Warning::PrecisionNotReached { found, .. } if found.is_nan() => Some(f64::INFINITY),
+            Warning::PrecisionNotReached { found, .. } => Some(found),
+            Warning::Disturbed { share, .. } => Some(share),
+            Warning::HopsTooShort { hops, .. } => Some(hops as f64),
+            Warning::HopMeanDiffers { ratio, .. } => Some((ratio - 1.0).abs()),
+            _ => None,
+        }
     }
 
     const fn subject(&self) -> Subject {

@@ -56,6 +56,9 @@ impl fmt::Display for Reason<'_> {
             }
             Warning::NeighboursFetched { .. } => out.write_str("neighbouring lines are prefetched"),
             Warning::PrefetchAssisted { order } => write!(out, "{order} order is prefetched"),
+            Warning::PrecisionNotReached { found, .. } if found.is_nan() => {
+                out.write_str("too few rounds for an interval")
+            }
             Warning::PrecisionNotReached { found, wanted, .. } => {
                 let (found, wanted) = (Decimal(found * 100.0), Trimmed(wanted * 100.0));
                 write!(out, "certain to {found:.1} %, not {wanted} %")

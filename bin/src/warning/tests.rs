@@ -1,6 +1,7 @@
 //! Every warning to the letter, and the set that holds them.
 
 use super::*;
+use crate::error::assert_plain;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};
@@ -48,6 +49,7 @@ fn every() -> Vec<Warning> {
         Warning::NeighboursFetched { ratio: 1.2 },
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
+        Warning::PrecisionNotReached { from, to, size, found: f64::NAN, wanted: 0.01 },
         Warning::Disturbed { from, to, size, share: 0.25 },
         Warning::HopsTooShort { from, to, size, hops: 8, latency: Picoseconds(4_120) },
         Warning::HopMeanDiffers { from, to, size, ratio: 1.062 },
@@ -69,6 +71,20 @@ fn each_warning_is_as_expected() {
         text += &format!("{code} ({severity}: {})\n  {warning}\n  {}\n", warning.reason(), warning.remedy());
     }
     assert_eq!(text, include_str!("golden.txt"));
+}
+
+#[test]
+fn each_text_is_short_plain_english() {
+    for warning in every() {
+        let (text, remedy) = (warning.to_string(), warning.remedy().to_string());
+        let (line, reason) = (format!("WARNING: {text}; {remedy}"), warning.reason().to_string());
+        assert!(line.len() <= 160, "{} bytes: {line}", line.len());
+        assert!(reason.len() <= 48, "{reason}");
+        for part in [&text, &remedy, &reason] {
+            assert!(part.len() > 3 && !part.ends_with(['.', ' ']) && !part.contains("NaN"), "{part}");
+            assert_plain(part);
+        }
+    }
 }
 
 #[test]

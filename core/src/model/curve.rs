@@ -2,30 +2,30 @@
 //!
 //! Pure functions of size, capacity and shape; latencies enter elsewhere.
 
-use core::f64::consts::LN_2;
-
 use super::law::Law;
-use super::least_squares::{Unknowns, MAX_UNKNOWNS};
-use super::MAX_LEVELS;
+use super::least_squares::Unknowns;
+use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
 use crate::sort::sort_by;
-
-/// The range of the Hill shape: at 1 a step spreads over eight octaves and is a slope, and
-/// at 128 it lies between two points of a curve with 15 of them an octave.
-pub(super) const SHAPE_RANGE: (f64, f64) = (1.0, 128.0);
-
-/// Half-way, on the logistic scale, from the knee to 5 % missing: ln(0.95 / 0.05).
-const LN_19: f64 = 2.944_438_979_166_440_3;
 
 /// How the misses of one level rise with the working set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rise {
     /// All that exceeds the capacity misses: `1 - C/S`.
     Share,
-    /// A logistic step in ln S: `x^s / (1 + x^s)`.
-    Hill { shape: f64 },
     /// As a cache's policy of replacement has it.
     Law(Law),
+}
+
+impl Rise {
+    /// The share that misses at a working set of so many capacities.
+    pub(super) fn missing(self, ratio: f64) -> f64 {
+        match self {
+            Rise::Share if ratio <= 1.0 => 0.0,
+            Rise::Share => 1.0 - 1.0 / ratio,
+            Rise::Law(law) => law.missing(ratio),
+        }
+    }
 }
 
 /// One step of a curve.
@@ -38,66 +38,33 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The share that misses, 0 to 1, at a working set.
-    pub(super) fn missing(&self, ln_size: f64) -> f64 {
+    /// The share that misses, 0 to 1, at a working set in bytes.
+    pub(super) fn missing(&self, size: f64) -> f64 {
+        self.rise.missing(size * exp(-self.ln_capacity))
+    }
+
+    /// The derivative of the missing share by ln capacity.
+    pub(super) fn slope(&self, ln_size: f64) -> f64 {
+        // Wide enough to see over the corners of a law.
+        const WIDTH: f64 = 0.02;
         let beyond = ln_size - self.ln_capacity;
         match self.rise {
             Rise::Share if beyond <= 0.0 => 0.0,
-            Rise::Share => 1.0 - exp(-beyond),
-            Rise::Hill { shape } => logistic(shape * beyond),
-            Rise::Law(law) => law.missing(beyond),
-        }
-    }
-
-    /// The derivatives of the missing share by ln capacity and by ln shape.
-    pub(super) fn slopes(&self, ln_size: f64) -> (f64, f64) {
-        let beyond = ln_size - self.ln_capacity;
-        match self.rise {
-            Rise::Share if beyond <= 0.0 => (0.0, 0.0),
-            Rise::Share => (-exp(-beyond), 0.0),
-            Rise::Hill { shape } => {
-                let missing = self.missing(ln_size);
-                let rate = shape * missing * (1.0 - missing);
-                (-rate, rate * beyond)
-            }
+            Rise::Share => -exp(-beyond),
             Rise::Law(law) => {
-                // Wide enough to see over the corners of a law.
-                const WIDTH: f64 = 0.02;
-                ((law.missing(beyond - WIDTH) - law.missing(beyond + WIDTH)) / (2.0 * WIDTH), 0.0)
+                (law.missing(exp(beyond - WIDTH)) - law.missing(exp(beyond + WIDTH))) / (2.0 * WIDTH)
             }
         }
     }
 
-    /// The natural logarithm of the working set at which 5 % miss; the capacity itself
-    /// where the rise has a sharp foot.
-    pub(super) fn ln_onset(&self) -> f64 {
+    /// The natural logarithm of the working set at which a share of the accesses misses; of the mixture, whose
+    /// misses begin at the capacity and never end, the capacity itself below one half.
+    pub(super) fn ln_size_at(&self, share: f64) -> f64 {
         match self.rise {
-            Rise::Share => self.ln_capacity,
-            Rise::Hill { shape } => self.ln_capacity - LN_19 / shape,
-            Rise::Law(law) => self.ln_capacity + law.ln_ratio_at(0.05),
+            Rise::Share if share < 0.5 => self.ln_capacity,
+            Rise::Share => self.ln_capacity - ln(1.0 - share),
+            Rise::Law(law) => self.ln_capacity + ln(law.ratio_at(share)),
         }
-    }
-
-    /// The natural logarithm of the working set at which half of the accesses miss.
-    pub(super) fn ln_knee(&self) -> f64 {
-        match self.rise {
-            Rise::Share => self.ln_capacity + LN_2,
-            Rise::Hill { .. } => self.ln_capacity,
-            Rise::Law(law) => self.ln_capacity + law.ln_ratio_at(0.5),
-        }
-    }
-}
-
-/// `1 / (1 + e^-t)`; far out it is flat to one part in 10^11, and the search spends its
-/// time here.
-fn logistic(t: f64) -> f64 {
-    const FLAT: f64 = 25.0;
-    if t > FLAT {
-        1.0
-    } else if t < -FLAT {
-        0.0
-    } else {
-        1.0 / (1.0 + exp(-t))
     }
 }
 
@@ -137,12 +104,6 @@ impl Curve {
         }
     }
 
-    /// The same curve without its levels.
-    pub(super) fn without_steps(mut self) -> Self {
-        self.count = 0;
-        self
-    }
-
     /// The steps of the levels.
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps[..self.count]
@@ -167,30 +128,28 @@ impl Curve {
     pub(super) fn parameters(&self) -> usize {
         let searched = self.steps().iter().map(|step| match step.rise {
             Rise::Share => 1,
-            Rise::Hill { .. } | Rise::Law(_) => 2,
+            Rise::Law(_) => 2,
         });
         self.unknowns() + searched.sum::<usize>()
     }
 
-    /// What multiplies each linear unknown at a working set.
-    pub(super) fn row(&self, ln_size: f64) -> Unknowns {
-        let mut row = [0.0; MAX_UNKNOWNS];
-        row[0] = 1.0;
-        let steps = self.steps().iter().chain(&self.translation);
-        for (value, step) in row.iter_mut().skip(1).zip(steps) {
-            *value = step.missing(ln_size);
-        }
-        row
+    /// What multiplies a linear unknown at a working set; 0 of those that there are not.
+    pub(super) fn share(&self, unknown: usize, size: f64) -> f64 {
+        let Some(index) = unknown.checked_sub(1) else { return 1.0 };
+        // The translation buffer's is the one behind the levels'.
+        let behind = self.translation.as_ref().filter(|_| index == self.count);
+        self.steps().get(index).or(behind).map_or(0.0, |step| step.missing(size))
     }
 
-    /// The curve's height at a working set, for given linear unknowns.
-    pub(super) fn height(&self, ln_size: f64, unknowns: &Unknowns) -> f64 {
-        self.row(ln_size).iter().zip(unknowns).map(|(share, value)| share * value).sum()
+    /// The curve's height at a working set in bytes, for given linear unknowns.
+    pub(super) fn height(&self, size: f64, unknowns: &Unknowns) -> f64 {
+        unknowns.iter().enumerate().map(|(unknown, value)| self.share(unknown, size) * value).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::least_squares::MAX_UNKNOWNS;
     use super::*;
     use std::vec::Vec;
 
@@ -216,32 +175,37 @@ mod tests {
                 mixture += (reach - held) / size * latency;
                 held = reach;
             }
-            let height = curve.height(ln(size), &unknowns);
+            let height = curve.height(size, &unknowns);
             assert!((height / mixture - 1.0).abs() < 1e-12, "{size}: {height} for {mixture}");
         }
     }
 
     #[test]
     fn slopes_are_the_derivatives() {
-        let hill = Step { ln_capacity: 10.0, rise: Rise::Hill { shape: 4.0 } };
-        let nudge = 1e-6;
-        for ln_size in [8.0, 9.5, 10.2, 11.0] {
-            let (by_capacity, by_shape) = hill.slopes(ln_size);
-            let moved = Step { ln_capacity: 10.0 + nudge, ..hill };
-            let sharper = Step { rise: Rise::Hill { shape: 4.0 * exp(nudge) }, ..hill };
-            let difference = |other: Step| (other.missing(ln_size) - hill.missing(ln_size)) / nudge;
-            assert!((difference(moved) - by_capacity).abs() < 1e-5);
-            assert!((difference(sharper) - by_shape).abs() < 1e-5);
+        let (capacity, nudge) = (10.0, 1e-3);
+        for rise in [Rise::Share, Rise::Law(Law::Coloured(8)), Rise::Law(Law::ColouredRandom(8))] {
+            let step = |ln_capacity| Step { ln_capacity, rise };
+            for ln_size in [9.5, 10.1, 10.2, 11.0] {
+                let difference =
+                    step(capacity + nudge).missing(exp(ln_size)) - step(capacity).missing(exp(ln_size));
+                let slope = step(capacity).slope(ln_size);
+                assert!((difference / nudge - slope).abs() < 2e-2, "{rise:?} at {ln_size}: {slope}");
+            }
         }
-        let (by_capacity, _) = share(exp(10.0)).slopes(11.0);
-        assert!((by_capacity + exp(-1.0)).abs() < 1e-12);
     }
 
     #[test]
-    fn a_hill_is_half_way_at_its_knee_and_at_a_twentieth_at_its_onset() {
-        let hill = Step { ln_capacity: 12.0, rise: Rise::Hill { shape: 7.0 } };
-        assert_eq!(hill.missing(12.0), 0.5);
-        assert!((hill.missing(hill.ln_onset()) - 0.05).abs() < 1e-12);
+    fn a_share_is_missed_where_a_step_says() {
+        for rise in Law::ALL.map(Rise::Law) {
+            let step = Step { ln_capacity: 12.0, rise };
+            for share in [0.05, 0.5, 0.95] {
+                let found = step.missing(exp(step.ln_size_at(share)));
+                assert!((found - share).abs() < 1e-6, "{rise:?}: {found} for {share}");
+            }
+        }
+        let mixture = share(1e6);
+        assert!((mixture.missing(exp(mixture.ln_size_at(0.5))) - 0.5).abs() < 1e-9);
+        assert_eq!(mixture.ln_size_at(0.05), mixture.ln_capacity);
     }
 
     #[test]

@@ -3,69 +3,78 @@
 use super::curve::{Curve, Rise, Step};
 use super::law::Law;
 use super::least_squares::Unknowns;
+use super::point::MAX_LEVELS;
 use super::robust;
-use super::search::Candidate;
-use super::select::criterion;
-use super::translation::Cause;
+use super::search::{Candidate, Range};
 use super::uncertainty::Uncertainty;
-use super::{Workspace, MAX_LEVELS};
+use super::workspace::Workspace;
 use crate::math::{exp, ln};
 
 /// A step smaller than this many times the spread of the points is not a level's.
 const STEP_OVER_SPREAD: f64 = 3.0;
 /// Different working sets beyond a capacity without which nothing is known of what lies there.
 const POINTS_BEYOND: usize = 2;
+/// The share of misses at which a level begins to give way.
+const ONSET: f64 = 0.05;
 
-/// A value with its uncertainty.
+/// Half of a 95 % interval, in standard errors.
+const WITHIN_95: f64 = 1.96;
+
+/// A value with its 95 % interval.
+///
+/// The interval of a fit is two standard errors from the curvature of its residuals (Gauss–Newton), and for a size
+/// all sizes that it has under shapes which follow the points as well. It is right for noise that is independent
+/// from point to point, and too narrow for a model that is wrong. Its ends are infinite where the points say nothing of
+/// the value, and both are the value where that was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// One standard error, from the curvature of the fit (Gauss–Newton): right for noise that
-    /// is independent from point to point, too small for a model that is wrong. Infinite
-    /// where the points say nothing of the value, 0 where the value was given.
-    pub error: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
 }
 
-/// Which model was fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FitKind {
-    /// The mixture by share of the working set, all free.
-    Classic,
-    /// The mixture by share of the working set, with given capacities.
-    ClassicFixed,
-    /// The stair of Hill curves.
-    Hill,
-    /// The stair whose steps follow laws of replacement.
-    Laws,
+impl Estimate {
+    /// A value with a standard error.
+    fn with_error(value: f64, error: f64) -> Self {
+        Self { value, low: value - WITHIN_95 * error, high: value + WITHIN_95 * error }
+    }
+}
+
+/// What misses at a level's capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// Not known: no second curve was at hand.
+    #[default]
+    Unclassified,
+    /// Lines: a cache.
+    Cache,
+    /// Translations: the capacity is the reach of a translation buffer.
+    Translation,
+    /// A knee where both a cache and a translation buffer give way.
+    Mixed,
 }
 
 /// One level in front of the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// The effective capacity in bytes: of the classic models the `C` of the formula, of the
-    /// Hill model the knee; under a law the capacity itself.
+    /// The effective capacity in bytes: the `C` of the mixture, or the capacity under the law that the step follows.
     pub capacity: Estimate,
-    /// The working set in bytes at which half of the accesses miss.
-    pub knee: f64,
-    /// The working set in bytes at which 5 % miss: with the knee, the interval in which
-    /// the level gives way. The capacity itself in the classic models.
+    /// The working set in bytes at which 5 % miss; the capacity itself in the mixture.
     pub onset: f64,
+    /// The working set in bytes at which half of the accesses miss.
+    pub half: f64,
     /// The latency of an access that this level serves: the height of its plateau.
     pub latency: Estimate,
     /// How much slower the next level out is.
     pub step: Estimate,
-    /// The exponent `s` of the Hill curve; the larger, the sharper.
-    pub shape: Option<Estimate>,
-    /// How the misses rise, where a law says so.
+    /// How the misses rise; `None` in the mixture.
     pub law: Option<Law>,
     /// Whether the points show it: the step is at least three times their spread, and
     /// there are working sets on both sides of the capacity.
     pub resolved: bool,
-    /// Whether there are working sets that mostly this level serves: its onset lies beyond the
-    /// capacity of the level before. Two levels without a plateau between them may well be
-    /// one cache that gives way in two stages.
-    pub plateau: bool,
     /// What misses here; a fit of one curve alone cannot know.
     pub cause: Cause,
 }
@@ -74,12 +83,8 @@ impl Level {
     /// The share of the accesses that miss at a working set in bytes.
     #[must_use]
     pub fn missing(&self, working_set: f64) -> f64 {
-        let rise = match (self.law, self.shape) {
-            (Some(law), _) => Rise::Law(law),
-            (None, Some(shape)) => Rise::Hill { shape: shape.value },
-            (None, None) => Rise::Share,
-        };
-        Step { ln_capacity: ln(self.capacity.value), rise }.missing(ln(working_set.max(0.0)))
+        let rise = self.law.map_or(Rise::Share, Rise::Law);
+        Step { ln_capacity: ln(self.capacity.value), rise }.missing(working_set.max(0.0))
     }
 }
 
@@ -95,8 +100,6 @@ pub struct TranslationStep {
 /// A fitted model.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
-    /// Which model this is.
-    pub kind: FitKind,
     /// The latency behind the last level: for working sets much larger than that, and
     /// without what a modelled translation buffer adds.
     pub memory: Estimate,
@@ -115,12 +118,12 @@ pub struct Fit {
 }
 
 impl Fit {
-    pub(super) fn new(kind: FitKind, candidate: &Candidate, workspace: &mut Workspace) -> Self {
+    /// The result of a search, or of a fit of the latencies alone to capacities that were given.
+    pub(super) fn new(candidate: &Candidate, capacities_are_given: bool, workspace: &mut Workspace) -> Self {
         let curve = candidate.curve;
         let reference = workspace.reference();
         let unknowns = candidate.linear.unknowns.map(|value| value * reference);
         let distance = robust::distance(workspace, &curve, &candidate.linear.unknowns);
-        let capacities_are_given = kind == FitKind::ClassicFixed;
         let uncertainty = Uncertainty::new(
             workspace,
             &curve,
@@ -129,48 +132,54 @@ impl Fit {
             capacities_are_given,
         );
         let spread = distance.deviation.max(workspace.spread());
+        let estimate = |value: f64, error: f64| Estimate::with_error(value, reference * error);
 
         let mut levels = [Level::default(); MAX_LEVELS];
         let mut plateau = unknowns[0];
-        let mut last_capacity = f64::NEG_INFINITY;
         for (i, (level, step)) in levels.iter_mut().zip(curve.steps()).enumerate() {
             let height = unknowns[i + 1];
-            let capacity = exp(step.ln_capacity);
+            let at = step.ln_capacity;
+            let error = WITHIN_95 * uncertainty.ln_capacity(i);
             *level = Level {
-                capacity: Estimate { value: capacity, error: capacity * uncertainty.ln_capacity(i) },
-                knee: exp(step.ln_knee()),
-                onset: exp(step.ln_onset()),
-                latency: Estimate { value: plateau, error: reference * uncertainty.plateau(i) },
-                step: Estimate { value: height, error: reference * uncertainty.step(i) },
-                shape: shape(step, uncertainty.ln_shape(i)),
+                capacity: Estimate { value: exp(at), low: exp(at - error), high: exp(at + error) },
+                onset: exp(step.ln_size_at(ONSET)),
+                half: exp(step.ln_size_at(0.5)),
+                latency: estimate(plateau, uncertainty.plateau(i)),
+                step: estimate(height, uncertainty.step(i)),
                 law: match step.rise {
                     Rise::Law(law) => Some(law),
-                    Rise::Share | Rise::Hill { .. } => None,
+                    Rise::Share => None,
                 },
                 resolved: height >= STEP_OVER_SPREAD * spread * plateau
                     && height > 0.0
                     && is_bracketed(workspace, step),
-                plateau: step.ln_onset() > last_capacity,
                 cause: Cause::Unclassified,
             };
-            last_capacity = step.ln_capacity;
             plateau += height;
         }
         let count = curve.steps().len();
         let translation = curve.translation().map(|step| TranslationStep {
             reach: exp(step.ln_capacity),
-            cost: Estimate { value: unknowns[count + 1], error: reference * uncertainty.step(count) },
+            cost: estimate(unknowns[count + 1], uncertainty.step(count)),
         });
         Self {
-            kind,
-            memory: Estimate { value: plateau, error: reference * uncertainty.plateau(count) },
+            memory: estimate(plateau, uncertainty.plateau(count)),
             translation,
             median_residual: distance.median,
             rms_residual: distance.root_mean_square,
-            bic: criterion(candidate, kind, workspace),
+            bic: criterion(candidate, capacities_are_given, workspace),
             levels,
             curve,
             unknowns,
+        }
+    }
+
+    /// Takes the ln capacities into the intervals that steps have under shapes which follow the points as well.
+    pub(super) fn widen(&mut self, ranges: &[Range; MAX_LEVELS]) {
+        let steps = self.curve.steps().iter().zip(ranges);
+        for (level, (step, (low, high))) in self.levels.iter_mut().zip(steps) {
+            level.capacity.low *= exp(low - step.ln_capacity);
+            level.capacity.high *= exp(high - step.ln_capacity);
         }
     }
 
@@ -189,15 +198,22 @@ impl Fit {
     /// the innermost level.
     #[must_use]
     pub fn evaluate(&self, working_set: f64) -> f64 {
-        self.curve.height(ln(working_set.max(0.0)), &self.unknowns)
+        self.curve.height(working_set.max(0.0), &self.unknowns)
     }
 }
 
-fn shape(step: &Step, relative_error: f64) -> Option<Estimate> {
-    match step.rise {
-        Rise::Share | Rise::Law(_) => None,
-        Rise::Hill { shape } => Some(Estimate { value: shape, error: shape * relative_error }),
-    }
+/// The Bayesian information criterion: smaller is better, and each parameter costs ln n.
+///
+/// A capacity counts twice. It is the best of many places, where an idle parameter gains
+/// more from noise than one that acts everywhere: N. R. Zhang, D. O. Siegmund, "A modified
+/// Bayes information criterion" (2007). Counted once, one planted curve in fifty got a
+/// level too many.
+fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Workspace) -> f64 {
+    let curve = &candidate.curve;
+    let parameters =
+        if capacities_are_given { curve.unknowns() } else { curve.parameters() + curve.steps().len() };
+    // The scale of the residuals is a parameter too.
+    candidate.linear.deviance + (parameters + 1) as f64 * ln(workspace.count().max(1) as f64)
 }
 
 /// Whether there are working sets on both sides of a step, enough of them beyond it.

@@ -7,10 +7,13 @@
 //! | --- | --- | --- |
 //! | in turn | `(W + 1) (x - 1) / x`, at most 1 | least recently used, lines spread evenly over the sets |
 //! | coloured | `P(Poisson(W x) >= W)` | the same where pages chosen at random choose the sets |
+//! | placed | the same, 0 as long as the median of placements has no set with too many lines | few colours |
 //! | random | `m` of a set with n lines solves `m = 1 - (1 - 1/W)^(m (n - 1))` | random victims |
 //!
 //! Their knees lie apart, from less than the capacity to 1.4 of it, so that a size is only read
 //! out of a curve under one of them. They know neither latencies nor points.
+
+use core::f64::consts::LN_2;
 
 use crate::math::{exp, ln, sqrt};
 
@@ -21,16 +24,22 @@ pub enum Law {
     InTurn(u32),
     /// The same, in sets that fill as random pages have it.
     Coloured(u32),
+    /// The same, where so few pages choose the sets that most placements of a small working set miss nothing: it is the
+    /// median over placements that is measured. Ways, and the colours of pages: sets times line over page, which are
+    /// 8 for 256 KiB in 8 ways and 16 for 256 KiB in 4 or 1 MiB in 16.
+    Placed(u32, u32),
     /// Victims are random, in sets of so many ways that fill evenly.
     Random(u32),
-    /// The same, in sets that fill as random pages have it.
+    /// None of these: a logistic step in the logarithm of the size, half of which lies at the capacity.
+    Soft(u32),
+    /// Victims are random, in sets that fill as random pages have it.
     ColouredRandom(u32),
 }
 
 impl Law {
-    /// The laws that a curve is held against: ways that are too many or too few by a half change
-    /// a size by 3 % at the most.
-    pub(super) const ALL: [Law; 12] = [
+    /// The laws that a stair's steps may follow: ways that are too many or too few by a half change
+    /// a size by 3 %.
+    pub(super) const ALL: [Law; 25] = [
         Law::InTurn(2),
         Law::InTurn(4),
         Law::InTurn(8),
@@ -38,28 +47,50 @@ impl Law {
         Law::Random(4),
         Law::Random(8),
         Law::Random(24),
+        Law::Soft(2),
+        Law::Soft(3),
+        Law::Soft(5),
+        Law::Soft(8),
+        Law::Soft(13),
+        Law::Soft(22),
+        Law::Soft(40),
         Law::Coloured(4),
         Law::Coloured(8),
         Law::Coloured(16),
+        Law::Placed(4, 8),
+        Law::Placed(4, 16),
+        Law::Placed(8, 8),
+        Law::Placed(8, 16),
+        Law::Placed(16, 16),
+        Law::ColouredRandom(4),
         Law::ColouredRandom(8),
         Law::ColouredRandom(16),
     ];
 
-    /// The share that misses, 0 to 1, at a working set of `e^ln_ratio` capacities.
-    pub(super) fn missing(self, ln_ratio: f64) -> f64 {
-        /// From here on all laws are at 0 or 1.
-        const FAR: f64 = 4.0;
-        if ln_ratio >= FAR {
+    /// The share that misses, 0 to 1, at a working set of so many capacities.
+    pub(super) fn missing(self, ratio: f64) -> f64 {
+        /// Beyond, and below its inverse, the share that misses is 1 or 0 to a part in ten thousand.
+        const FAR: f64 = 12.0;
+        if ratio >= FAR {
             return 1.0;
         }
-        if ln_ratio <= -FAR {
-            return 0.0;
-        }
-        let ratio = exp(ln_ratio);
         match self {
             Law::InTurn(_) | Law::Random(_) if ratio <= 1.0 => 0.0,
+            _ if ratio <= 1.0 / FAR => 0.0,
+            Law::Soft(slope) => {
+                let power = exp(f64::from(slope) * ln(ratio));
+                power / (1.0 + power)
+            }
             Law::InTurn(ways) => ((f64::from(ways) + 1.0) * (ratio - 1.0) / ratio).min(1.0),
             Law::Coloured(ways) => not_below(ways, f64::from(ways) * ratio),
+            Law::Placed(ways, colours) => {
+                let lines = f64::from(ways) * ratio;
+                // In most placements not one colour has too many pages.
+                if not_below(ways + 1, lines) < LN_2 / f64::from(colours) {
+                    return 0.0;
+                }
+                not_below(ways, lines)
+            }
             Law::Random(ways) => {
                 // Some sets have a line more than others.
                 let lines = f64::from(ways) * ratio;
@@ -69,7 +100,7 @@ impl Law {
                 ((1.0 - more) * of(f64::from(few)) + more * of(f64::from(few) + 1.0)) / lines
             }
             Law::ColouredRandom(ways) => {
-                // The lines that a line shares its set with are Poisson's; five points stand for him.
+                // The lines that a line shares its set with have a Poisson distribution, taken at five points.
                 const POINTS: [(f64, f64); 5] = [
                     (-2.857, 0.011_26),
                     (-1.355_6, 0.222_08),
@@ -84,9 +115,9 @@ impl Law {
         }
     }
 
-    /// The natural logarithm of the working set, in capacities, at which this share misses.
-    pub(super) fn ln_ratio_at(self, share: f64) -> f64 {
-        let (mut low, mut high) = (-4.0, 4.0);
+    /// The working set, in capacities, at which this share misses.
+    pub(super) fn ratio_at(self, share: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 12.0);
         for _ in 0..40 {
             let middle = 0.5 * (low + high);
             if self.missing(middle) < share {
@@ -145,7 +176,7 @@ mod tests {
             (Law::Coloured(16), 1.0, 0.533),
             (Law::Coloured(16), 1.5, 0.969),
         ] {
-            let missing = law.missing(ln(ratio));
+            let missing = law.missing(ratio);
             assert!((missing - expected).abs() < 0.004, "{law:?} at {ratio}: {missing}, expected {expected}");
         }
     }
@@ -154,14 +185,14 @@ mod tests {
     fn shares_rise_from_0_to_1_and_are_found_again() {
         for law in Law::ALL {
             let mut last = 0.0;
-            for step in -450..=450 {
+            for step in 0..=1300 {
                 let missing = law.missing(f64::from(step) / 100.0);
                 assert!((last - 1e-9..=1.0).contains(&missing), "{law:?} at {step}: {last} then {missing}");
                 last = missing;
             }
-            assert!(law.missing(-4.5) == 0.0 && last > 1.0 - 1e-9, "{law:?}: {last}");
-            for share in [0.05, 0.5] {
-                let found = law.missing(law.ln_ratio_at(share));
+            assert!(law.missing(0.0) == 0.0 && last > 1.0 - 1e-9, "{law:?}: {last}");
+            for share in [0.2, 0.5, 0.95] {
+                let found = law.missing(law.ratio_at(share));
                 assert!((found - share).abs() < 1e-6, "{law:?}: {found} for {share}");
             }
         }

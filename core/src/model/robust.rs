@@ -10,8 +10,8 @@
 //! scale: P. J. Huber, "Robust Statistics" (1981), chapter 7.
 
 use super::curve::Curve;
-use super::least_squares::{NormalEquations, Unknowns};
-use super::Workspace;
+use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
+use super::workspace::Workspace;
 use crate::math::{ln, sqrt};
 use crate::stats::median;
 
@@ -32,14 +32,20 @@ pub(super) struct Linear {
     pub(super) deviance: f64,
 }
 
-/// Fits the latencies and leaves the weights of the last iteration in force.
+/// Fits the latencies, and leaves the weights of the last iteration and the shares of the curve in force.
 pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
+    set_shares(workspace, curve);
+    fit_shares(workspace, curve.unknowns())
+}
+
+/// Fits the first `count` unknowns to the shares in force, and leaves the weights of the last iteration.
+pub(super) fn fit_shares(workspace: &mut Workspace, count: usize) -> Linear {
     workspace.reset_weights();
     let mut scale = f64::INFINITY;
     let mut last = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
-        let unknowns = equations(workspace, curve).solve();
-        write_residuals(workspace, curve, &unknowns);
+        let unknowns = equations(workspace, count).solve();
+        workspace.write_residuals(&unknowns);
         scale = improved_scale(workspace, scale);
         let deviance = reweigh(workspace, scale);
         if (last - deviance).abs() < 1e-7 * (1.0 + deviance.abs()) {
@@ -47,14 +53,7 @@ pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
         }
         last = deviance;
     }
-    Linear { unknowns: equations(workspace, curve).solve(), deviance: last }
-}
-
-/// The smallest weighted sum of squared relative residuals for a curve, under the weights
-/// in force: what the search minimises.
-pub(super) fn weighted_residual(workspace: &Workspace, curve: &Curve) -> f64 {
-    let equations = equations(workspace, curve);
-    equations.residual(&equations.solve())
+    Linear { unknowns: equations(workspace, count).solve(), deviance: last }
 }
 
 /// How far a fitted curve lies from its points.
@@ -70,7 +69,8 @@ pub(super) struct Distance {
 
 /// Measures how far a fit lies from its points.
 pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) -> Distance {
-    write_residuals(workspace, curve, unknowns);
+    set_shares(workspace, curve);
+    workspace.write_residuals(unknowns);
     let count = workspace.count();
     let residuals = workspace.scratch_mut();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
@@ -89,23 +89,26 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     }
 }
 
-fn equations(workspace: &Workspace, curve: &Curve) -> NormalEquations {
-    let mut equations = NormalEquations::new(curve.unknowns());
+/// The normal equations of the shares in force in the first unknowns.
+pub(super) fn equations(workspace: &Workspace, count: usize) -> NormalEquations {
+    let mut equations = NormalEquations::new(count);
     for row in workspace.rows() {
-        let shares = curve.row(row.ln_size).map(|share| share * row.relative);
-        equations.add(&shares, 1.0, row.weight);
+        equations.add(&row.shares, 1.0, row.weight);
     }
     equations
 }
 
-fn write_residuals(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) {
-    workspace.fill_scratch(|ln_size, relative| curve.height(ln_size, unknowns) * relative - 1.0);
+/// Writes the shares of all unknowns, and of those that the curve has not.
+fn set_shares(workspace: &mut Workspace, curve: &Curve) {
+    for unknown in 0..MAX_UNKNOWNS {
+        workspace.set_shares(unknown, |size| curve.share(unknown, size));
+    }
 }
 
 /// One step towards the scale at which the likelihood of the residuals is largest.
 fn improved_scale(workspace: &Workspace, scale: f64) -> f64 {
     let mut sum = 0.0;
-    for (row, residual) in workspace.rows().zip(workspace.scratch()) {
+    for (row, residual) in workspace.rows().iter().zip(workspace.scratch()) {
         let square = row.prior * residual * residual;
         sum += square * damping(sqrt(square) / scale);
     }

@@ -1,61 +1,70 @@
-//! The search for capacities and shapes: where it starts and when it ends.
+//! The search for the places and shapes of a curve's steps.
 //!
-//! Works one step at a time: the best curve with K-1 steps, and the place where one more
-//! would help most, start the search for K. It does not decide how many there are.
+//! One step at a time is added where it helps most. Then each in turn is moved, and its shape chosen anew, with all
+//! others held: a step alone in motion is one column of the normal equations, so that a trial costs one pass over the
+//! points. A shape is tried where it leaves half of the accesses missing at the same working set, which a change of
+//! the capacity alone would not. It does not decide how many steps there are.
 
-use core::f64::consts::LN_2;
-
-use super::curve::{Curve, Rise, Step, SHAPE_RANGE};
+use super::curve::{Curve, Rise, Step};
+use super::law::Law;
+use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
+use super::point::MAX_LEVELS;
 use super::robust::{self, Linear};
-use super::simplex::{minimise, Limits, Position};
-use super::{Workspace, MAX_LEVELS};
+use super::workspace::Workspace;
 use crate::math::{exp, ln};
 
-/// Steps closer than half an octave are one: no plateau between them could be seen.
-const MIN_SEPARATION: f64 = 0.5 * LN_2;
-/// Capacities tried for one more step, evenly spaced in ln S.
-const PLACES: usize = 48;
-/// Shapes tried at each: a slope, a cache with random page colours, a sharp edge.
-const SHAPES: [f64; 3] = [3.0, 10.0, 40.0];
-/// Another start must lie this far, in ln S, from the best one.
-const OTHER_PLACE: f64 = 1.5 * LN_2;
-/// Rounds of search under fixed weights, after each of which they are made anew.
-const ROUNDS: usize = 5;
-/// A round that improves minus twice the log-likelihood by less has settled.
+/// Capacities of neighbours are further apart, in ln S: a factor of 2.2.
+const MIN_SEPARATION: f64 = 0.8;
+/// Places tried for one more step, evenly spaced in ln S.
+const PLACES: usize = 64;
+/// Another place to start from lies this far, in ln S, from the best one.
+const OTHER_PLACE: f64 = 1.0;
+/// The next level out is slower by such a share at least; a slow rise is no level.
+const LEAST_RISE: f64 = 0.15;
+/// Positions tried to either side of a step, and how often between the two around the best.
+const POSITIONS: i32 = 3;
+const NARROWINGS: usize = 4;
+/// How far a step is moved in each pass over all of them, in ln S, to either side, and how many shapes are looked into
+/// of those that are best in its place: to rank starts, whose places come first, since under wrong ones shapes are
+/// chosen to make those good; and from the best start.
+const SHORT: [(f64, usize); 3] = [(0.4, 0), (0.4, 4), (0.2, 4)];
+const LONG: [(f64, usize); 6] = [(0.3, 4), (0.2, 4), (0.1, 4), (0.1, 4), (0.05, 4), (0.02, 4)];
+/// The most shapes that are looked into.
+const SHAPES: usize = 4;
+/// How far a step is moved once its shape has changed.
+const NEAR: f64 = 0.15;
+/// A pass that improves minus twice the log-likelihood by less has settled.
 const SETTLED: f64 = 0.02;
+/// Twice the logarithm of a likelihood ratio that one more parameter exceeds in one case of twenty.
+const LIKELY: f64 = 3.84;
 
 /// The form of the steps of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// [`Rise::Share`]: one searched parameter a level.
+    /// [`Rise::Share`]: the mixture.
     Share,
-    /// [`Rise::Hill`]: two.
-    Hill,
+    /// [`Rise::Law`]: the stair.
+    Law,
 }
 
 impl Family {
-    fn step(self, ln_capacity: f64, shape: f64) -> Step {
-        let rise = match self {
-            Family::Share => Rise::Share,
-            Family::Hill => Rise::Hill { shape },
-        };
-        Step { ln_capacity, rise }
-    }
-
-    fn shapes(self) -> &'static [f64] {
+    fn shapes(self) -> usize {
         match self {
-            Family::Share => &SHAPES[..1],
-            Family::Hill => &SHAPES,
+            Family::Share => 1,
+            Family::Law => Law::ALL.len(),
         }
     }
 
-    fn dimensions(self, levels: usize) -> usize {
-        match self {
-            Family::Share => levels,
-            Family::Hill => 2 * levels,
+    fn rise(self, shape: usize) -> Rise {
+        match (self, Law::ALL.get(shape)) {
+            (Family::Law, Some(law)) => Rise::Law(*law),
+            _ => Rise::Share,
         }
     }
 }
+
+/// The natural logarithms of the smallest and the largest of some sizes.
+pub(super) type Range = (f64, f64);
 
 /// A curve with the latencies that suit it best.
 #[derive(Clone, Copy, Debug)]
@@ -64,165 +73,358 @@ pub(super) struct Candidate {
     pub(super) linear: Linear,
 }
 
-/// The best latencies for a curve as it is.
-pub(super) fn fit_latencies(workspace: &mut Workspace, curve: Curve) -> Candidate {
+/// What came of one step more.
+pub(super) struct Extended {
+    /// The curve nearest to the points, to which the next step is added.
+    pub(super) best: Candidate,
+    /// The nearest that [stands](Candidate::stands), if that is another one: a slow rise, which is no level, must not
+    /// keep a level from being found.
+    pub(super) standing: Option<Candidate>,
+}
+
+impl Candidate {
+    /// Whether each level is so much faster than the next one that they are two.
+    pub(super) fn stands(&self) -> bool {
+        let mut unknowns = self.linear.unknowns.into_iter();
+        let mut latency = unknowns.next().unwrap_or(0.0);
+        unknowns.take(self.curve.steps().len()).all(|step| {
+            let stands = step > LEAST_RISE * latency;
+            latency += step;
+            stands
+        })
+    }
+}
+
+/// The best latencies for a curve as it is, its steps by ascending size.
+pub(super) fn fit_latencies(workspace: &mut Workspace, mut curve: Curve) -> Candidate {
+    curve.sort();
     let linear = robust::fit(workspace, &curve);
     Candidate { curve, linear }
 }
 
-/// The best curve found with one step more than `previous`.
-pub(super) fn extend(workspace: &mut Workspace, previous: &Candidate, family: Family) -> Candidate {
-    let levels = previous.curve.steps().len() + 1;
-    // The scan goes by the weights of the smaller model.
-    robust::fit(workspace, &previous.curve);
-    let (first, second) = most_helpful(workspace, &previous.curve, family);
-    let steepest = steepest(workspace, previous.curve.without_steps(), levels, family);
-    let seeds = [first, second, (steepest.steps().len() == levels).then_some(steepest)];
-    let mut best: Option<Candidate> = None;
-    for seed in seeds.into_iter().flatten() {
-        // A short search ranks the starts; only the best one deserves a long one.
-        let found = polish(workspace, seed, family, 1);
-        if best.is_none_or(|best| found.linear.deviance < best.linear.deviance) {
-            best = Some(found);
-        }
-    }
-    best.map_or(*previous, |best| polish(workspace, best.curve, family, ROUNDS))
+/// A curve all of whose steps but one are settled, under the weights in force.
+struct Settled<'w> {
+    workspace: &'w Workspace,
+    equations: NormalEquations,
+    place: usize,
 }
 
-/// `curve` with one step more where that lowers the residual most, and where it does so
-/// elsewhere.
-fn most_helpful(workspace: &Workspace, curve: &Curve, family: Family) -> (Option<Curve>, Option<Curve>) {
-    let (low, high) = range(workspace);
-    let mut places = [(f64::INFINITY, family.step(low, 1.0)); PLACES];
-    for (place, slot) in places.iter_mut().enumerate() {
-        let ln_capacity = low + (high - low) * (place as f64 + 0.5) / PLACES as f64;
-        let taken = |step: &Step| (step.ln_capacity - ln_capacity).abs() < MIN_SEPARATION;
-        if curve.steps().iter().any(taken) {
-            continue;
+impl<'w> Settled<'w> {
+    /// The step at `index` is open, which may be the one behind the last. The shares of the curve are in force.
+    fn new(workspace: &'w Workspace, curve: &Curve, index: usize) -> Self {
+        // The unknown of the translation buffer is the last: a new one lies behind it.
+        let place = if index < curve.steps().len() { index + 1 } else { curve.unknowns() };
+        let equations = robust::equations(workspace, curve.unknowns().max(place + 1));
+        Self { workspace, equations, place }
+    }
+
+    /// The smallest weighted sum of squared relative residuals with a step in the open place.
+    fn residual(&self, search: &Search, step: &Step) -> f64 {
+        let shape = search.shape(step.rise);
+        let inverse = exp(-step.ln_capacity);
+        let mut products: Unknowns = [0.0; MAX_UNKNOWNS];
+        let (mut square, mut right) = (0.0, 0.0);
+        for row in self.workspace.rows() {
+            let share = shape.missing(row.size * inverse) * row.relative;
+            if share > 0.0 {
+                let weighted = share * row.weight;
+                for (product, other) in products.iter_mut().zip(&row.shares) {
+                    *product += weighted * other;
+                }
+                square += weighted * share;
+                right += weighted;
+            }
         }
-        for &shape in family.shapes() {
-            let step = family.step(ln_capacity, shape);
-            let value = robust::weighted_residual(workspace, &curve.with(step));
-            if value < slot.0 {
-                *slot = (value, step);
+        if let Some(product) = products.get_mut(self.place) {
+            *product = square;
+        }
+        let mut equations = self.equations;
+        equations.set_column(self.place, &products, right);
+        equations.residual(&equations.solve())
+    }
+}
+
+/// Intervals between the entries of a table.
+const ENTRIES: usize = 256;
+
+/// The share that a shape misses by working set in capacities `x`, at equal distances in `x / (1 + x)`: all that a
+/// search asks of it, without its exponentials.
+type Table = [f32; ENTRIES + 1];
+
+/// A search among the shapes of one family.
+pub(super) struct Search {
+    family: Family,
+    /// The natural logarithm of the working set, in capacities, at which half of the accesses miss.
+    halves: [f64; Law::ALL.len()],
+    tables: [Table; Law::ALL.len()],
+    bounds: Range,
+}
+
+/// One shape, as fast as it can be had.
+#[derive(Clone, Copy)]
+enum Shape<'t> {
+    Share,
+    /// So sharp that a table would blur it.
+    InTurn(f64),
+    Table(&'t Table),
+}
+
+impl Shape<'_> {
+    /// The share that misses at a working set in capacities.
+    fn missing(self, ratio: f64) -> f64 {
+        match self {
+            Shape::Share => (1.0 - 1.0 / ratio).max(0.0),
+            Shape::InTurn(more) => (more * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
+            Shape::Table(table) => {
+                let place = ratio / (1.0 + ratio) * ENTRIES as f64;
+                let index = place as usize;
+                let entry = |index| table.get(index).map_or(1.0, |entry: &f32| f64::from(*entry));
+                let (low, high) = (entry(index), entry(index + 1));
+                low + (high - low) * (place - index as f64)
             }
         }
     }
-    let best_of = |eligible: &dyn Fn(&Step) -> bool| {
-        let open = places.iter().filter(|(value, step)| value.is_finite() && eligible(step));
-        open.min_by(|a, b| a.0.total_cmp(&b.0)).map(|&(_, step)| step)
-    };
-    let first = best_of(&|_| true);
-    let second =
-        first.and_then(|first| best_of(&|step| (step.ln_capacity - first.ln_capacity).abs() > OTHER_PLACE));
-    (first.map(|step| curve.with(step)), second.map(|step| curve.with(step)))
 }
 
-/// Steps at the `levels` places where ln L rises fastest with ln S, added to `curve`.
-fn steepest(workspace: &Workspace, mut curve: Curve, levels: usize, family: Family) -> Curve {
-    /// Points on each side that a slope is taken over: one alone would follow the noise.
-    const REACH: usize = 2;
-    let points = workspace.points();
-    for _ in 0..levels.min(MAX_LEVELS) {
-        let mut best: Option<(f64, f64)> = None;
-        for window in points.windows(2 * REACH + 1) {
-            let (Some(from), Some(middle), Some(to)) = (window.first(), window.get(REACH), window.last())
-            else {
-                continue;
-            };
-            let place = ln(middle.working_set);
-            let taken = |step: &Step| (step.ln_capacity - place).abs() < 2.0 * MIN_SEPARATION;
-            let run = ln(to.working_set / from.working_set);
-            if run <= 0.0 || curve.steps().iter().any(taken) {
-                continue;
-            }
-            let slope = ln(to.latency / from.latency) / run;
-            if best.is_none_or(|(largest, _)| slope > largest) {
-                best = Some((slope, place));
+impl Search {
+    /// A search over the working sets that were loaded.
+    pub(super) fn new(workspace: &Workspace, family: Family) -> Self {
+        let mut halves = [0.0; Law::ALL.len()];
+        let mut tables = [[0.0; ENTRIES + 1]; Law::ALL.len()];
+        for (shape, (half, table)) in halves.iter_mut().zip(&mut tables).take(family.shapes()).enumerate() {
+            let step = Step { ln_capacity: 0.0, rise: family.rise(shape) };
+            *half = step.ln_size_at(0.5);
+            for (place, entry) in table.iter_mut().enumerate() {
+                let part = place as f64 / ENTRIES as f64;
+                *entry = step.rise.missing(part / (1.0 - part)) as f32;
             }
         }
-        let Some((_, place)) = best else { break };
-        curve = curve.with(family.step(place, SHAPES[1]));
-    }
-    curve
-}
-
-/// Moves capacities and shapes to where the likelihood is largest.
-fn polish(workspace: &mut Workspace, start: Curve, family: Family, rounds: usize) -> Candidate {
-    let mut best = fit_latencies(workspace, start);
-    let levels = start.steps().len();
-    let dimensions = family.dimensions(levels);
-    let mut position = encode(&start, family);
-    let bounds = range(workspace);
-    for round in 0..rounds {
-        let limits = Limits { evaluations: 60 * dimensions + 60, relative_value: 1e-6, size: 1e-4 };
-        // Later rounds look round a place that is nearly right.
-        let edge = if round == 0 { 0.3 } else { 0.1 };
-        let frozen: &Workspace = workspace;
-        let (found, _) = minimise(&position, dimensions, edge, limits, |position| {
-            let (curve, excess) = decode(position, &start, family, bounds);
-            robust::weighted_residual(frozen, &curve) * (1.0 + 10.0 * excess)
-        });
-        let (curve, _) = decode(&found, &start, family, bounds);
-        position = encode(&curve, family);
-        let next = fit_latencies(workspace, curve);
-        let gain = best.linear.deviance - next.linear.deviance;
-        if gain > 0.0 {
-            best = next;
-        }
-        if gain < SETTLED {
-            break;
-        }
-    }
-    best.curve.sort();
-    // In the order of the sorted steps, with the weights that belong to them.
-    fit_latencies(workspace, best.curve)
-}
-
-/// The logarithms of the smallest and the largest working set.
-fn range(workspace: &Workspace) -> (f64, f64) {
-    match workspace.ln_sizes() {
-        [first, .., last] => (*first, *last),
-        _ => (0.0, 0.0),
-    }
-}
-
-/// The searched parameters of a curve: capacities, then shapes, all as logarithms.
-fn encode(curve: &Curve, family: Family) -> Position {
-    let mut position = Position::default();
-    let levels = curve.steps().len();
-    for (i, step) in curve.steps().iter().enumerate() {
-        position[i] = step.ln_capacity;
-        if let (Family::Hill, Rise::Hill { shape }) = (family, step.rise) {
-            position[levels + i] = ln(shape);
-        }
-    }
-    position
-}
-
-/// The curve at a position, moved into bounds, and by how much the position breaks them.
-fn decode(position: &Position, like: &Curve, family: Family, bounds: (f64, f64)) -> (Curve, f64) {
-    let levels = like.steps().len();
-    let mut excess = 0.0;
-    let mut bounded = |value: f64, (low, high): (f64, f64)| {
-        let inside = value.max(low).min(high);
-        excess += (value - inside).abs();
-        inside
-    };
-    let shapes = (ln(SHAPE_RANGE.0), ln(SHAPE_RANGE.1));
-    let mut curve = like.without_steps();
-    for i in 0..levels {
-        let ln_capacity = bounded(position[i], bounds);
-        let rise = match family {
-            Family::Share => Rise::Share,
-            Family::Hill => Rise::Hill { shape: exp(bounded(position[levels + i], shapes)) },
+        let bounds = match workspace.ln_sizes() {
+            [first, .., last] => (*first, *last),
+            _ => (0.0, 0.0),
         };
-        curve = curve.with(Step { ln_capacity, rise });
+        Self { family, halves, tables, bounds }
     }
-    for (i, one) in curve.steps().iter().enumerate() {
-        for other in curve.steps().iter().skip(i + 1) {
-            excess += (MIN_SEPARATION - (one.ln_capacity - other.ln_capacity).abs()).max(0.0);
+
+    /// The shapes, each with the place at which half of the accesses miss in capacities.
+    fn shapes(&self) -> impl Iterator<Item = (Rise, f64)> + '_ {
+        let family = self.family;
+        let halves = self.halves.iter().take(family.shapes());
+        halves.enumerate().map(move |(shape, half)| (family.rise(shape), *half))
+    }
+
+    /// A shape to be evaluated often.
+    fn shape(&self, rise: Rise) -> Shape<'_> {
+        match rise {
+            Rise::Share => Shape::Share,
+            Rise::Law(Law::InTurn(ways)) => Shape::InTurn(f64::from(ways) + 1.0),
+            Rise::Law(law) => {
+                let index = Law::ALL.iter().position(|known| *known == law);
+                index.and_then(|index| self.tables.get(index)).map_or(Shape::Share, Shape::Table)
+            }
         }
     }
-    (curve, excess)
+
+    /// The best curves found with one step more; `None` where there is no room for it.
+    pub(super) fn extend(&self, workspace: &mut Workspace, previous: &Candidate) -> Option<Extended> {
+        let (low, high) = self.bounds;
+        self.fit(workspace, previous.curve);
+        let settled = Settled::new(workspace, &previous.curve, usize::MAX);
+        let mut seeds = [None::<(f64, Step)>; PLACES];
+        for (place, seed) in seeds.iter_mut().enumerate() {
+            let ln_capacity = low + (high - low) * (place as f64 + 0.5) / PLACES as f64;
+            if !is_free(&previous.curve, None, ln_capacity) {
+                continue;
+            }
+            for (rise, _) in self.shapes() {
+                let step = Step { ln_capacity, rise };
+                let residual = settled.residual(self, &step);
+                if seed.is_none_or(|(least, _)| residual < least) {
+                    *seed = Some((residual, step));
+                }
+            }
+        }
+        let least = |apart: &dyn Fn(&Step) -> bool| {
+            let seeds = seeds.iter().flatten().filter(|(_, step)| apart(step));
+            seeds.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, step)| *step)
+        };
+        let first = least(&|_| true)?;
+        let second = least(&|step| (step.ln_capacity - first.ln_capacity).abs() > OTHER_PLACE);
+        let extended = previous.curve.with(first);
+        let starts = self.starts().map(|rise| {
+            let mut start = extended;
+            for (index, step) in extended.steps().iter().enumerate() {
+                start.replace(index, Step { ln_capacity: self.half(step) - self.ratio(rise), rise });
+            }
+            start
+        });
+        let starts = starts.chain(second.map(|step| previous.curve.with(step)));
+        let mut best = self.polish(workspace, extended, &SHORT);
+        let mut standing = Some(best).filter(Candidate::stands);
+        for start in starts {
+            let found = self.polish(workspace, start, &SHORT);
+            let beats = |other: &Candidate| found.linear.deviance < other.linear.deviance;
+            if found.stands() && standing.as_ref().is_none_or(beats) {
+                standing = Some(found);
+            }
+            if beats(&best) {
+                best = found;
+            }
+        }
+        // What stands is looked into only if the best does not.
+        let standing = standing.filter(|_| !best.stands());
+        Some(Extended {
+            standing: standing.map(|standing| self.polish(workspace, standing.curve, &LONG)),
+            best: self.polish(workspace, best.curve, &LONG),
+        })
+    }
+
+    /// The shapes that all steps are given at once, to start from what single moves do not reach.
+    fn starts(&self) -> impl Iterator<Item = Rise> {
+        let starts: &[Law] = match self.family {
+            Family::Share => &[],
+            Family::Law => &[Law::InTurn(8), Law::Random(24), Law::ColouredRandom(16), Law::Soft(8)],
+        };
+        starts.iter().map(|law| Rise::Law(*law))
+    }
+
+    /// Moves steps by less and less, until none gains by it.
+    fn polish(&self, workspace: &mut Workspace, curve: Curve, passes: &[(f64, usize)]) -> Candidate {
+        let mut best = self.fit(workspace, curve);
+        for &(reach, shapes) in passes {
+            let mut next = best.curve;
+            for index in 0..next.steps().len() {
+                self.move_step(workspace, &mut next, index, reach, shapes);
+            }
+            let linear = robust::fit_shares(workspace, next.unknowns());
+            let gain = best.linear.deviance - linear.deviance;
+            if gain > 0.0 {
+                best = Candidate { curve: next, linear };
+            }
+            if gain < SETTLED && shapes > 0 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The best latencies for a curve, by the tables, with all that belongs to it in force.
+    fn fit(&self, workspace: &mut Workspace, curve: Curve) -> Candidate {
+        for (index, step) in curve.steps().iter().enumerate() {
+            self.set_shares(workspace, index, step);
+        }
+        // The base, the translation buffer, and what there is not.
+        for unknown in (0..MAX_UNKNOWNS).filter(|unknown| *unknown == 0 || *unknown > curve.steps().len()) {
+            workspace.set_shares(unknown, |size| curve.share(unknown, size));
+        }
+        Candidate { curve, linear: robust::fit_shares(workspace, curve.unknowns()) }
+    }
+
+    /// Writes the shares of one step.
+    fn set_shares(&self, workspace: &mut Workspace, index: usize, step: &Step) {
+        let (shape, inverse) = (self.shape(step.rise), exp(-step.ln_capacity));
+        workspace.set_shares(index + 1, |size| shape.missing(size * inverse));
+    }
+
+    /// Puts one step where the residual is least, with the shape under which it is.
+    fn move_step(
+        &self,
+        workspace: &mut Workspace,
+        curve: &mut Curve,
+        index: usize,
+        reach: f64,
+        count: usize,
+    ) {
+        let Some(&was) = curve.steps().get(index) else { return };
+        let settled = Settled::new(workspace, curve, index);
+        let mut best = self.place(&settled, curve, index, was, reach);
+        let half = self.half(&best.1);
+        let mut shapes = [(f64::INFINITY, best.1); SHAPES];
+        for (rise, ratio) in self.shapes().filter(|(rise, _)| *rise != was.rise) {
+            let step = Step { ln_capacity: half - ratio, rise };
+            let value = settled.residual(self, &step);
+            // The worst of those kept makes room for a better one.
+            if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0))
+            {
+                if value < worst.0 {
+                    *worst = (value, step);
+                }
+            }
+        }
+        for (_, step) in shapes.into_iter().filter(|(value, _)| value.is_finite()) {
+            let found = self.place(&settled, curve, index, step, NEAR.min(reach));
+            if found.0 < best.0 {
+                best = found;
+            }
+        }
+        curve.replace(index, best.1);
+        self.set_shares(workspace, index, &best.1);
+    }
+
+    /// The working set at which half of the accesses miss a step.
+    fn half(&self, step: &Step) -> f64 {
+        step.ln_capacity + self.ratio(step.rise)
+    }
+
+    /// The same of a shape, in capacities.
+    fn ratio(&self, rise: Rise) -> f64 {
+        self.shapes().find(|(known, _)| *known == rise).map_or(0.0, |(_, ratio)| ratio)
+    }
+
+    /// The place of a step near the given one at which the residual is least, and the residual.
+    fn place(
+        &self,
+        settled: &Settled<'_>,
+        curve: &Curve,
+        index: usize,
+        step: Step,
+        reach: f64,
+    ) -> (f64, Step) {
+        let mut best = (f64::INFINITY, step);
+        let mut width = reach;
+        for _ in 0..NARROWINGS {
+            let middle = best.1.ln_capacity;
+            for position in -POSITIONS..=POSITIONS {
+                let ln_capacity = middle + width * f64::from(position) / f64::from(POSITIONS);
+                let (low, high) = self.bounds;
+                if (low..=high).contains(&ln_capacity) && is_free(curve, Some(index), ln_capacity) {
+                    let step = Step { ln_capacity, ..step };
+                    let value = settled.residual(self, &step);
+                    if value < best.0 {
+                        best = (value, step);
+                    }
+                }
+            }
+            width /= f64::from(POSITIONS);
+        }
+        best
+    }
+
+    /// The capacities of each step under the shapes that the points do not tell from the best one.
+    pub(super) fn ambiguity(&self, workspace: &mut Workspace, found: &Candidate) -> [Range; MAX_LEVELS] {
+        let mut ranges = [(0.0, 0.0); MAX_LEVELS];
+        let count = workspace.count() as f64;
+        self.fit(workspace, found.curve);
+        for (index, range) in ranges.iter_mut().enumerate() {
+            let Some(&was) = found.curve.steps().get(index) else { break };
+            *range = (was.ln_capacity, was.ln_capacity);
+            let settled = Settled::new(workspace, &found.curve, index);
+            let least = settled.residual(self, &was).max(f64::MIN_POSITIVE);
+            let half = self.half(&was);
+            for (rise, ratio) in self.shapes().filter(|(rise, _)| *rise != was.rise) {
+                let step = Step { ln_capacity: half - ratio, rise };
+                let (value, step) = self.place(&settled, &found.curve, index, step, NEAR);
+                if count * ln(value.max(f64::MIN_POSITIVE) / least) < LIKELY {
+                    *range = (range.0.min(step.ln_capacity), range.1.max(step.ln_capacity));
+                }
+            }
+        }
+        ranges
+    }
+}
+
+/// Whether a capacity keeps its distance from all steps but one.
+fn is_free(curve: &Curve, but: Option<usize>, ln_capacity: f64) -> bool {
+    let mut others = curve.steps().iter().enumerate().filter(|(index, _)| Some(*index) != but);
+    others.all(|(_, step)| (step.ln_capacity - ln_capacity).abs() >= MIN_SEPARATION)
 }

@@ -8,29 +8,23 @@
 //! Knows curves and fits, not pages of this system: whether "2 MiB pages" behave as such
 //! is for the caller to find out by measuring that second curve with them.
 
-use super::{Fit, Level};
-use crate::math::ln;
+use core::f64::consts::LN_2;
+
+use super::fit::{Cause, Fit, Level};
+use super::point::MAX_LEVELS;
+use crate::math::{exp, ln};
 use crate::units::Bytes;
 
-/// What misses at a level's capacity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cause {
-    /// Not known: no second curve was at hand.
-    #[default]
-    Unclassified,
-    /// Lines: a cache.
-    Cache,
-    /// Translations: the capacity is the reach of a translation buffer.
-    Translation,
-    /// A knee where both a cache and a translation buffer give way.
-    Mixed,
-}
+/// Steps that differ by a smaller share may be the same.
+const SAME_STEP: f64 = 0.15;
 
 /// A knee of the curve with one random line on each page.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PageKnee {
     /// The number of pages at the knee.
     pub pages: f64,
+    /// The next larger number of pages that was measured: the knee may lie as far up.
+    pub most: f64,
     /// The latency's step there, in the unit of the dense curve.
     pub step: f64,
 }
@@ -62,10 +56,10 @@ impl Classification {
     /// at least two thirds of the level's; if less, there is a cache at the same size too.
     /// Every other level is a cache.
     pub fn classify(&self, fit: &mut Fit, knees: &[PageKnee]) {
-        let mut causes = [Cause::Cache; super::MAX_LEVELS];
+        let mut causes = [Cause::Cache; MAX_LEVELS];
         for (cause, level) in causes.iter_mut().zip(fit.levels()) {
             let matching = knees.iter().filter(|knee| {
-                self.same(knee.pages * self.page.0 as f64, level.knee)
+                self.same(knee.pages * self.page.0 as f64, level.half)
                     && !self.is_explained_by_a_cache(knee, fit.levels())
             });
             let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
@@ -81,7 +75,15 @@ impl Classification {
     }
 
     fn is_explained_by_a_cache(&self, knee: &PageKnee, levels: &[Level]) -> bool {
-        levels.iter().any(|level| self.same(knee.pages * self.line.0 as f64, level.knee))
+        // One line on each of so many pages: the cache gives way from its onset on, and the knee is only known to
+        // lie between two measured numbers.
+        let (low, high) = (knee.pages * self.line.0 as f64, knee.most.max(knee.pages) * self.line.0 as f64);
+        levels.iter().any(|level| {
+            // A step as high as the cache's own is the cache's, even where the knees lie an octave apart.
+            let alike = (knee.step - level.step.value).abs() <= SAME_STEP * level.step.value;
+            let factor = exp(if alike { LN_2 } else { self.tolerance });
+            level.half * factor >= low && level.onset <= high * factor
+        })
     }
 
     fn same(&self, one: f64, other: f64) -> bool {
@@ -91,7 +93,7 @@ impl Classification {
 
 /// The capacity of the first-level translation buffer: the page curve's first knee that no
 /// cache of the dense curve explains, in bytes. It is what
-/// [`fit_hill`](super::fit_hill) takes as `translation_reach`.
+/// [`fit_stair`](super::fit_stair) takes as `translation_reach`.
 #[must_use]
 pub fn first_reach(rules: &Classification, fit: &Fit, knees: &[PageKnee]) -> Option<f64> {
     knees

@@ -1,26 +1,25 @@
 //! The standard errors of a fit's parameters, from the curvature of its residuals.
 //!
 //! The Gauss–Newton approximation: with J the derivatives of the relative residuals by
-//! latencies, ln capacities and ln shapes, and W the robust weights, the covariance is
-//! `sigma^2 (J^T W J)^-1`. Capacities and shapes carry a vague prior (somewhere in the
-//! curve; within a factor of e), so that a step too sharp for the points to see inside
+//! latencies and ln capacities, and W the robust weights, the covariance is
+//! `sigma^2 (J^T W J)^-1`. Capacities carry a vague prior (somewhere in the
+//! curve), so that a step too sharp for the points to see inside
 //! does not make every other error infinite.
 
-use super::curve::{Curve, Rise};
+use super::curve::Curve;
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
-use super::{Workspace, MAX_LEVELS};
+use super::point::MAX_LEVELS;
+use super::workspace::Workspace;
 use crate::math::sqrt;
 
-/// Latencies, capacities, shapes.
-const MAX_PARAMETERS: usize = MAX_UNKNOWNS + 2 * MAX_LEVELS;
+/// Latencies and capacities.
+const MAX_PARAMETERS: usize = MAX_UNKNOWNS + MAX_LEVELS;
 /// The standard deviation of the prior of a capacity, in ln S: seven octaves.
 const CAPACITY_PRIOR: f64 = 5.0;
-/// The standard deviation of the prior of a shape, in ln s.
-const SHAPE_PRIOR: f64 = 1.0;
 /// Relative residuals are never taken to be smaller: exact data has rounding, not certainty.
 const MIN_DEVIATION: f64 = 1e-9;
-/// From 5 % to 95 % missing, in ln S times the shape: 2 ln 19.
-const TRANSITION: f64 = 5.888_877_958_332_880_6;
+/// Shares of the misses between which a step lies.
+const TRANSITION: (f64, f64) = (0.05, 0.95);
 /// A value anywhere in an interval has this share of its width as standard deviation.
 const UNIFORM: f64 = 0.288_675_134_594_812_9;
 
@@ -36,7 +35,7 @@ pub(super) struct Uncertainty {
 }
 
 impl Uncertainty {
-    /// The errors of a fit whose relative residuals have the standard deviation `deviation`.
+    /// The errors of a fit, the shares of whose curve are in force, whose relative residuals have the standard deviation `deviation`.
     pub(super) fn new(
         workspace: &Workspace,
         curve: &Curve,
@@ -48,19 +47,14 @@ impl Uncertainty {
         let levels = curve.steps().len();
         let variance = deviation.max(MIN_DEVIATION) * deviation.max(MIN_DEVIATION);
         let searched = if capacities_are_given { 0 } else { levels };
-        let parameters = latencies + 2 * searched;
+        let parameters = latencies + searched;
 
         let mut information = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
-        for row in workspace.rows() {
+        for (row, &ln_size) in workspace.rows().iter().zip(workspace.ln_sizes()) {
             let mut derivatives = [0.0; MAX_PARAMETERS];
-            for (slot, share) in derivatives.iter_mut().zip(curve.row(row.ln_size)) {
-                *slot = share * row.relative;
-            }
+            derivatives[..MAX_UNKNOWNS].copy_from_slice(&row.shares);
             for (i, step) in curve.steps().iter().enumerate().take(searched) {
-                let (by_capacity, by_shape) = step.slopes(row.ln_size);
-                let height = unknowns[i + 1] * row.relative;
-                derivatives[latencies + i] = height * by_capacity;
-                derivatives[latencies + levels + i] = height * by_shape;
+                derivatives[latencies + i] = unknowns[i + 1] * row.relative * step.slope(ln_size);
             }
             for i in 0..parameters {
                 for j in 0..parameters {
@@ -70,14 +64,12 @@ impl Uncertainty {
         }
         for i in 0..searched {
             information[latencies + i][latencies + i] += 1.0 / (CAPACITY_PRIOR * CAPACITY_PRIOR);
-            information[latencies + levels + i][latencies + levels + i] += 1.0 / (SHAPE_PRIOR * SHAPE_PRIOR);
         }
         let mut gaps = [0.0; MAX_LEVELS];
         if !capacities_are_given {
             for (gap, step) in gaps.iter_mut().zip(curve.steps()) {
-                if let Rise::Hill { shape } = step.rise {
-                    *gap = unseen_gap(workspace.ln_sizes(), step.ln_capacity, TRANSITION / shape);
-                }
+                let (from, to) = (step.ln_size_at(TRANSITION.0), step.ln_size_at(TRANSITION.1));
+                *gap = unseen_gap(workspace.ln_sizes(), from.midpoint(to), to - from);
             }
         }
         Self { covariance: inverse(&information, parameters), latencies, levels: searched, gaps }
@@ -91,15 +83,6 @@ impl Uncertainty {
         let variance = self.covariance[self.latencies + level][self.latencies + level];
         let gap = self.gaps[level] * UNIFORM;
         sqrt_or_infinite(variance + gap * gap)
-    }
-
-    /// The error of the natural logarithm of a level's shape.
-    pub(super) fn ln_shape(&self, level: usize) -> f64 {
-        if level >= self.levels {
-            return 0.0;
-        }
-        let index = self.latencies + self.levels + level;
-        sqrt_or_infinite(self.covariance[index][index])
     }
 
     /// The error of the step from a level to the next; of the translation step, for the
@@ -126,8 +109,8 @@ fn sqrt_or_infinite(variance: f64) -> f64 {
 
 /// The distance between the two points around a step, if all of its transition lies
 /// between them; 0 if points saw inside it.
-fn unseen_gap(ln_sizes: &[f64], ln_capacity: f64, transition: f64) -> f64 {
-    let next = ln_sizes.partition_point(|&ln_size| ln_size <= ln_capacity);
+fn unseen_gap(ln_sizes: &[f64], ln_middle: f64, transition: f64) -> f64 {
+    let next = ln_sizes.partition_point(|&ln_size| ln_size <= ln_middle);
     let below = next.checked_sub(1).and_then(|index| ln_sizes.get(index));
     match (below, ln_sizes.get(next)) {
         (Some(below), Some(above)) if transition < above - below => above - below,

@@ -2,7 +2,8 @@
 //!
 //! A few tens of kilobytes that would not fit a small stack. It knows no model.
 
-use super::{is_reasonable, FitError, Point, MAX_POINTS};
+use super::least_squares::{Unknowns, MAX_UNKNOWNS};
+use super::point::{is_reasonable, FitError, Point, MAX_POINTS};
 use crate::math::ln;
 use crate::sort::sort_by;
 use crate::stats::median;
@@ -20,27 +21,25 @@ pub struct Workspace {
     reference: f64,
     spread: f64,
     sorted: [Point; MAX_POINTS],
-    ln_size: [f64; MAX_POINTS],
-    /// The reference latency over each point's: a row times this is a relative prediction.
-    relative: [f64; MAX_POINTS],
-    /// What the spread of a point leaves of its say, before any fit.
-    prior: [f64; MAX_POINTS],
-    /// `prior` times what the current fit's residual leaves.
-    weight: [f64; MAX_POINTS],
+    rows: [Row; MAX_POINTS],
+    ln_sizes: [f64; MAX_POINTS],
     scratch: [f64; MAX_POINTS],
 }
 
 /// What a fit reads of one point.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Row {
-    /// The natural logarithm of the working set in bytes.
-    pub(super) ln_size: f64,
-    /// The reference latency over the point's.
+    /// The working set in bytes.
+    pub(super) size: f64,
+    /// The reference latency over the point's: a model's latency times this is a relative prediction.
     pub(super) relative: f64,
-    /// The weight that the spread of the point gives it.
+    /// What the spread of the point leaves of its say, before any fit.
     pub(super) prior: f64,
-    /// The weight in force.
+    /// The weight in force: `prior` times what the current fit's residual leaves.
     pub(super) weight: f64,
+    /// What multiplies each unknown, times `relative`.
+    pub(super) shares: Unknowns,
 }
 
 impl Default for Workspace {
@@ -53,18 +52,17 @@ impl Workspace {
     /// An empty workspace.
     #[must_use]
     pub const fn new() -> Self {
-        const EMPTY: [f64; MAX_POINTS] = [0.0; MAX_POINTS];
+        const EMPTY: Row =
+            Row { size: 0.0, relative: 0.0, prior: 0.0, weight: 0.0, shares: [0.0; MAX_UNKNOWNS] };
         Self {
             count: 0,
             distinct: 0,
             reference: 0.0,
             spread: 0.0,
             sorted: [Point::new(0.0, 0.0); MAX_POINTS],
-            ln_size: EMPTY,
-            relative: EMPTY,
-            prior: EMPTY,
-            weight: EMPTY,
-            scratch: EMPTY,
+            rows: [EMPTY; MAX_POINTS],
+            ln_sizes: [0.0; MAX_POINTS],
+            scratch: [0.0; MAX_POINTS],
         }
     }
 
@@ -95,17 +93,23 @@ impl Workspace {
 
         self.reference = self.median_of(|point| Some(point.latency)).unwrap_or(1.0);
         self.spread = self.median_of(|point| Some(point.spread).filter(|&s| s > 0.0)).unwrap_or(0.0);
-        for (i, point) in self.sorted[..count].iter().enumerate() {
-            self.ln_size[i] = ln(point.working_set);
-            self.relative[i] = self.reference / point.latency;
-            self.prior[i] = if point.spread > 0.0 && self.spread > 0.0 {
+        let slots = self.rows.iter_mut().zip(&mut self.ln_sizes);
+        for ((row, ln_size), point) in slots.zip(&self.sorted[..count]) {
+            *ln_size = ln(point.working_set);
+            let prior = if point.spread > 0.0 && self.spread > 0.0 {
                 // Bounded above: a point that happened to repeat well must not rule the rest.
                 let ratio = (point.spread / self.spread).min(1e6);
                 2.0 / (1.0 + ratio * ratio)
             } else {
                 1.0
             };
-            self.weight[i] = self.prior[i];
+            *row = Row {
+                size: point.working_set,
+                relative: self.reference / point.latency,
+                prior,
+                weight: prior,
+                shares: [0.0; MAX_UNKNOWNS],
+            };
         }
         Ok(())
     }
@@ -141,7 +145,7 @@ impl Workspace {
 
     /// The natural logarithms of the working sets, ascending.
     pub(super) fn ln_sizes(&self) -> &[f64] {
-        &self.ln_size[..self.count]
+        &self.ln_sizes[..self.count]
     }
 
     /// The points, by ascending working set.
@@ -149,36 +153,49 @@ impl Workspace {
         &self.sorted[..self.count]
     }
 
+    /// The latencies of some points, in the scratch memory.
+    pub(super) fn latencies(&mut self, among: impl Fn(&Point) -> bool) -> &mut [f64] {
+        let mut found = 0;
+        let chosen = self.sorted[..self.count].iter().filter(|point| among(point));
+        for (slot, point) in self.scratch.iter_mut().zip(chosen) {
+            *slot = point.latency;
+            found += 1;
+        }
+        &mut self.scratch[..found]
+    }
+
     /// All that a fit reads, by ascending working set.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Row> + '_ {
-        let given = self.ln_size.iter().zip(&self.relative);
-        let weights = self.prior.iter().zip(&self.weight);
-        given.zip(weights).take(self.count).map(|((&ln_size, &relative), (&prior, &weight))| Row {
-            ln_size,
-            relative,
-            prior,
-            weight,
-        })
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows[..self.count]
     }
 
     /// Takes back what fits have made of the weights.
     pub(super) fn reset_weights(&mut self) {
-        self.weight[..self.count].copy_from_slice(&self.prior[..self.count]);
+        for row in self.rows.iter_mut().take(self.count) {
+            row.weight = row.prior;
+        }
     }
 
     /// Sets each weight from the point's prior weight and its number in the scratch memory.
     pub(super) fn reweigh(&mut self, mut weight: impl FnMut(f64, f64) -> f64) {
-        let given = self.prior.iter().zip(&self.scratch);
-        for (slot, (&prior, &number)) in self.weight.iter_mut().zip(given).take(self.count) {
-            *slot = weight(prior, number);
+        for (row, &number) in self.rows.iter_mut().zip(&self.scratch).take(self.count) {
+            row.weight = weight(row.prior, number);
         }
     }
 
-    /// Writes one number a point to the scratch memory.
-    pub(super) fn fill_scratch(&mut self, number: impl Fn(f64, f64) -> f64) {
-        let given = self.ln_size.iter().zip(&self.relative);
-        for (slot, (&ln_size, &relative)) in self.scratch.iter_mut().zip(given).take(self.count) {
-            *slot = number(ln_size, relative);
+    /// Writes what multiplies one unknown of a model, given as a function of the working set in bytes.
+    pub(super) fn set_shares(&mut self, unknown: usize, share: impl Fn(f64) -> f64) {
+        for row in self.rows.iter_mut().take(self.count) {
+            if let Some(slot) = row.shares.get_mut(unknown) {
+                *slot = share(row.size) * row.relative;
+            }
+        }
+    }
+
+    /// Writes the relative residuals of unknowns to the scratch memory.
+    pub(super) fn write_residuals(&mut self, unknowns: &Unknowns) {
+        for (slot, row) in self.scratch.iter_mut().zip(&self.rows).take(self.count) {
+            *slot = row.shares.iter().zip(unknowns).map(|(share, value)| share * value).sum::<f64>() - 1.0;
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is no curve, or none with levels; and that nothing makes a fit panic.
 
 use latency_core::model::{
-    fit_classic, fit_classic_fixed, fit_hill, FitError, LevelCount, Point, Workspace, MAX_LEVELS, MAX_POINTS,
+    fit_mixture, fit_reported, fit_stair, Estimate, FitError, Point, Workspace, MAX_LEVELS, MAX_POINTS,
 };
 use proptest::prelude::*;
 
@@ -17,18 +17,13 @@ fn a_flat_curve_has_no_level() {
                 Point::new(4096.0 * 2f64.powf(f64::from(i) / 8.0), 5.7 * (1.0 + noise * random.gaussian()))
             })
             .collect();
-        for fit in [
-            fit_classic(&points, LevelCount::Chosen, &mut workspace).unwrap(),
-            fit_hill(&points, LevelCount::Chosen, None, &mut workspace).unwrap(),
-        ] {
+        for fit in
+            [fit_mixture(&points, &mut workspace).unwrap(), fit_stair(&points, None, &mut workspace).unwrap()]
+        {
             assert_eq!(fit.levels().len(), 0, "{fit:?}");
             assert!((fit.memory.value / 5.7 - 1.0).abs() < 0.01);
             assert!((fit.evaluate(1e6) / 5.7 - 1.0).abs() < 0.01);
         }
-        // Levels that were asked for are there, and none claims to be seen.
-        let asked = fit_hill(&points, LevelCount::Exactly(2), None, &mut workspace).unwrap();
-        assert_eq!(asked.levels().len(), 2);
-        assert!(asked.levels().iter().all(|level| !level.resolved));
     }
 }
 
@@ -37,7 +32,7 @@ fn a_falling_curve_has_no_level_either() {
     let mut workspace = Workspace::new();
     let points: Vec<Point> =
         (0..60).map(|i| Point::new(4096.0 * f64::from(1 + i), 90.0 - f64::from(i))).collect();
-    let fit = fit_hill(&points, LevelCount::Chosen, None, &mut workspace).unwrap();
+    let fit = fit_stair(&points, None, &mut workspace).unwrap();
     assert_eq!(fit.levels().len(), 0);
 }
 
@@ -45,36 +40,35 @@ fn a_falling_curve_has_no_level_either() {
 fn what_is_no_curve_is_refused() {
     let mut workspace = Workspace::new();
     let good = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|k| Point::new(k * KIB, 1.0 + k));
-    let classic = |points: &[Point], workspace: &mut Workspace| {
-        fit_classic(points, LevelCount::Chosen, workspace).map(|fit| fit.kind)
-    };
+    let mixture =
+        |points: &[Point], workspace: &mut Workspace| fit_mixture(points, workspace).map(|fit| fit.bic);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
         let mut points = good;
         points[3].latency = bad;
-        assert_eq!(classic(&points, &mut workspace), Err(FitError::InvalidPoint { index: 3 }));
+        assert_eq!(mixture(&points, &mut workspace), Err(FitError::InvalidPoint { index: 3 }));
         let mut points = good;
         points[5].working_set = bad;
-        assert_eq!(classic(&points, &mut workspace), Err(FitError::InvalidPoint { index: 5 }));
-        let fixed = fit_classic_fixed(&good, &[KIB, bad], &mut workspace).map(|fit| fit.kind);
+        assert_eq!(mixture(&points, &mut workspace), Err(FitError::InvalidPoint { index: 5 }));
+        let fixed = fit_reported(&good, &[KIB, bad], &mut workspace).map(|fit| fit.bic);
         assert_eq!(fixed, Err(FitError::InvalidCapacity { index: 1 }));
-        let hill = fit_hill(&good, LevelCount::Chosen, Some(bad), &mut workspace).map(|fit| fit.kind);
-        assert_eq!(hill, Err(FitError::InvalidCapacity { index: 0 }));
+        let stair = fit_stair(&good, Some(bad), &mut workspace).map(|fit| fit.bic);
+        assert_eq!(stair, Err(FitError::InvalidCapacity { index: 0 }));
     }
     let mut points = good;
     points[0].spread = f64::NAN;
-    assert_eq!(classic(&points, &mut workspace), Err(FitError::InvalidPoint { index: 0 }));
+    assert_eq!(mixture(&points, &mut workspace), Err(FitError::InvalidPoint { index: 0 }));
 
-    assert_eq!(classic(&[], &mut workspace), Err(FitError::TooFewPoints { needed: 3, found: 0 }));
+    assert_eq!(mixture(&[], &mut workspace), Err(FitError::TooFewPoints { needed: 3, found: 0 }));
     let same = [Point::new(KIB, 1.0); 20];
-    assert_eq!(classic(&same, &mut workspace), Err(FitError::TooFewPoints { needed: 3, found: 1 }));
-    let exactly = fit_hill(&good, LevelCount::Exactly(3), None, &mut workspace).map(|fit| fit.kind);
-    assert_eq!(exactly, Err(FitError::TooFewPoints { needed: 10, found: 7 }));
-    let many = fit_hill(&good, LevelCount::Exactly(MAX_LEVELS + 1), None, &mut workspace).map(|fit| fit.kind);
-    assert_eq!(many, Err(FitError::TooManyLevels { found: 7 }));
-    let many = fit_classic_fixed(&good, &[KIB; 7], &mut workspace).map(|fit| fit.kind);
+    assert_eq!(mixture(&same, &mut workspace), Err(FitError::TooFewPoints { needed: 3, found: 1 }));
+    let many = fit_reported(&good, &[KIB; 7], &mut workspace).map(|fit| fit.bic);
     assert_eq!(many, Err(FitError::TooManyLevels { found: 7 }));
     let points = vec![Point::new(KIB, 1.0); MAX_POINTS + 1];
-    assert_eq!(classic(&points, &mut workspace), Err(FitError::TooManyPoints { found: MAX_POINTS + 1 }));
+    assert_eq!(mixture(&points, &mut workspace), Err(FitError::TooManyPoints { found: MAX_POINTS + 1 }));
+}
+
+fn is_interval(estimate: &Estimate) -> bool {
+    estimate.low <= estimate.value && estimate.value <= estimate.high
 }
 
 proptest! {
@@ -86,7 +80,6 @@ proptest! {
             (-9.0f64..18.0, -9.0f64..18.0, prop_oneof![Just(0.0), 0.0f64..10.0, Just(1e300)]),
             0..40,
         ),
-        count in 0usize..4,
         capacities in proptest::collection::vec(-9.0f64..18.0, 0..=MAX_LEVELS),
         reach in proptest::option::of(-9.0f64..18.0),
     ) {
@@ -102,24 +95,22 @@ proptest! {
         let reach = reach.map(|ln| 10f64.powf(ln).clamp(1e-9, 1e18));
         let mut workspace = Workspace::new();
         let fits = [
-            fit_classic(&points, LevelCount::Chosen, &mut workspace),
-            fit_classic(&points, LevelCount::Exactly(count), &mut workspace),
-            fit_classic_fixed(&points, &capacities, &mut workspace),
-            fit_hill(&points, LevelCount::Chosen, reach, &mut workspace),
-            fit_hill(&points, LevelCount::Exactly(count), None, &mut workspace),
+            fit_mixture(&points, &mut workspace),
+            fit_reported(&points, &capacities, &mut workspace),
+            fit_stair(&points, reach, &mut workspace),
         ];
         for fit in fits.into_iter().flatten() {
             prop_assert!(fit.memory.value.is_finite() && fit.memory.value >= 0.0);
-            prop_assert!(!fit.memory.error.is_nan());
+            prop_assert!(is_interval(&fit.memory));
             prop_assert!(fit.median_residual.is_finite() && fit.rms_residual.is_finite() && fit.bic.is_finite());
             let mut last = 0.0;
             for level in fit.levels() {
                 prop_assert!(level.capacity.value >= last && level.capacity.value.is_finite());
                 last = level.capacity.value;
-                prop_assert!(level.onset <= level.capacity.value);
+                prop_assert!(level.onset <= level.half);
                 prop_assert!(level.step.value >= 0.0 && level.latency.value <= fit.memory.value * (1.0 + 1e-9));
-                for estimate in [Some(level.capacity), Some(level.latency), Some(level.step), level.shape] {
-                    prop_assert!(estimate.is_none_or(|estimate| !estimate.error.is_nan()));
+                for estimate in [level.capacity, level.latency, level.step] {
+                    prop_assert!(is_interval(&estimate), "{:?}", estimate);
                 }
             }
             for size in [0.0, -1.0, 1e-300, 1.0, 1e300, f64::INFINITY] {

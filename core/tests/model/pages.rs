@@ -1,7 +1,7 @@
 //! Steps of translation buffers, told apart from caches.
 
-use latency_core::model::translation::{first_reach, Cause, Classification, PageKnee};
-use latency_core::model::{fit_hill, LevelCount, Point, Workspace};
+use latency_core::model::translation::{first_reach, Classification, PageKnee};
+use latency_core::model::{fit_stair, Cause, Point, Workspace};
 use latency_core::units::Bytes;
 
 use crate::truth::{Pcg, KIB, MIB};
@@ -26,19 +26,23 @@ fn a_translation_step_is_not_taken_for_the_second_level() {
             Point::new(size, server(size, reach) * (1.0 + 0.01 * random.gaussian()))
         })
         .collect();
-    let fit = fit_hill(&points, LevelCount::Chosen, Some(reach), &mut workspace).unwrap();
+    let fit = fit_stair(&points, Some(reach), &mut workspace).unwrap();
     assert_eq!(fit.levels().len(), 3);
     let second = &fit.levels()[1];
     assert!((second.latency.value / 16.0 - 1.0).abs() < 0.03, "{second:?}");
-    assert!((second.capacity.value / (2.4 * MIB) - 1.0).abs() < 0.1, "{second:?}");
+    assert!((second.half / (2.4 * MIB) - 1.0).abs() < 0.1, "{second:?}");
     let translation = fit.translation.unwrap();
     assert!((translation.cost.value / 7.0 - 1.0).abs() < 0.15, "{translation:?}");
     assert!((translation.reach / reach - 1.0).abs() < 1e-9);
     assert!(fit.median_residual < 0.01);
 
     // Without the term, the same points overstate the second level or need a level more.
-    let plain = fit_hill(&points, LevelCount::Chosen, None, &mut workspace).unwrap();
+    let plain = fit_stair(&points, None, &mut workspace).unwrap();
     assert!(plain.bic > fit.bic, "{} {}", plain.bic, fit.bic);
+}
+
+fn knee(pages: f64, step: f64) -> PageKnee {
+    PageKnee { pages, most: pages, step }
 }
 
 #[test]
@@ -55,16 +59,16 @@ fn the_page_curve_names_the_translation_step() {
             Point::new(size, 5.0 + steps)
         })
         .collect();
-    let mut fit = fit_hill(&points, LevelCount::Exactly(3), None, &mut workspace).unwrap();
+    let mut fit = fit_stair(&points, None, &mut workspace).unwrap();
     // The page curve: 96 entries, then the L1 at 768 pages, of which it holds a line each.
-    let knees = [PageKnee { pages: 96.0, step: 7.0 }, PageKnee { pages: 768.0, step: 9.0 }];
+    let knees = [knee(96.0, 7.0), knee(768.0, 9.0)];
     let rules = Classification::new(Bytes(4096));
     rules.classify(&mut fit, &knees);
     let causes: Vec<Cause> = fit.levels().iter().map(|level| level.cause).collect();
     assert_eq!(causes, [Cause::Cache, Cause::Translation, Cause::Cache]);
     assert_eq!(first_reach(&rules, &fit, &knees), Some(384.0 * KIB));
 
-    rules.classify(&mut fit, &[PageKnee { pages: 500.0, step: 20.0 }]);
+    rules.classify(&mut fit, &[knee(500.0, 20.0)]);
     assert_eq!(fit.levels()[2].cause, Cause::Mixed);
     rules.classify(&mut fit, &[]);
     assert!(fit.levels().iter().all(|level| level.cause == Cause::Cache));

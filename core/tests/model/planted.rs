@@ -1,6 +1,6 @@
 //! Planted levels are found again.
 
-use latency_core::model::{fit_classic, fit_classic_fixed, fit_hill, LevelCount, Point, Workspace};
+use latency_core::model::{fit_mixture, fit_reported, fit_stair, Point, Workspace};
 
 use crate::truth::{laptop, Pcg, Truth};
 
@@ -16,9 +16,9 @@ fn recovers(levels: usize, hill: bool, outliers: f64) {
         let truth = Truth::draw(&mut random, levels, hill);
         let points = truth.points(&mut random, 0.02, outliers);
         let fit = if hill {
-            fit_hill(&points, LevelCount::Chosen, None, &mut workspace)
+            fit_stair(&points, None, &mut workspace)
         } else {
-            fit_classic(&points, LevelCount::Chosen, &mut workspace)
+            fit_mixture(&points, &mut workspace)
         }
         .unwrap();
         residuals.push(fit.median_residual);
@@ -28,33 +28,35 @@ fn recovers(levels: usize, hill: bool, outliers: f64) {
     }
     println!("{levels} levels, Hill {hill}, outliers {outliers}: {} of {DRAWS} missed", failures.len());
     residuals.sort_by(f64::total_cmp);
-    assert!(*residuals.last().unwrap() < 0.02);
+    // Of the mixture, all: it is what the curves are made of. A stair has shapes at steps of a half.
+    let excepted = if hill { DRAWS as usize / 20 } else { 0 };
+    assert!(residuals[residuals.len() - 1 - excepted] < 0.02, "{residuals:?}");
     assert!(failures.len() as u64 * 20 <= DRAWS, "{failures:#?}");
 }
 
 #[test]
-fn planted_classic_levels_are_recovered() {
+fn planted_mixtures_are_recovered() {
     for levels in 2..=4 {
         recovers(levels, false, 0.0);
     }
 }
 
 #[test]
-fn planted_classic_levels_are_recovered_from_among_outliers() {
+fn planted_mixtures_are_recovered_from_among_outliers() {
     for levels in 2..=4 {
         recovers(levels, false, 0.03);
     }
 }
 
 #[test]
-fn planted_hill_levels_are_recovered() {
+fn planted_soft_steps_are_recovered() {
     for levels in 2..=4 {
         recovers(levels, true, 0.0);
     }
 }
 
 #[test]
-fn planted_hill_levels_are_recovered_from_among_outliers() {
+fn planted_soft_steps_are_recovered_from_among_outliers() {
     for levels in 2..=4 {
         recovers(levels, true, 0.03);
     }
@@ -73,22 +75,22 @@ fn the_laptop_comes_back_from_its_own_formula() {
                 Point::new(size, if rounding > 0.0 { (exact * rounding).round() / rounding } else { exact })
             })
             .collect();
-        let fit = fit_classic(&points, LevelCount::Chosen, &mut workspace).unwrap();
+        let fit = fit_mixture(&points, &mut workspace).unwrap();
         assert_eq!(fit.levels().len(), 3);
         for (level, (capacity, latency)) in
             fit.levels().iter().zip(truth.capacities.iter().zip(&truth.latencies))
         {
             assert!((level.capacity.value / capacity - 1.0).abs() < 0.005, "{level:?}");
             assert!((level.latency.value / latency - 1.0).abs() < 0.005, "{level:?}");
-            assert!(level.resolved && level.shape.is_none() && level.onset == level.capacity.value);
+            assert!(level.resolved && level.law.is_none());
         }
         assert!((fit.memory.value / 116.0 - 1.0).abs() < 0.005);
         assert!(fit.median_residual < 0.001 && fit.rms_residual < 0.002);
 
-        let fixed = fit_classic_fixed(&points, &truth.capacities, &mut workspace).unwrap();
+        let fixed = fit_reported(&points, &truth.capacities, &mut workspace).unwrap();
         for (level, latency) in fixed.levels().iter().zip(&truth.latencies) {
             assert!((level.latency.value / latency - 1.0).abs() < 0.001);
-            assert_eq!(level.capacity.error, 0.0);
+            assert_eq!(level.capacity.low, level.capacity.high);
         }
         for size in [1e3, 5e4, 1e6, 1e8] {
             assert!((fixed.evaluate(size) / truth.latency(size) - 1.0).abs() < 0.001);
@@ -111,7 +113,7 @@ fn points_that_scatter_count_for_less() {
             }
         })
         .collect();
-    let fit = fit_classic(&points, LevelCount::Exactly(3), &mut workspace).unwrap();
+    let fit = fit_mixture(&points, &mut workspace).unwrap();
     assert!(truth.misfit(&fit).is_none(), "{fit:?}");
     assert!((fit.memory.value / 116.0 - 1.0).abs() < 0.005, "{:?}", fit.memory);
 }
@@ -123,17 +125,17 @@ fn errors_cover_the_truth_as_often_as_they_say() {
     let mut random = Pcg::new(11);
     for _ in 0..4 * DRAWS {
         let points = laptop().points(&mut random, 0.02, 0.0);
-        let fit = fit_classic(&points, LevelCount::Exactly(3), &mut workspace).unwrap();
+        let fit = fit_mixture(&points, &mut workspace).unwrap();
         let truth = laptop();
         for (k, level) in fit.levels().iter().enumerate() {
             for (estimate, expected) in
                 [(level.capacity, truth.capacities[k]), (level.latency, truth.latencies[k])]
             {
                 total += 1;
-                covered += u32::from((estimate.value - expected).abs() <= 2.0 * estimate.error);
+                covered += u32::from((estimate.low..=estimate.high).contains(&expected));
             }
         }
     }
-    // Two standard errors hold 95 % of a Gaussian; the kinks of the classic curve cost a little.
+    // The kinks of the mixture cost a little of 95 %.
     assert!(f64::from(covered) > 0.85 * f64::from(total), "{covered} of {total}");
 }

@@ -55,7 +55,7 @@
 //! a clock nothing may be reported, with exit status 3.
 //!
 //! Of a `curve`: how many levels there are, each one's latency, to 3 %, and size, to 10 %, the memory's latency,
-//! and the entries and the cost of the first translation buffer. The size is `capacity_bytes` of `model.levels`:
+//! and the entries and the cost of the first translation buffer. The size is `size_bytes` of `model.levels`:
 //! not the onset nor the knee, which under random replacement lie at 1.03 and 1.39 of it. Of `order`: the random
 //! walk, which is the memory's latency, and those up and down, of which a prefetcher leaves two lines in 64. Of
 //! `pages`: the first buffer's entries and cost by the probe on 4 KiB pages, and the cost by the difference of

@@ -2,16 +2,17 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
 use latency_core::stats::Summary;
 
 use super::Report;
-use crate::options::Choice;
+use crate::options::{Choice, Pages};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::Digits;
 use crate::result::counters::Counters;
 use crate::result::words::{page_words, OrderName};
-use crate::result::{Counter, KernelClock, Measurement, Outcome, Series, Timer, WarmUp};
+use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Series, Timer, WarmUp};
 
 fields! {
     HEALTH "health" "Whether the tool measures what is known as what it is.";
@@ -75,48 +76,80 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Says in which pages the memory of every node is, and how that is known.
+/// What nodes whose memory is alike have in common.
+#[derive(Clone, Copy, PartialEq)]
+struct Alike {
+    asked: Pages,
+    obtained: Pages,
+    verified: bool,
+    complete: bool,
+}
+
+impl Alike {
+    fn of(point: &Point, measured: &Measurement) -> Alike {
+        let placed = &measured.placed;
+        Alike {
+            asked: point.pages,
+            obtained: placed.pages,
+            verified: placed.is_verified(point.target),
+            complete: placed.huge_share().is_none_or(|share| share >= 1.0),
+        }
+    }
+}
+
+/// Says in which pages the memory of every node is, and how that is known: nodes alike in one sentence.
 pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
-    for (index, outcome) in report.outcomes.iter().enumerate() {
-        let (point, Ok(measured)) = (&outcome.point, &outcome.result) else { continue };
-        let mut earlier = report.outcomes.iter().take(index).filter(|other| other.result.is_ok());
-        if earlier.any(|other| other.point.target == point.target && other.point.pages == point.pages) {
+    let measured = || {
+        let outcomes = report.outcomes.iter();
+        outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
+    };
+    for (index, (point, first)) in measured().enumerate() {
+        let alike = Alike::of(point, first);
+        let is_alike = |(point, other): &(&Point, &Measurement)| Alike::of(point, other) == alike;
+        if measured().take(index).any(|other| is_alike(&other)) {
             continue;
         }
-        let placed = &measured.placed;
-        // One working set, or a region that many share.
-        let alone = report.outcomes.iter().all(|other| other.point.size == point.size);
-        let size = if alone { point.size } else { placed.mapped };
-        let share = placed.huge_share().filter(|share| *share < 1.0);
-        let proof =
-            |out: &mut fmt::Formatter<'_>| match (placed.is_verified(point.target), placed.after.counts()) {
-                (true, Some(counts)) => write!(out, "all {} proven there, before and after", counts.total()),
-                _ => out.write_str("where they are is not proven"),
-            };
+        let members = || measured().filter(is_alike);
+        let nodes: NodeSet = members().map(|(point, _)| point.target.0).collect();
+        let (least, most) = members().fold((point.size, point.size), |(least, most), (point, _)| {
+            (least.min(point.size), most.max(point.size))
+        });
+        let pages: u64 = nodes
+            .iter()
+            .filter_map(|node| {
+                let on = members().filter(|(point, _)| point.target.0 == node);
+                on.filter_map(|(_, measured)| Some(measured.placed.after.counts()?.total())).max()
+            })
+            .sum();
         document.sentence(
             Role::Method("Memory"),
             format_args!(
-                "{size} on node {} in {}{}{}; {}",
-                point.target,
-                page_words(placed.pages),
-                optional(share, |share, out| write!(out, " ({:.0} %)", Decimal(share * 100.0))),
-                if placed.pages_are_verified() { "" } else { " (not proven)" },
-                fmt::from_fn(proof)
+                "{}{most} on node{} {nodes} in {}{}{}; {}",
+                optional(Some(least).filter(|least| *least < most), |least, out| write!(out, "{least} to ")),
+                if nodes.len() == 1 { "" } else { "s" },
+                page_words(alike.obtained),
+                optional(first.placed.huge_share().filter(|_| !alike.complete), |share, out| {
+                    write!(out, " ({:.0} %)", Decimal(share * 100.0))
+                }),
+                if first.placed.pages_are_verified() { "" } else { " (not proven)" },
+                fmt::from_fn(|out| match alike.verified {
+                    true => write!(out, "all {pages} proven there, before and after"),
+                    false => out.write_str("where they are is not proven"),
+                })
             ),
         );
-        let WarmUp { hops, cold_ns, .. } = measured.warm_up;
+        let WarmUp { hops, cold_ns, .. } = first.warm_up;
         document.sentence(
             Role::Detail("Placement"),
             format_args!(
-                "node {}: pages asked for: {}; placed by {}; proven by {}; chain {:016x}, {} loads a trial, {} rounds; \
+                "pages asked for: {}; placed by {}; proven by {}; first chain {:016x}, {} loads a trial, {} rounds; \
                  {hops} loads of warm-up{}",
-                point.target,
-                point.pages.word(),
-                placed.means.name(),
-                placed.after.source(),
-                measured.fingerprint,
-                measured.hops,
-                measured.rounds,
+                alike.asked.word(),
+                first.placed.means.name(),
+                first.placed.after.source(),
+                first.fingerprint,
+                first.hops,
+                first.rounds,
                 optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
             ),
         );

@@ -66,12 +66,25 @@ impl Display for Reasons<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// More are in the warnings.
         const MOST: usize = 4;
+        let alike =
+            |warning: &Warning| reasons(self.0).filter(|other| other.code() == warning.code()).count();
+        // One of each kind, with how many there are.
+        let kinds = || {
+            reasons(self.0).enumerate().filter_map(|(index, warning)| {
+                let mut earlier = reasons(self.0).take(index);
+                earlier.all(|other| other.code() != warning.code()).then_some(warning)
+            })
+        };
         let mut before = ": ";
-        for warning in reasons(self.0).take(MOST) {
+        for warning in kinds().take(MOST) {
             write!(out, "{before}{}", warning.reason())?;
+            match alike(warning) {
+                1 => {}
+                count => write!(out, " (and {} more such)", count - 1)?,
+            }
             before = "; ";
         }
-        match reasons(self.0).count().saturating_sub(MOST) {
+        match kinds().count().saturating_sub(MOST) {
             0 => Ok(()),
             more => write!(out, "; and {more} more"),
         }

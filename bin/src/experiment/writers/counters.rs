@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 
 use super::json::value::{optional, Json, DECIMALS};
-use super::{plan, Report};
+use super::Report;
 use crate::options::Choice;
 use crate::result::counters::{Counters, Software, NAMES};
 use crate::result::words::OrderName;
@@ -35,7 +35,7 @@ pub fn text(out: &mut dyn Write, report: &Report<'_, '_>) -> fmt::Result {
         // Points of one size differ in these.
         let pages = measured.placed.pages.word();
         write!(out, ", {} order, {} kernel, pages {pages}", OrderName(point.order), point.kernel.name)?;
-        plan::lanes_of(out, &point.walk)?;
+        write!(out, "{}", point.walk)?;
         out.write_str(": per hop")?;
         let mut separator = " ";
         for (count, word) in counters.per_hop.iter().zip(WORDS) {

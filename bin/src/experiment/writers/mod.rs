@@ -2,13 +2,11 @@
 
 pub mod counters;
 pub mod csv;
-pub mod curve;
 pub mod facts;
 pub mod health;
 pub mod json;
 pub mod order;
 pub mod pages;
-pub mod plan;
 pub mod variants;
 
 pub use crate::experiment::facts::Report;

@@ -23,12 +23,7 @@ impl Table {
             let reported = |key: &str| levels.get(index)?[key].as_f64();
             let ticks = reported("ns").map(|nanoseconds| nanoseconds * gigahertz);
             self.figure(&format!("{name}, ticks"), level.ticks as f64, ticks, tolerance);
-            self.figure(
-                &format!("{name}, bytes"),
-                level.size as f64,
-                reported("capacity_bytes"),
-                SIZE_TOLERANCE,
-            );
+            self.figure(&format!("{name}, bytes"), level.size as f64, reported("size_bytes"), SIZE_TOLERANCE);
         }
         let memory = document["model"]["memory"]["ns"].as_f64().map(|nanoseconds| nanoseconds * gigahertz);
         self.figure("memory, ticks", model.memory_ticks() as f64, memory, tolerance);

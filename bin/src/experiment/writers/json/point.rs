@@ -11,14 +11,7 @@ use crate::options::Choice;
 use crate::result::evidence::Evidence;
 use crate::result::{Measurement, Outcome, Placed, Point, Timer};
 
-/// Writes the object of a point.
-pub(super) fn object(json: &mut Json<'_>, clock: &Timer, outcome: &Outcome<'_>) -> fmt::Result {
-    json.begin_object()?;
-    members(json, clock, outcome)?;
-    json.end_object()
-}
-
-/// The members of that object, for those who have more to say.
+/// Writes the members of a point.
 pub(in crate::experiment::writers) fn members(
     json: &mut Json<'_>,
     clock: &Timer,

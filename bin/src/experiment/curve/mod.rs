@@ -1,0 +1,279 @@
+//! Latency against working set: the levels of the memory hierarchy, as a program meets them.
+//!
+//! Three passes: a coarse grid, refined where neighbouring points differ; the edge of
+//! the first-level cache; then rounds over all points until they are precise.
+
+pub mod levels;
+pub mod model;
+pub mod view;
+
+use latency_core::model::edge::EdgeSearch;
+use latency_core::model::refine::Refinement;
+use latency_core::model::MAX_POINTS;
+use latency_core::sort::sort_by;
+use latency_core::units::{Bytes, PageSize};
+
+use self::view::View;
+use super::facts::{self, method, point, trust, Report};
+use super::interface::Experiment;
+use crate::analysis::claims::Claims;
+use crate::analysis::curve::Analysis;
+use crate::analysis::pages::translates_small_pages;
+use crate::engine::clock::Timer;
+use crate::engine::schedule::rotation::{Limits, Rotation};
+use crate::engine::session::{Findings, Plan, Session};
+use crate::error::{Failure, PlacementError};
+use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
+use crate::plan::{self, duration, Scope};
+use crate::report::document::{Document, Part, Role};
+use crate::result::sample::Sample;
+use crate::result::{Extra, Point};
+use crate::sys::table::Table;
+use crate::warning::Warning;
+
+/// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
+const COARSE_ROUNDS: usize = 3;
+/// The whole takes about so long, unless a time limit for each point is given.
+const RUN_NS: f64 = 18e9;
+/// No first-level cache is larger: what does not get slower before has none that shows.
+const MOST: Bytes = Bytes(512 << 10);
+/// A plateau's latencies differ by less; a larger level's is slower by more.
+const FLAT: f64 = 1.03;
+const SLOWER: f64 = 1.15;
+/// From half of the largest first-level cache to that size.
+const OCTAVES: usize = 4;
+/// Sizes to an octave below the smallest that was planned.
+const STEPS: u32 = 4;
+/// Placements of one size in the search for the first level's edge.
+const EDGE_VISITS: u64 = 5;
+
+/// Latency against working set.
+pub const CURVE: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "curve",
+        summary: "latency against working set, and the levels that it shows",
+        details: "A table and a plot of the latency at working sets from half of the L1 to several times the \
+                  last-level cache; then the size and latency of each level, as fitted models see them and as \
+                  the system reports them. Points are spread over several places in memory, because the \
+                  physical pages behind a buffer decide what a cache can hold of it.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(
+            &[
+                FlagId::MinSize,
+                FlagId::MaxSize,
+                FlagId::PointsPerOctave,
+                FlagId::Order,
+                FlagId::Stride,
+                FlagId::Kernel,
+                FlagId::Seed,
+                FlagId::Reciprocal,
+            ],
+        )),
+        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        operands: Operands::NONE,
+    },
+    plan,
+    takes: |options, machine, points| {
+        duration::rotation(options, machine, points, RUN_NS / points.len().max(1) as f64)
+    },
+    measure,
+    writers: &[],
+    present: Some(present),
+    columns: &[],
+};
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    let Session { options, machine, .. } = *session;
+    let scope = Scope::resolve(options, machine, session.warnings)?;
+    let mut count = 0;
+    let mut first = None;
+    plan::curve::points(options, machine, &scope, session.warnings, |point| {
+        first = first.or(Some(point));
+        count += 1;
+    })?;
+    let first = first.ok_or(PlacementError::NothingToMeasure)?;
+    let mut points = Table::filled(count, first)?;
+    let mut slots = points.iter_mut();
+    // What there was to warn of has been said.
+    plan::curve::points(options, machine, &scope, session.warnings, |point| {
+        if let Some(slot) = slots.next() {
+            *slot = point;
+        }
+    })?;
+    Ok(points)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+) -> Result<Findings<'a>, Failure<'a>> {
+    let options = session.options;
+    let (Some(first), Some(largest)) = (points.first(), points.iter().map(|point| point.size).max()) else {
+        return Err(PlacementError::NothingToMeasure.into());
+    };
+    let region = plan::curve::region(largest, session.machine, first.target, first.pages);
+    let capacity = points.len() + OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
+    let limits = Limits { point_ns: options.point_limit_ns(), run_ns: options.run_limit_ns(RUN_NS) };
+    let mut rotation = Rotation::new(session, timer, first, region, capacity, limits)?;
+    for point in points {
+        rotation.add(*point);
+    }
+    let mut extra = Extra::default();
+    let interrupted = match prepare(session, &mut rotation, first, &mut extra) {
+        Ok(()) => rotation.measure(session)?,
+        Err(Failure::Interrupted) => true,
+        Err(error) => return Err(error),
+    };
+    let mut findings = rotation.finish(session, interrupted)?;
+    sort_by(&mut findings.outcomes, |one, other| {
+        (one.point.stride, one.point.size).cmp(&(other.point.stride, other.point.size))
+    });
+    findings.extra = extra;
+    warn_of_pages(session, &findings);
+    Ok(findings)
+}
+
+/// Says where huge pages were mapped that the translation buffers treat as small ones.
+fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
+    let obtained =
+        findings.outcomes.iter().find_map(|outcome| Some(outcome.result.as_ref().ok()?.placed.pages));
+    let huge = matches!(obtained, Some(Pages::Thp | Pages::Huge2m | Pages::Huge1g));
+    if huge && translates_small_pages(findings.outcomes.iter().filter_map(Sample::of)) {
+        let page = if obtained == Some(Pages::Huge1g) { PageSize::Huge1G } else { PageSize::Huge2M };
+        session.warnings.push(Warning::HugePagesWithoutEffect { page });
+    }
+}
+
+/// The passes before the long one: which sizes there are to be, and where the first level ends.
+fn prepare(
+    session: &mut Session<'_, '_>,
+    rotation: &mut Rotation<'_>,
+    like: &Point,
+    extra: &mut Extra,
+) -> Result<(), Failure<'static>> {
+    rotation.reach(session, COARSE_ROUNDS)?;
+    if session.options.min_size.is_none() {
+        descend(session, rotation, like)?;
+    }
+    if session.options.points_per_octave.is_none() {
+        refine(session, rotation, like)?;
+    }
+    let l1 = first_level(rotation, like).unwrap_or(plan::curve::first_level_cache(session.machine));
+    let dense = session.options.order == Order::Random && like.stride == Bytes(64);
+    if dense && session.options.min_size.is_none() && session.options.warmup_iters.is_none() {
+        let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
+        while let Some(size) = search.next_size() {
+            session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
+            let (nanoseconds, cycles) = rotation.probe(session, &Point { size, ..*like }, EDGE_VISITS)?;
+            search.record(if cycles.is_finite() { cycles } else { nanoseconds });
+        }
+        extra.edge = Some(search.edge());
+    }
+    Ok(())
+}
+
+/// Goes on to smaller sizes until the latency of the smallest is that of a whole octave: what is reported of the
+/// first level may be wrong, or an emulator's invention.
+fn descend(
+    session: &mut Session<'_, '_>,
+    rotation: &mut Rotation<'_>,
+    like: &Point,
+) -> Result<(), Failure<'static>> {
+    let granule = plan::curve::granule(session.options);
+    let mut least = like.size;
+    for _ in 0..OCTAVES {
+        if least.0 / 2 < plan::curve::SMALLEST.0.max(granule.0 * 2) {
+            break;
+        }
+        let within = |size: Bytes| (least..=least.times(2)).contains(&size);
+        let dense = rotation.so_far().filter(|(point, _)| point.stride == like.stride && within(point.size));
+        let (low, high) = dense.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
+            (low.min(latency), high.max(latency))
+        });
+        if high <= low * FLAT {
+            break;
+        }
+        for size in plan::curve::grid(Bytes(least.0 / 2), least, STEPS) {
+            let size = Bytes(size.0 / granule.0 * granule.0);
+            if size < least && !rotation.add(Point { size, ..*like }) {
+                return Ok(());
+            }
+        }
+        least = Bytes(least.0 / 2);
+        rotation.reach(session, COARSE_ROUNDS)?;
+    }
+    Ok(())
+}
+
+/// The largest size that takes no longer than the smallest.
+fn first_level(rotation: &mut Rotation<'_>, like: &Point) -> Option<Bytes> {
+    let dense = |(point, _): &(&Point, f64)| point.stride == like.stride;
+    let smallest = rotation.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
+    let held = rotation.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
+    held.map(|(point, _)| point.size).max().filter(|size| *size <= MOST)
+}
+
+/// Adds sizes where the latency changes most between neighbours.
+fn refine(
+    session: &mut Session<'_, '_>,
+    rotation: &mut Rotation<'_>,
+    like: &Point,
+) -> Result<(), Failure<'static>> {
+    let mut curve = Table::filled(rotation.capacity(), (Bytes(0), 0.0))?;
+    let rules = Refinement {
+        granule: plan::curve::granule(session.options),
+        budget: usize::MAX,
+        ..Refinement::default()
+    };
+    for _ in 0..plan::curve::REFINEMENTS {
+        let mut count = 0;
+        let dense = rotation.so_far().filter(|(point, _)| point.stride == like.stride);
+        for (slot, (point, latency)) in curve.iter_mut().zip(dense) {
+            *slot = (point.size, latency);
+            count += 1;
+        }
+        let known = curve.get_mut(..count).unwrap_or_default();
+        sort_by(known, |(one, _), (other, _)| one.cmp(other));
+        let Some(size) = rules.next(known) else { break };
+        if !rotation.add(Point { size, ..*like }) {
+            break;
+        }
+        rotation.reach(session, COARSE_ROUNDS)?;
+    }
+    Ok(())
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let samples = || report.outcomes.iter().filter_map(Sample::of);
+    let analysis = Analysis::new(samples(), Claims::of(report.machine), report.extra.edge);
+    let mut fitted = [Sample::EMPTY; MAX_POINTS];
+    let mut count = 0;
+    for (slot, sample) in fitted.iter_mut().zip(samples().filter(|sample| analysis.is_fitted(sample))) {
+        *slot = sample;
+        count += 1;
+    }
+    let subtitle = point::subtitle(report.outcomes.first());
+    let view = View {
+        subtitle: subtitle.as_str(),
+        samples: fitted.get(..count).unwrap_or_default(),
+        analysis: &analysis,
+        reciprocal: report.options.reciprocal,
+    };
+    view.answer(document);
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every size was measured to the end."),
+        );
+    }
+    trust::line(document, report.warnings);
+    levels::remarks(document, &analysis);
+    levels::table(document, &analysis);
+    view.picture(document);
+    view.rows(document);
+    method::paragraphs(document, report);
+    levels::models(document, &analysis);
+    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    model::model(document, &analysis);
+    facts::circumstances(document, report);
+}

@@ -1,0 +1,138 @@
+//! A curve as `curve` and `fit` describe it: the answer, the levels, the picture and the points.
+
+use core::fmt::{self, Write};
+
+use latency_core::model::{MAX_LEVELS, MAX_POINTS};
+use latency_core::text::Text;
+use latency_core::units::Bytes;
+
+use super::levels;
+use crate::analysis::curve::Analysis;
+use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
+use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::report::figures::Digits;
+use crate::result::sample::Sample;
+
+/// A curve, measured here or read from a file.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'v> {
+    /// The conditions.
+    pub subtitle: &'v str,
+    /// The points that were fitted, by ascending size.
+    pub samples: &'v [Sample],
+    /// What was concluded of them.
+    pub analysis: &'v Analysis,
+    /// Accesses per second are drawn, and not latencies.
+    pub reciprocal: bool,
+}
+
+impl View<'_> {
+    /// Says in one sentence which levels there are.
+    pub fn answer(&self, document: &mut dyn Document) {
+        let analysis = self.analysis;
+        let fit = match &analysis.stair {
+            Ok(fit) => fit,
+            Err(error) => return document.sentence(Role::Answer, format_args!("No levels: {error}.")),
+        };
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "{}{} {} ns.",
+                fmt::from_fn(|out| {
+                    for cache in analysis.caches() {
+                        let latency = analysis.nanoseconds(cache.latency.value);
+                        write!(
+                            out,
+                            "L{} {} {} ns, ",
+                            cache.number,
+                            levels::size(cache.size.value),
+                            Digits(latency)
+                        )?;
+                    }
+                    Ok(())
+                }),
+                levels::beyond(analysis),
+                Digits(analysis.nanoseconds(fit.memory.value))
+            ),
+        );
+        if analysis.caches().is_empty() {
+            document.sentence(Role::Finding, format_args!("The curve is flat: it shows no cache."));
+        }
+    }
+
+    /// Draws the curve: points with their intervals, the fitted stair, and a mark for each level.
+    pub fn picture(&self, document: &mut dyn Document) {
+        let value = |nanoseconds: f64| if self.reciprocal { 1e9 / nanoseconds } else { nanoseconds };
+        let mut points = [Point::new(f64::NAN, f64::NAN); MAX_POINTS];
+        let mut count = 0;
+        for (slot, sample) in points.iter_mut().zip(self.samples) {
+            let (x, y) = (sample.size.0 as f64, value(sample.nanoseconds));
+            *slot = match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
+                Some((one, other)) => Point::with_band(x, y, one.min(other), one.max(other)),
+                None => Point::new(x, y),
+            };
+            count += 1;
+        }
+        let points = points.get(..count).unwrap_or_default();
+        let analysis = self.analysis;
+        let fit = analysis.stair.as_ref().ok();
+        let model = |size: f64| fit.map_or(f64::NAN, |fit| value(analysis.nanoseconds(fit.evaluate(size))));
+        let series = [
+            Series { name: "measured", data: Data::Points(points) },
+            Series { name: "model", data: Data::Curve(&model) },
+        ];
+        let series = if fit.is_some() { &series[..] } else { series.get(..1).unwrap_or_default() };
+
+        let mut labels = [Text::<48>::EMPTY; MAX_LEVELS];
+        let mut places = [0.0; MAX_LEVELS];
+        let mut count = 0;
+        for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
+            *place = cache.size.value;
+            let latency = Digits(analysis.nanoseconds(cache.latency.value));
+            // A text takes a part whole or not at all.
+            let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));
+            count += 1;
+        }
+        let mut marks = [Mark { x: 0.0, label: "" }; MAX_LEVELS];
+        for ((mark, place), label) in marks.iter_mut().zip(places).zip(&labels) {
+            *mark = Mark { x: place, label: label.as_str() };
+        }
+        let y_axis = match self.reciprocal {
+            true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
+            false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        };
+        document.picture(Picture::Chart(&Chart {
+            title: "Latency against working set",
+            subtitle: self.subtitle,
+            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis,
+            series,
+            marks: marks.get(..count).unwrap_or_default(),
+        }));
+    }
+
+    /// Every size, for readers who want all of them.
+    pub fn rows(&self, document: &mut dyn Document) {
+        const HEADINGS: [&str; 4] = ["working set", "ns", "core cycles", "95 % within run, ns"];
+        document.table(&Table {
+            caption: "",
+            level: Level::Verbose,
+            words: 1,
+            columns: HEADINGS.len(),
+            rows: self.samples.len(),
+            heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+            cell: &|out, row, column| {
+                let Some(sample) = self.samples.get(row) else { return Ok(()) };
+                match (column, sample.interval) {
+                    (0, _) => write!(out, "{}", sample.size),
+                    (1, _) => write!(out, "{}", Digits(sample.nanoseconds)),
+                    (2, _) => write!(out, "{}", Digits(sample.core_cycles.unwrap_or(f64::NAN))),
+                    (_, Some(interval)) => {
+                        write!(out, "{} to {}", Digits(interval.low), Digits(interval.high))
+                    }
+                    (_, None) => out.write_str("too few rounds"),
+                }
+            },
+        });
+    }
+}

@@ -1,0 +1,40 @@
+//! From a description to text in the format that was asked for.
+
+use core::fmt::{self, Write};
+
+use super::facts::point;
+use crate::options::{Choice, Options};
+use crate::report::document::{Describe, Field, Level, Style};
+use crate::report::terminal::Terminal;
+use crate::report::FORMATS;
+
+/// Columns of tabular formats, group by group.
+pub type Columns = [&'static [&'static Field]; 3];
+
+/// Returns the columns of an experiment: those of every point, its `own`, and those of counters where they were asked for.
+#[must_use]
+pub fn columns(options: &Options<'_>, own: &'static [&'static Field]) -> Columns {
+    let counted: &[_] = if options.counters { &point::COUNTED_COLUMNS } else { &[] };
+    [&point::COLUMNS, own, counted]
+}
+
+/// Writes a description in the format that was asked for.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(
+    out: &mut dyn Write,
+    options: &Options<'_>,
+    terminal: Terminal,
+    columns: Columns,
+    describe: Describe<'_>,
+) -> fmt::Result {
+    let level = match (options.quiet, options.verbose) {
+        (true, _) => Level::Quiet,
+        (false, true) => Level::Verbose,
+        (false, false) => Level::Normal,
+    };
+    let format = FORMATS.iter().find(|format| format.name == options.format.word());
+    format.map_or(Ok(()), |format| (format.write)(out, &Style { terminal, level, columns }, describe))
+}

@@ -1,0 +1,521 @@
+//! Findings of an imaginary run, and the way from command line to text: the one file of the golden
+//! tests that names types of the library.
+//!
+//! Machines are the fixtures in tests/fixtures, plans are the program's own; clock, health and outcomes
+//! are made up here from the formulas of `numbers`.
+
+use std::boxed::Box;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use latency_core::arch::Stamp;
+use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::histogram::fold::Period;
+use latency_core::kernel::lanes::Filler;
+use latency_core::model::edge::{Edge, EdgeError};
+use latency_core::stats::{self, Summary};
+use latency_core::text::Text;
+use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
+
+use super::numbers::{self, Beside, Load, Way, CORE_GIGAHERTZ, ROUNDS};
+use super::{Scene, Trouble};
+use crate::engine::progress::Progress;
+use crate::engine::session::Session;
+use crate::error::PlacementError;
+use crate::experiment::facts::Report;
+use crate::experiment::{dry_run, output};
+use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use crate::machine::detect as survey;
+use crate::machine::processor::{Platform, Processor};
+use crate::machine::Machine;
+use crate::options::{self, Options, Pages, When};
+use crate::report::terminal::Terminal;
+use crate::result::counters::{Counters, Software};
+use crate::result::distribution::{Distribution, Interruptions};
+use crate::result::evidence::{Evidence, PageCounts};
+use crate::result::{
+    Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
+    Point, Reach, Series, Strided, Timer, Walk, WarmUp,
+};
+use crate::sys::arguments::Arguments;
+use crate::warning::{Clipped, NoCounters, Warning, Warnings};
+
+/// The frequency of the time-stamp counter.
+const TSC: Hertz = Hertz(2_100_000_000);
+
+/// What the program writes to its output in a scene.
+pub fn written(scene: &Scene) -> String {
+    let line: &'static str = Box::leak(scene.line.clone().into_boxed_str());
+    let packed: &'static [u8] = Box::leak(format!("{line}\0").replace(' ', "\0").into_bytes().into());
+    let arguments = Arguments::packed(packed);
+    let options: &'static Options<'static> =
+        Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS).unwrap()));
+    let mut out = String::new();
+    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    if options.help {
+        match options.experiment.named {
+            true => options::write_experiment_help(&mut out, options.experiment.descriptor),
+            false => options::write_help(&mut out, &DESCRIPTORS),
+        }
+        .unwrap();
+    } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+        let command = COMMANDS[command];
+        let found = (command.run)(options, &mut |describe| {
+            output::write(&mut out, options, terminal, [command.columns, &[], &[]], describe).unwrap();
+        });
+        match found {
+            Ok(None) => {}
+            Ok(Some(failure)) | Err(failure) => {
+                out += &format!("standard error: ERROR: {failure} (exit {})\n", failure.exit_code());
+            }
+        }
+    } else {
+        report(&mut out, scene, options, arguments, terminal);
+    }
+    out
+}
+
+/// Plans, makes up what is measured, and writes it.
+fn report(
+    out: &mut String,
+    scene: &Scene,
+    options: &'static Options<'static>,
+    arguments: Arguments,
+    terminal: Terminal,
+) {
+    let experiment = EXPERIMENTS[options.experiment.index];
+    let machine: &'static Machine = Box::leak(machine(scene));
+    let mut warnings = Warnings::new();
+    survey::warn(machine, &mut warnings);
+    let mut progress = Progress::new(When::Never);
+    let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
+    let points = (experiment.plan)(&mut session).unwrap();
+    if options.dry_run {
+        let takes = (experiment.takes)(options, machine, &points);
+        output::write(out, options, terminal, output::columns(options, &[]), &mut |document| {
+            dry_run::present(document, experiment.descriptor.name, &points, takes);
+        })
+        .unwrap();
+        return;
+    }
+    let run = Run { scene, options, machine };
+    let timer = run.timer();
+    let outcomes: Vec<Outcome<'_>> =
+        points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
+    let distributions: Vec<Distribution> = match experiment.descriptor.name {
+        "distribution" => outcomes.iter().map(distribution).collect(),
+        _ => Vec::new(),
+    };
+    let partial = run.has(Trouble::Interrupted);
+    if partial {
+        let finished = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count() as u32;
+        warnings.push(Warning::Partial { finished, planned: outcomes.len() as u32 });
+    }
+    run.warn(&mut warnings);
+    let report = Report {
+        options,
+        machine,
+        clock: &timer,
+        health: &run.health(),
+        warnings: &warnings,
+        outcomes: &outcomes,
+        distributions: &distributions,
+        extra: &run.extra(experiment.descriptor.name),
+        arguments,
+        terminal,
+        partial,
+        started: 1_795_310_400,
+        seconds: 12.5,
+    };
+    if let Some(present) = experiment.present {
+        let columns = output::columns(options, experiment.columns);
+        output::write(out, options, terminal, columns, &mut |document| present(document, &report)).unwrap();
+        return;
+    }
+    let (_, writer) = experiment.writers.iter().find(|(format, _)| *format == options.format).unwrap();
+    writer(out, &report).unwrap();
+}
+
+/// The machine of a fixture, on a processor that is always the same.
+fn machine(scene: &Scene) -> Box<Machine> {
+    let mut machine = crate::experiment::tests::machine(scene.machine, None);
+    let virtual_machine = scene.troubles.contains(&Trouble::Virtual);
+    machine.processor = Processor {
+        vendor: Text::from_bytes(b"GenuineIntel"),
+        brand: Text::from_bytes(b"Imaginary Xeon 8000 @ 2.10GHz"),
+        signature: (6, 143, 8),
+        platform: if virtual_machine { Platform::Virtual } else { Platform::Hardware },
+        hypervisor: Text::from_bytes(if virtual_machine { b"KVM" } else { b"" }),
+        invariant_counter: true,
+        declared_counter: Some(TSC),
+        fence_promised: true,
+        data_dependent_prefetcher: false,
+        caches: [None; 4],
+    };
+    machine
+}
+
+struct Run<'s> {
+    scene: &'s Scene,
+    options: &'static Options<'static>,
+    machine: &'static Machine,
+}
+
+impl Run<'_> {
+    fn has(&self, trouble: Trouble) -> bool {
+        self.scene.troubles.contains(&trouble)
+    }
+
+    fn timer(&self) -> Timer {
+        if self.has(Trouble::KernelClock) {
+            return Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 48 });
+        }
+        Timer::Counter(Counter {
+            stamp: Stamp::detect().unwrap(),
+            frequency: TSC,
+            spread_ppm: 3.4,
+            invariant: true,
+            declared: Some(TSC),
+            step: Ticks(2),
+            overhead: Ticks(38),
+            fence_ratio: 7.9,
+        })
+    }
+
+    fn health(&self) -> Health {
+        let clocked = !self.has(Trouble::KernelClock);
+        let audited = !self.has(Trouble::Interrupted) && !self.options.quiet;
+        let ratio = |ratio, seed| summary(numbers::rounds(ratio, 0.006, seed));
+        Health {
+            l1_cycles: clocked.then_some(4.003),
+            multiply_ratio: clocked.then_some(3.001),
+            audit: audited.then(|| Audit {
+                span: Bytes::MIB.times(64),
+                random: ratio(1.004, 901),
+                local: ratio(0.962, 902),
+            }),
+        }
+    }
+
+    fn extra(&self, experiment: &str) -> Extra {
+        let clocked = !self.has(Trouble::KernelClock);
+        let mut extra = Extra::default();
+        match experiment {
+            "curve" if self.has(Trouble::Virtual) => extra.edge = Some(Err(EdgeError::NoRamp)),
+            "curve" => {
+                extra.edge = Some(Ok(Edge {
+                    capacity: Bytes(32 << 10),
+                    ways: Some(8),
+                    ramp_start: 32_790.0,
+                    ramp_ways: 8.07,
+                    hit: 4.0,
+                    miss: 14.0,
+                }));
+            }
+            "window" if !self.has(Trouble::Interrupted) => {
+                extra.reach = Filler::ALL.map(|filler| {
+                    let window = window(filler);
+                    let always = self.has(Trouble::Virtual) && filler == Filler::Nop;
+                    let alone = (!always).then_some(window + 4);
+                    Some(Reach { filler, overlaps: window - 3, alone })
+                });
+            }
+            "order" => {
+                let nanoseconds = 2.31;
+                let core_cycles = Some(nanoseconds * CORE_GIGAHERTZ);
+                let strided = clocked.then_some(Strided { nanoseconds, core_cycles, rounds: 6 });
+                extra.orders = Some(Orders { strided });
+            }
+            _ => {}
+        }
+        extra
+    }
+
+    /// Warnings that are no point's.
+    fn warn(&self, warnings: &mut Warnings) {
+        if self.options.counters && self.has(Trouble::NoCounters) {
+            warnings.push(Warning::CountersUnavailable { why: NoCounters::Paranoid });
+        }
+        if self.has(Trouble::KernelClock) {
+            warnings.push(Warning::NoTsc { why: "the kernel forbids it (PR_SET_TSC)" });
+        }
+        if self.has(Trouble::ManyWarnings) {
+            let (least, most) = (Hertz(2_900_000_000), Hertz(3_700_000_000));
+            let (from, to) = (Bytes::MIB.times(256), Bytes::MIB.times(50));
+            for warning in [
+                Warning::SizeClipped { from, to, why: Clipped::ControlGroup },
+                Warning::PagesFellBack { found: PageSize::Small },
+                Warning::CoreClockUnstable { least, most },
+                Warning::NeighboursFetched { ratio: 0.93 },
+                Warning::LooksCached { size: to, cold: Picoseconds(101_000), warm: Picoseconds(31_000) },
+            ] {
+                warnings.push(warning);
+            }
+        }
+    }
+
+    fn outcome(&self, index: usize, point: Point, warnings: &mut Warnings) -> Outcome<'static> {
+        let measured = self.excluded(index, &point).map_or_else(|| Ok(self.measured(index, &point)), Err);
+        if let Ok(measured) = &measured {
+            let (from, to, size) = (point.initiator, point.target, point.size);
+            let found = measured.series.half_width();
+            let share = measured.series.disturbed_share();
+            if !measured.precise {
+                warnings.push(Warning::PrecisionNotReached {
+                    from,
+                    to,
+                    size,
+                    found,
+                    wanted: self.options.precision,
+                });
+            }
+            if share > 0.1 {
+                warnings.push(Warning::Disturbed { from, to, size, share });
+            }
+            if let Some(pages) = measured.placed.moved(point.target) {
+                warnings.push(Warning::PagesMoved { node: to, pages });
+            }
+            if self.has(Trouble::Unverified) {
+                warnings.push(Warning::PlacementUnverified { node: to, why: "/proc is not mounted" });
+            }
+        }
+        Outcome { point, result: measured }
+    }
+
+    /// Why a point has no number, if it has none.
+    fn excluded(&self, index: usize, point: &Point) -> Option<Exclusion<'static>> {
+        let node = self.machine.topology.node(point.target)?;
+        let pool = match point.pages {
+            Pages::Huge2m => Some(PageSize::Huge2M),
+            Pages::Huge1g => Some(PageSize::Huge1G),
+            _ => None,
+        };
+        if let Some(page) = pool {
+            let wanted = point.size.0.div_ceil(page.bytes().0);
+            let (free, total) = node.page_pool(page).map_or((0, 0), |pool| (pool.free, pool.total));
+            if free < wanted {
+                let error = PlacementError::PoolTooSmall { page, node: point.target, wanted, free, total };
+                return Some(Exclusion::Placement(error));
+            }
+        }
+        if self.has(Trouble::Interrupted) && numbers::scrambled(index as u64).is_multiple_of(3) {
+            return Some(Exclusion::Interrupted);
+        }
+        if !self.has(Trouble::Excluded) {
+            return None;
+        }
+        let (node, wanted) = (point.target, point.size);
+        match index % 7 {
+            2 => Some(PlacementError::NotEnoughMemory { node, wanted, free: Bytes(wanted.0 / 3) }),
+            3 => Some(PlacementError::WrongNode { node, elsewhere: 17, pages: 131_072 }),
+            _ => None,
+        }
+        .map(Exclusion::Placement)
+    }
+
+    fn measured(&self, index: usize, point: &Point) -> Measurement {
+        let pages = self.obtained(point);
+        let load = self.load(point, pages);
+        let value = match beside(&point.walk) {
+            Some(beside) => numbers::throughput(&load, &beside),
+            None => numbers::latency(&load),
+        };
+        let seed = index as u64 + 1000 * u64::from(point.initiator.0);
+        let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;
+        let spread = if imprecise { 0.12 } else { 0.006 };
+        let nanoseconds = summary(numbers::rounds(value, spread, seed));
+        let clocked = !self.has(Trouble::KernelClock);
+        let cycles = summary(numbers::rounds(value * CORE_GIGAHERTZ, spread * 0.7, seed + 77));
+        let clock = summary(numbers::rounds(CORE_GIGAHERTZ, 0.001, seed + 99));
+        let disturbed = if self.has(Trouble::Disturbed) && index % 4 == 2 { 412 } else { seed % 5 };
+        let mapped = Bytes(point.size.0.div_ceil(2 << 20) * (2 << 20));
+        let nodes = point.size.0 / point.stride.0.max(1);
+        let counters = (self.options.counters && !self.has(Trouble::NoCounters)).then(|| Counters {
+            per_hop: [
+                Some(cycles.median * 1.002),
+                Some(1.031),
+                Some(if value > 2.0 { 0.998 } else { 0.004 }),
+                Some(if value > 40.0 { 0.871 } else { 0.0 }),
+                Some(if pages == Pages::Small4k { 0.742 } else { 0.013 }),
+                (index % 3 != 1).then_some(if pages == Pages::Small4k { 21.6 } else { 0.24 }),
+            ],
+            running: if index % 4 == 3 { 0.664 } else { 1.0 },
+        });
+        Measurement {
+            placed: self.placed(point, pages, mapped),
+            hops: 1000 + 64 * (seed % 7),
+            warm_up: WarmUp {
+                hops: nodes,
+                cold_ns: (point.size > Bytes::MIB).then_some(value * 1.21),
+                estimate_ns: value * 1.01,
+            },
+            series: Series {
+                nanoseconds,
+                core_cycles: clocked.then_some(cycles),
+                core_gigahertz: clocked.then_some(clock),
+                minimum_ns: nanoseconds.minimum * 0.991,
+                batches: 1500,
+                disturbed,
+                repeat_ratio: Some(1.0 + 0.004 * numbers::noise(seed + 5)),
+                counters,
+                software: Software { switches: (0, seed % 3), migrations: 0, faults: (seed % 2, 0) },
+            },
+            rounds: ROUNDS,
+            precise: !imprecise,
+            fingerprint: numbers::scrambled(seed),
+            nodes,
+        }
+    }
+
+    fn load(&self, point: &Point, pages: Pages) -> Load {
+        let distance = self.machine.topology.distance(point.initiator, point.target);
+        let name = point.kernel.name;
+        Load {
+            bytes: point.size.0,
+            stride: point.stride.0,
+            page: if matches!(pages, Pages::Small4k) { 4096 } else { 2 << 20 },
+            distance: distance.map_or(10, u64::from),
+            way: match point.order {
+                Order::Random => Way::Random,
+                Order::Sequential => Way::Forward,
+                Order::Backward => Way::Backward,
+                order if order == PAGE_LOCAL => Way::PageLocal,
+                Order::Local(_) => Way::Regional,
+            },
+            extra_cycles: if name.contains("check") {
+                2.0
+            } else {
+                f64::from(u8::from(name.contains("index")))
+            },
+        }
+    }
+
+    /// The pages that a point gets.
+    fn obtained(&self, point: &Point) -> Pages {
+        match point.pages {
+            Pages::Auto if self.has(Trouble::ManyWarnings) => Pages::Small4k,
+            Pages::Auto if self.machine.nodes.len() == 2 => Pages::Huge2m,
+            Pages::Auto => Pages::Thp,
+            pages => pages,
+        }
+    }
+
+    fn placed(&self, point: &Point, pages: Pages, mapped: Bytes) -> Placed {
+        let unit = match pages {
+            Pages::Huge2m => Bytes(2 << 20),
+            Pages::Huge1g => Bytes(1 << 30),
+            _ => Bytes(4096),
+        };
+        let look = |elsewhere: u64| {
+            if self.has(Trouble::Unverified) {
+                return Evidence::default();
+            }
+            let mut counts = PageCounts::default();
+            counts.add(point.target, (mapped.0 / unit.0).max(1) - elsewhere);
+            if elsewhere > 0 {
+                counts.add(point.initiator, elsewhere);
+            }
+            Evidence {
+                numa_maps: Some(counts),
+                page_query: Some(counts),
+                kernel_page: Some(unit),
+                transparent_huge: (pages == Pages::Thp).then_some(mapped),
+            }
+        };
+        let moved = self.has(Trouble::Moved) && point.initiator != point.target;
+        Placed {
+            means: match (self.machine.nodes.len(), self.has(Trouble::FirstTouch)) {
+                (1, _) => Means::SoleNode,
+                (_, true) => Means::FirstTouch,
+                (_, false) => Means::Policy,
+            },
+            pages,
+            mapped,
+            before: look(0),
+            after: look(if moved { 3 } else { 0 }),
+        }
+    }
+}
+
+/// The instructions of a kind that the window holds.
+fn window(filler: Filler) -> usize {
+    match filler {
+        Filler::Nop => 512,
+        Filler::Lea => 384,
+        Filler::Mixed => 448,
+    }
+}
+
+fn beside(walk: &Walk) -> Option<Beside> {
+    match walk {
+        Walk::Chain => None,
+        Walk::Lanes(kernel) => Some(Beside {
+            lanes: kernel.lanes(),
+            between: if kernel.work() == 0 { 0 } else { kernel.instructions() },
+            dependent: true,
+            prefetch: kernel.prefetch(),
+            window: 448,
+        }),
+        Walk::Apart(gap) => Some(Beside {
+            lanes: 2,
+            between: gap.fillers(),
+            dependent: false,
+            prefetch: false,
+            window: window(gap.filler()),
+        }),
+    }
+}
+
+fn summary(mut samples: [f64; ROUNDS]) -> Summary {
+    stats::summarise(&mut samples).unwrap()
+}
+
+/// Single hops round the latency of an outcome: a tail, refresh, and a few interruptions.
+fn distribution(outcome: &Outcome<'_>) -> Distribution {
+    const OVERHEAD: f64 = 38.0;
+    const INTERRUPTED: u64 = 6000;
+    let mut found = Distribution::new(TSC, 2);
+    let Ok(measured) = &outcome.result else { return found };
+    let value = measured.series.nanoseconds.median;
+    found.each = if value < 5.0 { 8 } else { 1 };
+    let ticks = value * f64::from(found.each) * TSC.gigahertz();
+    let (mut sum, mut count) = (0.0, 0.0);
+    for hop in 0..20_000u64 {
+        let tail = match hop % 1000 {
+            0..=1 => 620.0,
+            2..=14 => 0.9 * ticks,
+            15..=80 => 0.25 * ticks,
+            _ => 0.0,
+        };
+        let window = (OVERHEAD + ticks * (1.0 + 0.05 * numbers::noise(hop)) + tail) as u64 & !1;
+        found.windows.record(window);
+        (sum, count) = (sum + window as f64, count + 1.0);
+        found.empties.record(if numbers::scrambled(hop).is_multiple_of(50) { 40 } else { 38 });
+    }
+    for window in [7_400, 9_800, 61_000] {
+        found.windows.record(window);
+    }
+    found.overhead = OVERHEAD;
+    found.interrupted_from = Some(INTERRUPTED);
+    found.entries = 3.1e-10;
+    found.mean = sum / count;
+    found.interruptions = Interruptions {
+        marked: 5,
+        marked_mean: 8_200.0,
+        marked_longest: 14_700,
+        watched_interrupts: 12,
+        expected: 2.4,
+        gaps: 4,
+        least_gap: 2_100,
+        longest_gap: 58_000,
+        watched: 800_000_000,
+        switches: 1,
+    };
+    found.round_ns = value * 1.012;
+    found.batch_ns = value * 1.004;
+    found.ratio = Some(summary(numbers::rounds(1.008, 0.004, 31)));
+    found.period = Some(Period { ticks: 3_900.0 * TSC.gigahertz(), significance: 240.0 });
+    found.slow_from = (OVERHEAD + ticks * 1.3) as u64;
+    found
+}

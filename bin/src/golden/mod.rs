@@ -1,0 +1,119 @@
+//! Everything that the program writes, for fixed findings, beside what it wrote when somebody last read it.
+//!
+//! One file a scene in tests/golden; `make golden` writes them anew, and the difference is read like any other.
+//! This file lists the scenes and compares; which types results have is the business of `findings` alone.
+
+mod findings;
+mod numbers;
+mod scenes;
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::string::String;
+use std::thread;
+use std::vec::Vec;
+
+/// What went wrong in a scene.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Trouble {
+    /// Some points could not be placed.
+    Excluded,
+    /// Some points have wide intervals.
+    Imprecise,
+    /// Some points were interrupted often.
+    Disturbed,
+    /// A third of the points is missing.
+    Interrupted,
+    /// Pages left their node.
+    Moved,
+    /// The kernel does not tell where pages are.
+    Unverified,
+    /// Memory policies are forbidden.
+    FirstTouch,
+    /// There is no time-stamp counter.
+    KernelClock,
+    /// Hardware counters are forbidden.
+    NoCounters,
+    /// It is a virtual machine.
+    Virtual,
+    /// There is much to warn of.
+    ManyWarnings,
+}
+
+/// One run.
+pub struct Scene {
+    /// The file that holds what it writes.
+    pub file: String,
+    /// The fixture of tests/fixtures/machines.
+    pub machine: &'static str,
+    /// The arguments, separated by single spaces.
+    pub line: String,
+    /// The width of the terminal.
+    pub columns: usize,
+    /// It shows more than ASCII.
+    pub unicode: bool,
+    /// It shows colours.
+    pub colour: bool,
+    /// What went wrong.
+    pub troubles: &'static [Trouble],
+}
+
+fn directory() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden")
+}
+
+/// The first line that differs from what is stored; with `update`, stores the new text.
+fn difference(scene: &Scene, update: bool) -> Option<String> {
+    let text = findings::written(scene);
+    let path = directory().join(&scene.file);
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    if stored == text {
+        return None;
+    }
+    if update {
+        fs::write(&path, text).unwrap();
+        return None;
+    }
+    let line = stored.lines().zip(text.lines()).position(|(one, other)| one != other);
+    let line = line.unwrap_or(stored.lines().count().min(text.lines().count()));
+    let at = |text: &str| String::from(text.lines().nth(line).unwrap_or("(end)"));
+    Some(std::format!("{}:{}\n  - {}\n  + {}", scene.file, line + 1, at(&stored), at(&text)))
+}
+
+#[test]
+fn what_is_written_is_what_was_read() {
+    let update = env::var_os("UPDATE_GOLDEN").is_some();
+    let scenes = scenes::all();
+    let known: BTreeSet<&str> = scenes.iter().map(|scene| scene.file.as_str()).collect();
+    assert_eq!(known.len(), scenes.len(), "two scenes with one file");
+    // Fitting takes seconds without optimisation.
+    let (even, odd): (Vec<_>, Vec<_>) = scenes.iter().enumerate().partition(|(index, _)| index % 2 == 0);
+    let compare = |half: Vec<(usize, &Scene)>| -> Vec<String> {
+        half.into_iter().filter_map(|(_, scene)| difference(scene, update)).collect()
+    };
+    let mut differing = thread::scope(|scope| {
+        let other = scope.spawn(|| compare(odd));
+        let mut all = compare(even);
+        all.extend(other.join().unwrap());
+        all
+    });
+    for entry in fs::read_dir(directory()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if known.contains(name.as_str()) {
+            continue;
+        }
+        if update {
+            fs::remove_file(entry.path()).unwrap();
+        } else {
+            differing.push(std::format!("{name}: of no scene"));
+        }
+    }
+    assert!(
+        differing.is_empty(),
+        "differs from tests/golden; `make golden` writes the new text:\n{}",
+        differing.join("\n")
+    );
+}

@@ -1,0 +1,235 @@
+//! The scenes: which command lines, on which machines, in which formats.
+
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use super::{Scene, Trouble};
+use Trouble::{
+    Disturbed, Excluded, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings, Moved, NoCounters,
+    Unverified, Virtual,
+};
+
+const ONE: &str = "one-node";
+const TWO: &str = "two-sockets";
+const FOUR: &str = "four-nodes";
+const CXL: &str = "cxl-memory";
+const EVERY: &[&str] = &["txt", "json", "csv", "svg"];
+const TABLES: &[&str] = &["txt", "json", "csv"];
+const TEXT: &[&str] = &["txt"];
+
+/// Scenes on a wide terminal with all characters: name, formats, machine, command line, troubles.
+type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &'static [Trouble]);
+
+const WIDE: &[Row] = &[
+    ("matrix", EVERY, ONE, "matrix", &[]),
+    ("matrix-quiet", TEXT, TWO, "matrix --quiet", &[]),
+    ("matrix-verbose", TEXT, TWO, "matrix --verbose --counters", &[]),
+    ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
+    ("matrix-four-nodes", EVERY, FOUR, "matrix --heatmap", &[]),
+    ("matrix-memory-only-node", TABLES, CXL, "matrix --verbose", &[FirstTouch]),
+    (
+        "matrix-troubled",
+        EVERY,
+        FOUR,
+        "matrix --counters",
+        &[Excluded, Imprecise, Disturbed, NoCounters, ManyWarnings],
+    ),
+    ("matrix-moved", TABLES, TWO, "matrix", &[Moved]),
+    ("matrix-unverified", TABLES, TWO, "matrix --verbose", &[Unverified]),
+    ("matrix-interrupted", EVERY, FOUR, "matrix", &[Interrupted]),
+    ("matrix-kernel-clock", EVERY, ONE, "matrix --verbose", &[KernelClock]),
+    ("curve", EVERY, ONE, "curve", &[]),
+    ("curve-quiet", TEXT, ONE, "curve --quiet --points-per-octave=2", &[]),
+    (
+        "curve-verbose",
+        TABLES,
+        ONE,
+        "curve --verbose --counters --pages=4k --points-per-octave=2",
+        &[Imprecise],
+    ),
+    ("curve-reciprocal", &["txt", "svg"], ONE, "curve --reciprocal --points-per-octave=2", &[]),
+    (
+        "curve-remote",
+        TABLES,
+        TWO,
+        "curve --cpunode=0 --memnode=1 --points-per-octave=2",
+        &[Virtual, Disturbed],
+    ),
+    ("curve-interrupted", TABLES, ONE, "curve --points-per-octave=2", &[Interrupted]),
+    ("curve-kernel-clock", TABLES, ONE, "curve --points-per-octave=2", &[KernelClock]),
+    ("curve-one-size", TABLES, ONE, "curve --min-size=1M --max-size=2M --points-per-octave=1", &[]),
+    ("parallel", EVERY, ONE, "parallel", &[]),
+    ("parallel-quiet", TEXT, ONE, "parallel --quiet", &[]),
+    ("parallel-troubled", EVERY, TWO, "parallel --verbose --counters", &[Imprecise, Disturbed, Interrupted]),
+    ("parallel-one-size", EVERY, ONE, "parallel --size=1M", &[KernelClock]),
+    ("window", EVERY, ONE, "window", &[]),
+    ("window-quiet", TEXT, ONE, "window --quiet", &[]),
+    ("window-virtual", EVERY, TWO, "window --verbose", &[Virtual, Imprecise]),
+    ("window-interrupted", TABLES, ONE, "window", &[Interrupted]),
+    ("window-in-cache", EVERY, ONE, "window --size=1M", &[]),
+    ("distribution", EVERY, ONE, "distribution", &[]),
+    ("distribution-quiet", TEXT, ONE, "distribution --quiet", &[]),
+    ("distribution-two-nodes", EVERY, TWO, "distribution --memnode=0-1 --verbose", &[Disturbed]),
+    ("distribution-short-hops", EVERY, ONE, "distribution --size=16K", &[Imprecise]),
+    (
+        "distribution-interrupted",
+        EVERY,
+        TWO,
+        "distribution --cpunode=0-1 --memnode=0-1",
+        &[Interrupted, Excluded],
+    ),
+    ("order", TABLES, ONE, "order", &[]),
+    ("order-quiet", TEXT, ONE, "order --quiet", &[]),
+    ("order-troubled", TABLES, TWO, "order --verbose --counters", &[Imprecise, Disturbed, Interrupted]),
+    ("order-kernel-clock", TABLES, ONE, "order --size=16M", &[KernelClock]),
+    ("pages", EVERY, TWO, "pages", &[]),
+    ("pages-quiet", TEXT, TWO, "pages --quiet", &[]),
+    ("pages-no-pools", TABLES, ONE, "pages --verbose", &[Imprecise]),
+    ("pages-one-kind", EVERY, ONE, "pages --pages=thp", &[KernelClock]),
+    ("pages-interrupted", TEXT, TWO, "pages", &[Interrupted]),
+    ("variants", TABLES, TWO, "variants", &[]),
+    ("variants-quiet", TEXT, ONE, "variants --quiet", &[]),
+    ("variants-troubled", TABLES, ONE, "variants --verbose", &[Imprecise, Disturbed, Interrupted]),
+    ("variants-kernel-clock", TABLES, ONE, "variants", &[KernelClock]),
+    ("system", &["txt", "json"], ONE, "system", &[]),
+    ("system-two-nodes", &["txt", "json"], TWO, "system", &[NoCounters]),
+    ("system-virtual", &["txt", "json"], CXL, "system", &[Virtual]),
+    ("system-cpuset", &["txt", "json"], "cpuset-part", "system", &[]),
+    ("system-no-sysfs", &["txt", "json"], "no-sysfs", "system", &[KernelClock]),
+    ("fit", &["txt", "json", "svg"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
+    ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
+    ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
+    ("fit-matrix", TEXT, ONE, "fit ../tests/fixtures/saved/matrix-a.json", &[]),
+    (
+        "compare",
+        &["txt", "json", "svg"],
+        ONE,
+        "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/foreign.txt",
+        &[],
+    ),
+    (
+        "compare-same",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/curve.json ../tests/fixtures/saved/curve.csv",
+        &[],
+    ),
+    (
+        "compare-matrix",
+        &["txt", "json"],
+        ONE,
+        "compare ../tests/fixtures/saved/matrix-a.json ../tests/fixtures/saved/matrix-b.csv --threshold=5",
+        &[],
+    ),
+    (
+        "compare-quiet",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/matrix-a.json ../tests/fixtures/saved/matrix-b.csv --quiet",
+        &[],
+    ),
+    (
+        "compare-unlike",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/matrix-a.json ../tests/fixtures/saved/curve.json",
+        &[],
+    ),
+];
+
+/// Texts that depend on the terminal, on one of 80 columns without any but ASCII characters.
+const NARROW: &[Row] = &[
+    ("matrix-two-nodes-ascii", TEXT, TWO, "matrix --heatmap", &[]),
+    ("matrix-four-nodes-ascii", TEXT, FOUR, "matrix --heatmap", &[]),
+    ("curve-ascii", TEXT, ONE, "curve --points-per-octave=2", &[]),
+    ("parallel-ascii", TEXT, ONE, "parallel", &[]),
+    ("window-ascii", TEXT, ONE, "window", &[]),
+    ("distribution-ascii", TEXT, ONE, "distribution", &[]),
+    ("pages-ascii", TEXT, TWO, "pages", &[]),
+    (
+        "compare-ascii",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/foreign.txt",
+        &[],
+    ),
+];
+
+/// Texts in colour.
+const COLOURED: &[Row] = &[
+    ("matrix-four-nodes-colour", TEXT, FOUR, "matrix --heatmap", &[]),
+    ("curve-colour", TEXT, ONE, "curve --points-per-octave=2", &[]),
+    ("distribution-colour", TEXT, ONE, "distribution", &[]),
+];
+
+/// Experiments with a plan that is worth reading, and a machine each.
+const PLANS: &[(&str, &str, &str)] = &[
+    ("matrix", FOUR, ""),
+    ("curve", ONE, ""),
+    ("parallel", ONE, ""),
+    ("window", ONE, ""),
+    ("distribution", TWO, ""),
+    ("order", ONE, ""),
+    ("pages", TWO, ""),
+    ("variants", TWO, ""),
+    ("curve-limited", TWO, " --time-limit=2 --min-size=64K --max-size=1M --memnode=1 --cpunode=0"),
+    ("matrix-trials", TWO, " --trials=10 --iters=100000 --order=page-local --kernel=index"),
+];
+
+const HELP: &[&str] = &[
+    "",
+    "matrix",
+    "curve",
+    "parallel",
+    "window",
+    "distribution",
+    "order",
+    "pages",
+    "variants",
+    "system",
+    "fit",
+    "compare",
+];
+
+/// Every scene.
+pub fn all() -> Vec<Scene> {
+    let rows = |rows: &'static [Row], columns, unicode, colour| {
+        rows.iter().flat_map(move |&(name, formats, machine, line, troubles)| {
+            formats.iter().map(move |extension| Scene {
+                file: format!("{name}.{extension}"),
+                machine,
+                line: match *extension {
+                    "txt" => String::from(line),
+                    format => format!("{line} --format={format}"),
+                },
+                columns,
+                unicode,
+                colour,
+                troubles,
+            })
+        })
+    };
+    let plain = |file: String, machine, line: String| Scene {
+        file,
+        machine,
+        line,
+        columns: 100,
+        unicode: true,
+        colour: false,
+        troubles: &[],
+    };
+    let plans = PLANS.iter().map(|&(name, machine, more)| {
+        let experiment = name.split('-').next().unwrap_or(name);
+        plain(format!("dry-run-{name}.txt"), machine, format!("{experiment} --dry-run{more}"))
+    });
+    let help = HELP.iter().map(|&name| {
+        let (dash, space) = if name.is_empty() { ("", "") } else { ("-", " ") };
+        plain(format!("help{dash}{name}.txt"), ONE, format!("{name}{space}--help"))
+    });
+    let mut all: Vec<Scene> = rows(WIDE, 100, true, false).collect();
+    all.extend(rows(NARROW, 80, false, false));
+    all.extend(rows(COLOURED, 100, true, true));
+    all.extend(plans.chain(help));
+    all
+}

@@ -1,0 +1,138 @@
+//! The warnings as people read them: one line for each kind, the worst first.
+
+use core::fmt::{self, Write};
+
+use super::wrap::Wrapped;
+use super::{Severity, Warning, Warnings};
+
+/// Warnings of one code and one severity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group<'a> {
+    /// The one that says most: where the kind has a measure, the one furthest off.
+    pub worst: &'a Warning,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// What was found, about how many others it was found as well, and what to do.
+impl fmt::Display for Group<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.worst.fmt(out)?;
+        match (self.count, self.worst.measure()) {
+            (0 | 1, _) => {}
+            (count, Some(_)) => write!(out, " (worst of {count})")?,
+            (count, None) => write!(out, " (and {} more)", count - 1)?,
+        }
+        write!(out, "; {}", self.worst.remedy())
+    }
+}
+
+impl Warnings {
+    /// Returns the groups, worst severity first, and in the order in which they came up within one.
+    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        [Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
+            self.iter().enumerate().filter_map(move |(index, warning)| {
+                let alike = |other: &&Warning| other.severity() == severity && other.code() == warning.code();
+                let known = self.iter().take(index).any(|other| alike(&other));
+                (warning.severity() == severity && !known).then(|| self.group(warning, alike))
+            })
+        })
+    }
+
+    fn group<'a>(&'a self, first: &'a Warning, alike: impl Fn(&&Warning) -> bool) -> Group<'a> {
+        let mut group = Group { worst: first, count: 0 };
+        for warning in self.iter().filter(alike) {
+            group.count += 1;
+            if warning.measure() > group.worst.measure() {
+                group.worst = warning;
+            }
+        }
+        group
+    }
+
+    /// Writes one line for each group: `WARNING: …`, and where `notes` are asked for, `NOTE: …`.
+    ///
+    /// Lines are broken only where `columns` says how wide a terminal is, so that programs find whole ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write, notes: bool, columns: Option<usize>) -> fmt::Result {
+        let mut out = Wrapped::new(out, columns);
+        for group in self.groups() {
+            match group.worst.severity() {
+                Severity::Note if !notes => {}
+                Severity::Note => writeln!(out, "NOTE: {group}")?,
+                Severity::Fair | Severity::Poor => writeln!(out, "WARNING: {group}")?,
+            }
+        }
+        match self.dropped() {
+            0 => Ok(()),
+            count => writeln!(out, "WARNING: and {count} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::units::{Bytes, NodeId};
+    use std::string::String;
+
+    fn written(warnings: &Warnings, notes: bool, columns: Option<usize>) -> String {
+        let mut text = String::new();
+        warnings.write(&mut text, notes, columns).unwrap();
+        text
+    }
+
+    fn eight_nodes() -> Warnings {
+        let mut warnings = Warnings::new();
+        warnings.push(Warning::NumaBalancing);
+        warnings.push(Warning::NoSys);
+        for from in 0..4 {
+            for to in 0..8 {
+                let (from, to, size) = (NodeId(from), NodeId(to), Bytes::MIB);
+                let found = 0.02 + f64::from(to.0) / 100.0;
+                warnings.push(Warning::PrecisionNotReached { from, to, size, found, wanted: 0.01 });
+            }
+        }
+        warnings.push(Warning::NodeLeftOut { node: NodeId(8) });
+        warnings.push(Warning::NodeLeftOut { node: NodeId(9) });
+        warnings
+    }
+
+    #[test]
+    fn pairs_are_one_line_and_the_worst_come_first() {
+        let precision = "WARNING: node 0 -> node 7, 1 MiB: less certain than 1 % (within 9.00 %) \
+                         (worst of 32); try a longer --time-limit, or a wider --precision\n";
+        let no_sys = "WARNING: no /sys, so nodes, caches and huge page pools cannot be read; \
+                      as root: mount -t sysfs sysfs /sys\n";
+        let notes = "NOTE: NUMA balancing is on, so the kernel may interrupt the run; \
+                     as root: echo 0 > /proc/sys/kernel/numa_balancing\n\
+                     NOTE: node 8 is not measured: the cpuset does not allow its memory (and 1 more); \
+                     widen cpuset.mems to include it\n";
+        let warnings = eight_nodes();
+        assert_eq!(written(&warnings, false, None), [precision, no_sys].concat());
+        assert_eq!(written(&warnings, true, None), [precision, no_sys, notes].concat());
+    }
+
+    #[test]
+    fn a_terminal_gets_lines_that_fit() {
+        let text = written(&eight_nodes(), true, Some(60));
+        assert!(text.lines().all(|line| line.len() <= 60), "{text}");
+        assert!(
+            text.starts_with("WARNING: node 0 -> node 7, 1 MiB: less certain than 1 %\n  (within"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_was_dropped_is_counted() {
+        let mut warnings = Warnings::new();
+        for node in 0..70 {
+            warnings.push(Warning::NotMeasurableHere { node: NodeId(node) });
+        }
+        let text = written(&warnings, false, None);
+        assert!(text.contains(" (and 63 more); ") && text.ends_with("\nWARNING: and 6 more\n"), "{text}");
+    }
+}

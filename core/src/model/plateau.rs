@@ -1,0 +1,127 @@
+//! The latency of a level, read directly from the points on its flat part.
+//!
+//! No model: the longest run of neighbouring points that lie within a band is the plateau, its middle the latency,
+//! and the interval is that of a median. It knows neither levels nor what ends a plateau; sizes between which to look
+//! are given.
+
+use super::fit::Estimate;
+use super::point::{FitError, Point};
+use super::workspace::Workspace;
+use crate::stats;
+
+/// Sizes so far from both ends of a level, as a factor, are on its plateau: replacement gives way gradually, and other
+/// data of the program has its place too.
+const MARGIN: f64 = 1.25;
+/// Points of a plateau lie within so much of each other, or within so many times their own spread.
+const FLAT: f64 = 0.02;
+const SPREADS: f64 = 4.0;
+/// A band that is wider than this is no plateau, whatever the spread: levels are slower by 15 % at least.
+const WIDEST: f64 = 0.08;
+/// So many points say more than a fit that has all other levels to suit too.
+const ENOUGH: usize = 3;
+
+/// A flat part of a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plateau {
+    /// The median latency, and its 95 % interval; below six points their whole range.
+    pub latency: Estimate,
+    /// The smallest working set on it.
+    pub from: f64,
+    /// The largest.
+    pub to: f64,
+    /// The number of points.
+    pub count: usize,
+}
+
+/// Returns the longest plateau of at least three points between two sizes, with a margin to both; `None` where there
+/// is none.
+///
+/// # Errors
+///
+/// Points that are too many or not positive and finite.
+pub fn plateau(
+    points: &[Point],
+    (low, high): (f64, f64),
+    workspace: &mut Workspace,
+) -> Result<Option<Plateau>, FitError> {
+    workspace.load(points)?;
+    let band = FLAT.max(SPREADS * workspace.spread()).min(WIDEST);
+    let all = workspace.points();
+    let begin = all.partition_point(|point| point.working_set < low * MARGIN);
+    let end = all.partition_point(|point| point.working_set <= high / MARGIN);
+    let inside = all.get(begin..end).unwrap_or_default();
+    let mut best: &[Point] = &[];
+    for first in 0..inside.len() {
+        let rest = inside.get(first..).unwrap_or_default();
+        let run = flat(rest, band);
+        if run > best.len() {
+            best = rest.get(..run).unwrap_or_default();
+        }
+    }
+    let (Some(first), Some(last)) = (best.first(), best.last()) else { return Ok(None) };
+    let (from, to, count) = (first.working_set, last.working_set, best.len());
+    if count < ENOUGH {
+        return Ok(None);
+    }
+    let within = |point: &Point| (from..=to).contains(&point.working_set);
+    let latencies = workspace.latencies(within);
+    Ok(stats::summarise(latencies).map(|summary| {
+        let (low, high) = summary
+            .interval
+            .map_or((summary.minimum, summary.maximum), |interval| (interval.low, interval.high));
+        Plateau { latency: Estimate { value: summary.median, low, high }, from, to, count }
+    }))
+}
+
+/// The number of points, from the first on, that lie within a band.
+fn flat(points: &[Point], band: f64) -> usize {
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    let inside = points.iter().take_while(|point| {
+        (least, most) = (least.min(point.latency), most.max(point.latency));
+        most <= least * (1.0 + band)
+    });
+    inside.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn found(latencies: &[f64], range: (f64, f64)) -> Option<Plateau> {
+        let points: Vec<Point> = latencies
+            .iter()
+            .enumerate()
+            .map(|(index, latency)| Point::new(1000.0 * 2f64.powf(index as f64 / 2.0), *latency))
+            .collect();
+        plateau(&points, range, &mut Workspace::new()).unwrap()
+    }
+
+    #[test]
+    fn the_longest_flat_run_is_the_plateau() {
+        let curve = [5.0, 5.01, 5.0, 9.0, 16.0, 16.1, 16.05, 16.1, 16.0, 16.2, 40.0, 90.0];
+        let all = found(&curve, (0.0, f64::INFINITY)).unwrap();
+        assert_eq!((all.latency.value, all.count), (16.075, 6));
+        assert!(all.latency.low >= 16.0 && all.latency.high <= 16.2);
+        assert!((all.from / 4000.0 - 1.0).abs() < 1e-9, "{all:?}");
+        let first = found(&curve, (0.0, 4000.0)).unwrap();
+        assert_eq!(first.latency, Estimate { value: 5.0, low: 5.0, high: 5.01 });
+    }
+
+    #[test]
+    fn a_slope_or_two_points_are_no_plateau() {
+        let slope: Vec<f64> = (0..20).map(|index| 10.0 * 1.05f64.powi(index)).collect();
+        assert_eq!(found(&slope, (0.0, f64::INFINITY)), None);
+        assert_eq!(found(&[5.0, 5.0, 16.0], (0.0, f64::INFINITY)), None);
+        assert_eq!(found(&[5.0; 9], (1000.0, 1500.0)), None);
+        assert_eq!(found(&[], (0.0, 1e9)), None);
+    }
+
+    #[test]
+    fn an_outlier_splits_a_plateau_and_does_not_move_it() {
+        let mut curve = [7.0; 12];
+        curve[4] = 11.0;
+        let split = found(&curve, (0.0, f64::INFINITY)).unwrap();
+        assert_eq!((split.latency.value, split.count), (7.0, 7));
+    }
+}

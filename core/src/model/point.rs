@@ -1,0 +1,91 @@
+//! The points of a curve, and why some cannot be fitted.
+
+use core::fmt;
+
+/// The most points that one fit takes.
+pub const MAX_POINTS: usize = 512;
+
+/// The most levels, without the memory behind them, that one fit returns.
+pub const MAX_LEVELS: usize = 6;
+
+/// One measured point of a curve.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Point {
+    /// The working set in bytes.
+    pub working_set: f64,
+    /// The latency of one access, in any unit: the fit answers in the same one.
+    pub latency: f64,
+    /// How far repeated measurements of the point lie apart, as a share of its latency;
+    /// 0 if not known. Points that scatter count for less.
+    pub spread: f64,
+}
+
+impl Point {
+    /// A point whose spread is not known.
+    #[must_use]
+    pub const fn new(working_set: f64, latency: f64) -> Self {
+        Self { working_set, latency, spread: 0.0 }
+    }
+}
+
+/// Why points could not be fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FitError {
+    /// Fewer different working sets than the model has parameters.
+    TooFewPoints {
+        /// The different working sets that the model needs.
+        needed: usize,
+        /// The different working sets among the points.
+        found: usize,
+    },
+    /// More than [`MAX_POINTS`] points.
+    TooManyPoints {
+        /// How many there were.
+        found: usize,
+    },
+    /// A working set or latency that is not a positive number within reason (1e-9 to 1e18),
+    /// or a spread that is not a number from 0 up.
+    InvalidPoint {
+        /// The position of the first such point.
+        index: usize,
+    },
+    /// A given capacity or reach that is not a positive number within reason.
+    InvalidCapacity {
+        /// The position of the first such capacity; 0 for a reach.
+        index: usize,
+    },
+    /// More than [`MAX_LEVELS`] levels were asked for.
+    TooManyLevels {
+        /// How many were asked for.
+        found: usize,
+    },
+}
+
+impl fmt::Display for FitError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            FitError::TooFewPoints { needed, found } => {
+                write!(out, "{found} different working sets are too few (the model needs {needed})")
+            }
+            FitError::TooManyPoints { found } => {
+                write!(out, "{found} points are too many (at most {MAX_POINTS})")
+            }
+            FitError::InvalidPoint { index } => {
+                write!(out, "point {} has no positive, finite size and latency", index + 1)
+            }
+            FitError::InvalidCapacity { index } => {
+                write!(out, "capacity {} is not a positive, finite size", index + 1)
+            }
+            FitError::TooManyLevels { found } => {
+                write!(out, "{found} levels are too many (at most {MAX_LEVELS})")
+            }
+        }
+    }
+}
+
+/// Whether a size or latency is one that the arithmetic can carry: products and ratios of
+/// a few hundred such numbers neither overflow nor vanish.
+pub(super) fn is_reasonable(value: f64) -> bool {
+    (1e-9..=1e18).contains(&value)
+}
