@@ -74,9 +74,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     trust::line(document, report.warnings);
     saturations(document, report);
     picture(document, report);
-    if in_flight.is_none() {
-        missing(document, report);
-    }
     chains::method(
         document,
         report,
@@ -127,28 +124,39 @@ fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
 
 /// What people ask first: how many misses a core has in flight, and what that brings.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
-    if let Some(InFlight { misses, limit, from_lanes, .. }) = in_flight {
-        let (bound, reservation) = match limit {
-            Limit::Buffers => ("at most", ""),
-            Limit::BuffersOrMemory => ("at least", "; memory may be the limit"),
-        };
-        document.sentence(
+    match in_flight {
+        Some(InFlight { misses, limit, from_lanes, .. }) => {
+            let (bound, reservation) = match limit {
+                Limit::Buffers => ("at most", ""),
+                Limit::BuffersOrMemory => ("at least", "; memory may be the limit"),
+            };
+            document.sentence(
+                Role::Answer,
+                format_args!(
+                    "One core has {bound} {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
+                    Decimal(misses.value),
+                    optional(Some(misses), |misses, out| match misses.interval {
+                        Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
+                        None => out.write_str("too few rounds for an interval"),
+                    })
+                ),
+            );
+        }
+        None => document.sentence(
             Role::Answer,
             format_args!(
-                "One core has {bound} {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
-                Decimal(misses.value),
-                optional(Some(misses), |misses, out| match misses.interval {
-                    Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                    None => out.write_str("too few rounds for an interval"),
-                })
+                "How many misses one core has in flight was not found: no working set fills its buffers. Remove \
+                 --size, or use one between {} and {}.",
+                near(report),
+                report.machine.last_level_cache()
             ),
-        );
+        ),
     }
     if let Some((single, found)) = from_memory(report) {
         document.sentence(
             Role::Answer,
             format_args!(
-                "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} ns, not {}, per load).",
+                "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
                 Digits(found.gigabytes_per_second(LINE)),
                 Digits(single / found.fastest_ns),
                 Digits(found.fastest_ns),
@@ -162,18 +170,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Optio
             format_args!("Partial: interrupted before every point was measured to the end."),
         );
     }
-}
-
-fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.sentence(
-        Role::Missing,
-        format_args!(
-            "Not found: how many misses one core has in flight, because no working set fills its buffers. Remove \
-             --size, or use one between {} and {}.",
-            near(report),
-            report.machine.last_level_cache()
-        ),
-    );
 }
 
 /// A row for each working set.

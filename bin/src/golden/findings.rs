@@ -440,8 +440,8 @@ impl Run<'_> {
 fn window(filler: Filler) -> usize {
     match filler {
         Filler::Nop => 512,
-        Filler::Lea => 448,
-        Filler::Mixed => 384,
+        Filler::Lea => 384,
+        Filler::Mixed => 448,
     }
 }
 

@@ -1,5 +1,6 @@
 //! How long single hops take: most of them, and the slowest.
 
+mod details;
 mod members;
 mod view;
 
@@ -99,7 +100,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         view::histogram(document, outcome, found);
     }
     method::paragraphs(document, report);
-    view::details(document, report);
+    details::paragraphs(document, report);
     facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         if let Some((_, found)) = at(report, index) {
             members::distribution(document, found);

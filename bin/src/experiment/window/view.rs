@@ -66,7 +66,7 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
         Buffer::FillersDisagree => document.sentence(
             Role::Answer,
             format_args!(
-                "Reorder buffer: not found, because the kinds of instruction contradict each other (-v shows them); \
+                "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
                  run again on an idle machine."
             ),
         ),
@@ -105,7 +105,11 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
                 gain.work,
                 Digits(gain.with),
                 Digits(gain.without),
-                optional(gain.pays_from, |work, out| write!(out, "; it pays from {work} units of work on"))
+                optional(gain.pays_from, |work, out| match work {
+                    0 => out.write_str("; it pays with any amount of work"),
+                    1 => out.write_str("; it pays from 1 unit of work on"),
+                    work => write!(out, "; it pays from {work} units of work on"),
+                })
             ),
         ),
         None => document.sentence(Role::Answer, format_args!("Prefetching one load ahead gains nothing.")),

@@ -1,0 +1,189 @@
+//! Single loads for readers who want to check them: the timer, the batches beside them, interruptions, refresh.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::hops::Quantile;
+
+use super::known;
+use super::view::whose;
+use crate::analysis::distribution::{agrees, left_out};
+use crate::experiment::facts::method::optional;
+use crate::experiment::facts::Report;
+use crate::report::document::{Document, Role};
+use crate::report::figures::Digits;
+use crate::result::distribution::{Distribution, PERCENTAGES};
+use crate::result::Outcome;
+
+/// Says what the percentiles are made of, for readers who want to check it.
+pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for (outcome, found) in known(report) {
+        steps(document, report, outcome, found);
+        check(document, report, outcome, found);
+        timer(document, report, outcome, found);
+        left_out_by(document, report, outcome, found);
+        interruptions(document, report, outcome, found);
+        if found.refresh().is_none() {
+            no_refresh(document, report, outcome, found);
+        }
+    }
+}
+
+/// Percentiles between two clusters of times.
+fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
+    for percent in PERCENTAGES {
+        let Some(Quantile { low, high, .. }) = found.quantile_ns(percent).filter(|found| found.on_step)
+        else {
+            continue;
+        };
+        document.sentence(
+            Role::Detail("Step"),
+            format_args!(
+                "{}p{} lies between loads of {} and of {}; the table has the upper end, which the slowest {} % take",
+                whose(report, outcome),
+                Trimmed(percent),
+                Span(low),
+                Span(high),
+                Trimmed(100.0 - percent)
+            ),
+        );
+    }
+}
+
+/// Whether single loads and batches agree; where they do not, everyone is told.
+fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
+    let agreed = agrees(found);
+    let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
+    let verdict = match agreed {
+        Some(true) => "agree within 3 %",
+        Some(false) => "differ by more than 3 %",
+        None => "had too few rounds to be compared",
+    };
+    document.sentence(
+        role,
+        format_args!(
+            "{}means of single loads and of batches {verdict} ({}, {} ns{}), by rounds as `matrix` has them",
+            whose(report, outcome),
+            Digits(found.round_ns),
+            Digits(found.batch_ns),
+            optional(found.ratio, |ratio, out| {
+                write!(out, "; ratio {:.3}", Decimal(ratio.median))?;
+                match ratio.interval {
+                    Some(interval) => {
+                        write!(out, ", {:.3} to {:.3}", Decimal(interval.low), Decimal(interval.high))
+                    }
+                    None => Ok(()),
+                }
+            })
+        ),
+    );
+}
+
+/// What a pair of stamps costs by itself.
+fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
+    let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
+    document.sentence(
+        Role::Detail("Timer"),
+        format_args!(
+            "{}two stamps around nothing, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
+             ns) is subtracted; step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4 %",
+            whose(report, outcome),
+            empty(1.0),
+            empty(50.0),
+            empty(99.0),
+            Decimal(found.overhead),
+            Digits(found.time(found.overhead)),
+            found.step,
+            Digits(found.time(found.step as f64))
+        ),
+    );
+}
+
+/// What was not memory.
+fn left_out_by(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    outcome: &Outcome<'_>,
+    found: &Distribution,
+) {
+    let (left_out, seen) = (left_out(found), &found.interruptions);
+    let mean_and_longest = (left_out.by_kernel > 0).then_some((seen.marked_mean, seen.marked_longest as f64));
+    document.sentence(
+        Role::Detail("Left out"),
+        format_args!(
+            "{}{} of {} windows: the kernel was entered in {}{}; {} took longer than memory does{}",
+            whose(report, outcome),
+            left_out.total(),
+            left_out.of,
+            left_out.by_kernel,
+            optional(mean_and_longest, |(mean, longest), out| {
+                write!(out, " ({} on average, {} at most)", Span(found.time(mean)), Span(found.time(longest)))
+            }),
+            left_out.by_time,
+            optional(found.interrupted_from, |from, out| {
+                let (from, to) = (found.nanoseconds(from as f64), found.longest_ns().unwrap_or(0.0));
+                write!(out, " ({} to {}; {} expected)", Span(from), Span(to), Digits(seen.expected))
+            })
+        ),
+    );
+}
+
+/// What was seen of interruptions where no memory was touched.
+fn interruptions(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    outcome: &Outcome<'_>,
+    found: &Distribution,
+) {
+    let seen = &found.interruptions;
+    document.sentence(
+        Role::Detail("Interruptions"),
+        format_args!(
+            "{}a loop without memory had {} gaps of {} to {} in {} that left no mark; {} context switches",
+            whose(report, outcome),
+            seen.gaps,
+            Span(found.time(seen.least_gap as f64)),
+            Span(found.time(seen.longest_gap.max(seen.least_gap) as f64)),
+            Span(found.time(seen.watched as f64)),
+            seen.switches
+        ),
+    );
+}
+
+/// That slow loads have no rhythm.
+fn no_refresh(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    outcome: &Outcome<'_>,
+    found: &Distribution,
+) {
+    match found.period {
+        Some(period) => document.sentence(
+            Role::Detail("DRAM refresh"),
+            format_args!(
+                "{}not seen: slow loads (from {} ns) have no period of 1.5 to 20 us (best: {:.1} standard deviations)",
+                whose(report, outcome),
+                Digits(found.nanoseconds(found.slow_from as f64)),
+                Decimal(period.significance)
+            ),
+        ),
+        None => document.sentence(
+            Role::Detail("DRAM refresh"),
+            format_args!("{}not searched for: too few slow loads", whose(report, outcome)),
+        ),
+    }
+}
+
+/// A time in the unit that suits it.
+struct Span(f64);
+
+impl Display for Span {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            small if small < 1e3 => write!(out, "{} ns", Digits(small)),
+            middle if middle < 1e6 => write!(out, "{} us", Digits(middle / 1e3)),
+            large if large < 1e9 => write!(out, "{} ms", Digits(large / 1e6)),
+            long => write!(out, "{} s", Digits(long / 1e9)),
+        }
+    }
+}
