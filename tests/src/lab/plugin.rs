@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub const PLUGIN_VARIABLE: &str = "LATENCY_LAB_PLUGIN";
 
 /// Takes the emulator's own cost out of every hop; the figures are explained with the plugin.
-const CALIBRATION: &str = "absorb=1M,overhead=100";
+const CALIBRATION: &str = "absorb=64M,overhead=100";
 
 /// The plugin: `$LATENCY_LAB_PLUGIN`, else the one that `make` builds.
 ///
@@ -109,7 +109,7 @@ mod tests {
         let text = argument(Path::new("/p.so"), &model, &(0x4000..0x40ff), Path::new("/report"));
         assert_eq!(
             text,
-            "/p.so,start=0x4000,end=0x40ff,absorb=1M,overhead=100,page=auto,report=/report,\
+            "/p.so,start=0x4000,end=0x40ff,absorb=64M,overhead=100,page=auto,report=/report,\
              backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
              latency=1:0:2000,latency=1:1:1000,level=32768:8:300,level=65536:8:400:random,\
              tlb=64:700,prefetch=4,noise=3:500,pause=5:9"
