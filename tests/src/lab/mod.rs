@@ -66,6 +66,7 @@
 //! at the most, and said to be.
 
 mod boot;
+mod delivered;
 mod host;
 mod model;
 mod plugin;
@@ -80,9 +81,6 @@ use crate::vm::ready;
 /// Environment variable with a model to be checked beside the committed ones.
 pub const MODEL_VARIABLE: &str = "LAB_ARGS";
 
-/// Boots of one model, at the most.
-const ATTEMPTS: u32 = 3;
-
 /// Boots the machine that `line` describes, and compares what is reported with the truth.
 ///
 /// Prints the comparison. Where guests cannot be booted that is reported, and nothing is checked.
@@ -95,20 +93,13 @@ pub fn check(test: &str, line: &str) {
         return;
     }
     let model: Model = line.parse().unwrap_or_else(|reason| panic!("{test}: {reason}"));
-    for attempt in 1.. {
-        let boot = Boot::new(&model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
-        let table = Table::compare(&model, &boot);
-        // In one piece, since tests print side by side.
-        println!("\n{test} ({line})\n{table}");
-        if table.is_good() {
-            return;
-        }
-        match boot.disturbance().filter(|_| attempt < ATTEMPTS) {
-            Some(reason) => println!("{test}: repeated, since {reason}"),
-            None => panic!(
-                "{test}: the report is not the truth, see the lines marked WRONG\n{}",
-                boot.console.framed()
-            ),
-        }
-    }
+    let boot = Boot::new(&model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
+    let table = Table::compare(&model, &boot);
+    // In one piece, since tests print side by side.
+    println!("\n{test} ({line}), {:.0?}\n{table}", boot.console.elapsed);
+    assert!(
+        table.is_good(),
+        "{test}: the report is not the truth, see the lines marked WRONG\n{}",
+        boot.console.framed()
+    );
 }
