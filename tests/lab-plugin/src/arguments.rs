@@ -36,6 +36,8 @@ pub struct Arguments {
     pub code: Range<u64>,
     /// Addresses of the guest's code whose stamps open and close timed windows.
     pub stamps: Range<u64>,
+    /// Addresses of routines of known arithmetic, and the ticks of each of their blocks.
+    pub blocks: Vec<(Range<u64>, u64)>,
     /// Caches, translation and irregularities.
     pub description: Description,
     /// Where the nodes are, if it was said.
@@ -108,6 +110,10 @@ impl Arguments {
                     return Err("the end is not above the start".to_owned());
                 }
             }
+            "block" => {
+                let [start, end, ticks] = exactly(&pieces, "START:END:TICKS")?;
+                self.blocks.push((number(start)?..number(end)?, positive(ticks)?));
+            }
             "level" => self.add_level(&pieces)?,
             "node" => self.add_node(&pieces)?,
             "backend" => {
@@ -161,7 +167,7 @@ impl Arguments {
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
                 return Err(
-                    "unknown; known are start, end, stamps, level, node, backend, latency, cpu, tlb, page, \
+                    "unknown; known are start, end, stamps, block, level, node, backend, latency, cpu, tlb, page, \
                             prefetch, tail, pause, noise, seed, absorb, overhead, probe, report"
                         .to_owned(),
                 )

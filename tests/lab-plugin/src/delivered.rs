@@ -101,6 +101,11 @@ impl Windows {
         self.open.is_some()
     }
 
+    /// The open window is none of hops, nor of nothing.
+    pub fn forget(&mut self) {
+        self.open = None;
+    }
+
     /// Adds a hop to the open window.
     pub fn hop(&mut self, outcome: &Outcome) {
         let Some(Window { class, asked, .. }) = &mut self.open else { return };
@@ -226,6 +231,8 @@ mod tests {
         windows.close(5);
         windows.open(7);
         windows.hop(&outcome(Source::Level(0), 10, 0));
+        windows.forget();
+        windows.close(8);
         windows.open(9);
         assert!(windows.is_open());
         windows.close(99);

@@ -5,7 +5,8 @@
 //! part of the chain; here they must not be slowed down as if they were. The
 //! return also tells that a call is over.
 //!
-//! Outside of the loops, the stamps tell where a timed window begins and ends.
+//! Outside of the loops, the stamps tell where a timed window begins and ends, and the
+//! decrement of their counter tells how far routines of known arithmetic are.
 
 /// What a load is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +50,22 @@ pub fn purpose(bytes: &[u8]) -> Purpose {
     }
 }
 
+/// Whether the x86-64 instruction with these bytes is `dec rdi`, by which such a routine counts its blocks.
+#[must_use]
+pub fn ends_block(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x48, 0xff, 0xcf])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_ends_where_the_counter_is_decremented() {
+        assert!(ends_block(&[0x48, 0xff, 0xcf]));
+        assert!(!ends_block(&[0x48, 0xff, 0xca]) && !ends_block(&[0x48, 0x01, 0xd0]));
+        // rdx; add rax, rdx
+    }
 
     #[test]
     fn stamps_open_and_close() {

@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::api::{self, Api, Bytes, Handle, Information, OnAccess, OnExecution};
 use crate::arguments::Arguments;
 use crate::delivered::Windows;
-use crate::instruction::{purpose, stamp, Purpose, Stamp};
+use crate::instruction::{ends_block, purpose, stamp, Purpose, Stamp};
 use crate::model::Machine;
 use crate::pacing::{Pace, Pacing};
 use crate::report::{Report, PREFIX};
@@ -33,6 +33,7 @@ struct Plugin {
     bytes: Bytes,
     code: Range<u64>,
     stamps: Range<u64>,
+    blocks: Vec<(Range<u64>, u64)>,
     machine: Machine,
     pacing: Pacing,
     clocks: Vec<Mutex<Clock>>,
@@ -158,6 +159,7 @@ unsafe fn install(
         bytes,
         code: arguments.code,
         stamps: arguments.stamps,
+        blocks: arguments.blocks,
         machine,
         pacing: arguments.pacing,
         clocks: (0..cpus).map(|_| Mutex::default()).collect(),
@@ -192,10 +194,18 @@ unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
             }
             let address = (api.instruction_address)(instruction);
             let (is_loop, may_stamp) = (plugin.code.contains(&address), plugin.stamps.contains(&address));
-            if !is_loop && !may_stamp {
+            let block = plugin.blocks.iter().find(|(routine, _)| routine.contains(&address));
+            if !is_loop && !may_stamp && block.is_none() {
                 continue;
             }
             let (size, mut buffer) = ((api.instruction_size)(instruction), [0; LONGEST]);
+            if let Some((_, ticks)) = block {
+                if ends_block(plugin.bytes.read(instruction, size, &mut buffer)) {
+                    let ticks = std::ptr::from_ref(ticks).cast_mut().cast();
+                    (api.register_execution)(instruction, on_block, api::NO_REGISTERS, ticks);
+                }
+                continue;
+            }
             if !is_loop {
                 let callback: OnExecution = match stamp(plugin.bytes.read(instruction, size, &mut buffer)) {
                     Some(Stamp::Open) => on_open,
@@ -278,6 +288,24 @@ unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *
             clock.windows.close(now);
         }
     }
+}
+
+/// A block of known arithmetic is over: lets the time pass that is left of it.
+unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
+    let entry = ticks();
+    let Some(plugin) = PLUGIN.get() else { return };
+    let Some(clock) = plugin.clocks.get(cpu as usize) else { return };
+    // SAFETY: the callback was asked for with a pointer into the static plugin.
+    let block = unsafe { *data.cast::<u64>() };
+    let clock = &mut *locked(clock);
+    clock.windows.forget();
+    let deadline = clock.pace.enter(plugin.pacing, entry, block, 0);
+    let answer = ticks();
+    let mut now = answer;
+    while now < deadline {
+        now = ticks();
+    }
+    clock.pace.leave(answer, now);
 }
 
 /// The guest is about to take the stamp that opens a timed window.

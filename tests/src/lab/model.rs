@@ -197,12 +197,6 @@ impl Model {
         self.latencies.first().map_or(0, |latency| latency.ticks)
     }
 
-    /// The ticks of a load of a walk over so many bytes, without translation.
-    pub fn ticks_of(&self, bytes: u64) -> u64 {
-        let level = self.levels.iter().find(|level| level.size >= bytes);
-        level.map_or(self.memory_ticks(), |level| level.ticks)
-    }
-
     /// The mean ticks of a load of a long walk in ascending or descending order.
     ///
     /// In each page of 64 lines a prefetcher needs two to find the direction; the others it has brought to the

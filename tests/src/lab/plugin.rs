@@ -15,6 +15,12 @@ pub const PLUGIN_VARIABLE: &str = "LATENCY_LAB_PLUGIN";
 /// Takes the emulator's own cost out of every hop; the figures are explained with the plugin.
 const CALIBRATION: &str = "absorb=64M,overhead=100";
 
+/// The arithmetic by which the executable tells the core's clock: routine, operations of a block, cycles of each.
+const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
+
+/// Ticks of a core cycle of the guest: the emulator needs about one for what takes one, and as long again to be told.
+pub const CYCLE: u64 = 4;
+
 /// The plugin: `$LATENCY_LAB_PLUGIN`, else the one that `make` builds.
 ///
 /// # Errors
@@ -39,6 +45,8 @@ pub struct Code {
     pub loops: Range<u64>,
     /// All of the code: where the stamps are.
     pub all: Range<u64>,
+    /// The routines of known arithmetic, and the core cycles of a block.
+    pub arithmetic: Vec<(Range<u64>, u64)>,
 }
 
 impl Code {
@@ -54,11 +62,22 @@ impl Code {
             symbol.is_definition() && symbol.name().is_ok_and(|name| name.starts_with(CHASE_PREFIX))
         });
         let loops = loops
-            .map(|symbol| symbol.address()..symbol.address() + symbol.size().max(1))
+            .map(|symbol| range(&symbol))
             .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
             .ok_or_else(|| format!("the executable has no symbol {CHASE_PREFIX}*: was it stripped?"))?;
-        Ok(Code { loops, all: text.address()..text.address() + text.size() })
+        let routine = |(name, operations, cycles): (&str, u64, u64)| {
+            let found = object.symbols().find(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
+            let found =
+                found.ok_or_else(|| format!("the executable has no symbol {name}: was it stripped?"))?;
+            Ok::<_, String>((range(&found), operations * cycles))
+        };
+        let arithmetic = ARITHMETIC.into_iter().map(routine).collect::<Result<_, _>>()?;
+        Ok(Code { loops, all: text.address()..text.address() + text.size(), arithmetic })
     }
+}
+
+fn range<'d>(symbol: &impl ObjectSymbol<'d>) -> Range<u64> {
+    symbol.address()..symbol.address() + symbol.size().max(1)
 }
 
 /// What QEMU's `-plugin` is given for a model.
@@ -79,6 +98,9 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
     words.extend(
         (model.clock == Clock::Counter).then(|| format!("stamps={:#x}:{:#x}", code.all.start, code.all.end)),
     );
+    words.extend(code.arithmetic.iter().map(|(routine, cycles)| {
+        format!("block={:#x}:{:#x}:{}", routine.start, routine.end, cycles * CYCLE)
+    }));
     // One node alone is a machine without NUMA: all of its memory is node 0.
     if model.targets() > 1 {
         words.extend((0..model.targets()).map(|node| format!("backend={node}:{}", model.memory)));
@@ -126,12 +148,13 @@ mod tests {
         let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9 \
                     level=64K:8:400:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
         let model: Model = line.parse().unwrap();
-        let code = Code { loops: 0x4000..0x40ff, all: 0x1000..0x9000 };
+        let code =
+            Code { loops: 0x4000..0x40ff, all: 0x1000..0x9000, arithmetic: vec![(0x2000..0x2fff, 64)] };
         let text = argument(Path::new("/p.so"), &model, &code, Path::new("/report"));
         assert_eq!(
             text,
             "/p.so,start=0x4000,end=0x40ff,absorb=64M,overhead=100,page=auto,report=/report,\
-             stamps=0x1000:0x9000,backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
+             stamps=0x1000:0x9000,block=0x2000:0x2fff:256,backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
              latency=1:0:2000,latency=1:1:1000,level=32768:8:300,level=65536:8:400:random,\
              tlb=64:700,prefetch=4,noise=3:500,pause=5:9"
         );

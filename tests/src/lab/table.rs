@@ -8,12 +8,16 @@ mod pages;
 mod pairs;
 
 use super::delivered::Truth;
+use super::plugin::CYCLE;
 use super::{host, Boot, Clock, Experiment, Model};
 use serde_json::Value;
 use std::fmt;
 
 /// A calibration may be off by this much; real ones are within some millionths.
 const CLOCK_TOLERANCE: f64 = 0.001;
+/// Arithmetic is timed for some microseconds only.
+const CORE_CLOCK_TOLERANCE: f64 = 0.01;
+
 /// One quantity.
 #[derive(Clone, Debug)]
 struct Row {
@@ -60,10 +64,12 @@ impl Table {
     }
 
     fn clock(&mut self, model: &Model, document: &Value) {
+        let ratio = document["health"]["multiply_add_ratio"].as_f64();
         let hertz = document["clock"]["frequency_hz"].as_f64();
         let reported = document["freq_ghz"].as_f64().or(hertz.map(|hertz| hertz / 1e9));
         if model.clock == Clock::Counter {
             self.figure("clock, GHz", Truth::exact(host::frequency() / 1e9), reported, CLOCK_TOLERANCE);
+            self.figure("multiplication/addition", Truth::exact(3.0), ratio, CORE_CLOCK_TOLERANCE);
         } else {
             self.word("clock, GHz", "none", reported.map_or("none".into(), text));
         }
@@ -107,6 +113,11 @@ impl fmt::Display for Table {
         }
         Ok(())
     }
+}
+
+/// The ticks of so many core cycles.
+fn ticks_of_cycles(cycles: f64) -> f64 {
+    cycles * CYCLE as f64
 }
 
 /// Ticks in a nanosecond, as the report has them.

@@ -2,15 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Boot, Model, Table, Truth};
+use super::{ticks_of_cycles, Boot, Model, Table, Truth};
 
 /// A cost is a difference of two latencies.
 const COST_TOLERANCE: f64 = 0.05;
 /// Numbers of pages are tried in steps.
 const ENTRIES_TOLERANCE: f64 = 0.1;
-
-/// The cost of a translation is that of walks over so many times the entries, whose hops all miss.
-const BEYOND: u64 = 3;
 
 impl Table {
     /// The first translation buffer, by its own probe on 4 KiB pages; and what it costs a random walk over the
@@ -31,25 +28,13 @@ impl Table {
         let entries = number("span_bytes").map(|bytes| bytes / 4096.0);
         self.figure("translations", Truth::exact(tlb.entries as f64), entries, ENTRIES_TOLERANCE);
 
-        let walks = |stride: u64| {
-            small().filter(move |point| point["order"] == "random" && point["stride_bytes"] == stride)
-        };
+        let walks = || small().filter(|point| point["order"] == "random" && point["stride_bytes"] == 64);
         let set = |point: &Value| point["working_set_bytes"].as_u64();
         let truth = boot.delivered.of_misses(tlb.ticks as f64);
-        // Lines on a page each, and as many lines side by side, from which the cost is told in core cycles. The
-        // core's clock is the report's own: it is another one in every walk, and nothing here knows it.
-        let lines = walks(4096).filter_map(|point| Some(set(point)? / 4096));
-        let lines = lines.filter(|lines| *lines >= BEYOND * tlb.entries).min().unwrap_or(0);
-        let clock = |stride: u64| {
-            let point = walks(stride).find(|point| set(point) == Some(lines * stride))?;
-            Some(point["core_cycles"].as_f64()? / point["cycles"].as_f64()?)
-        };
-        let (apart, together) = (clock(4096).unwrap_or(f64::NAN), clock(64).unwrap_or(f64::NAN));
-        let drift = model.ticks_of(lines * 64) as f64 * (apart - together) / apart;
-        let ticks = number("miss_core_cycles").map(|cycles| cycles / apart - drift);
+        let ticks = number("miss_core_cycles").map(ticks_of_cycles);
         self.figure("a missing translation, ticks", truth, ticks, COST_TOLERANCE);
 
-        let largest = walks(64).max_by_key(|point| set(point));
+        let largest = walks().max_by_key(|point| set(point));
         let value = |key: &str| largest.and_then(|point| point[key].as_f64());
         if let Some(share) = value("translation_share") {
             // The lines that follow each other are on the pages of the last few by chance alone.
