@@ -12,8 +12,8 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A guest takes up to a minute on two CPUs of its own; a busy host may have a tenth of that for it.
-const TIME_LIMIT: Duration = Duration::from_secs(900);
+/// A guest takes up to a minute of a CPU; a busy host may have a twentieth of one for it.
+const TIME_LIMIT: Duration = Duration::from_secs(1800);
 
 /// What a boot left behind.
 #[derive(Clone, Debug)]

@@ -69,6 +69,11 @@ impl Table {
         let reported = document["freq_ghz"].as_f64().or(hertz.map(|hertz| hertz / 1e9));
         if model.clock == Clock::Counter {
             self.figure("clock, GHz", Truth::exact(host::frequency() / 1e9), reported, CLOCK_TOLERANCE);
+            let mut points =
+                ["node_pairs", "points"].into_iter().filter_map(|key| document[key].as_array()).flatten();
+            let core = points.find_map(|point| point["core_ghz"].as_f64());
+            let imposed = Truth::exact(host::frequency() / 1e9 / CYCLE as f64);
+            self.figure("core clock, GHz", imposed, core, CORE_CLOCK_TOLERANCE);
             self.figure("multiplication/addition", Truth::exact(3.0), ratio, CORE_CLOCK_TOLERANCE);
         } else {
             self.word("clock, GHz", "none", reported.map_or("none".into(), text));

@@ -6,7 +6,7 @@ use super::{gigahertz, text, Boot, Model, Table, Truth};
 use crate::lab::delivered::Source;
 
 /// A latency comes from the points of a plateau, or of the fit through all points.
-const LATENCY_TOLERANCE: f64 = 0.03;
+const LATENCY_TOLERANCE: f64 = 0.02;
 /// It is a difference of two.
 const TRANSLATION_TOLERANCE: f64 = 0.05;
 /// A size lies between two points that are a sixteenth of an octave apart.

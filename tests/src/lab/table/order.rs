@@ -6,9 +6,9 @@ use super::{gigahertz, Boot, Model, Table, Truth};
 use crate::lab::delivered::Source;
 
 /// A random walk is the memory's latency.
-const RANDOM_TOLERANCE: f64 = 0.02;
+const RANDOM_TOLERANCE: f64 = 0.01;
 /// What a prefetcher has brought is a mixture of few long and many short hops.
-const ORDERED_TOLERANCE: f64 = 0.03;
+const ORDERED_TOLERANCE: f64 = 0.02;
 
 impl Table {
     /// Random, sequential and backward order.

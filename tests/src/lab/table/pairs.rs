@@ -7,9 +7,9 @@ use crate::lab::delivered::{Source, Truth, Windows};
 use crate::lab::{host, Boot, Clock, Experiment, Latency, Model};
 
 /// What a latency may be off by where nothing else is said.
-const LATENCY_TOLERANCE: f64 = 0.02;
+const LATENCY_TOLERANCE: f64 = 0.01;
 /// Single hops are timed one by one, in an emulator that is not.
-const HOP_TOLERANCE: f64 = 0.03;
+const HOP_TOLERANCE: f64 = 0.02;
 /// Three decimals of nanoseconds and six of gigahertz leave less.
 const ROUNDING: f64 = 0.000_1;
 /// A first lap that takes so much longer than others, as a fraction, is what tells a cache.
@@ -103,7 +103,10 @@ impl Table {
         if boot.loads(from, to) == 0 {
             self.word(&format!("{name}, loads seen by the model"), "some", "none".into());
         }
-        let truth = boot.delivered.of_windows(model.truth(latency) as f64, serve(model, latency));
+        let trials = serve(model, latency);
+        let truth = boot.delivered.of_windows(model.truth(latency) as f64, |windows| {
+            windows.hops == model.hops() && trials(windows)
+        });
         let tolerance = model.tolerance.unwrap_or(LATENCY_TOLERANCE);
         let (cycles, nanoseconds) = (number("cycles"), number("ns"));
         match document["freq_ghz"].as_f64() {
