@@ -8,6 +8,8 @@
 //! handles within the callback, the arguments and the information during the
 //! installation.
 
+mod moments;
+
 use std::arch::x86_64::_rdtsc;
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::ops::Range;
@@ -23,6 +25,7 @@ use crate::model::Machine;
 use crate::pacing::{Pace, Pacing};
 use crate::report::{Report, PREFIX};
 use crate::touched::Touched;
+use moments::{on_block, on_close, on_open};
 
 /// Bytes of the longest instruction of x86.
 const LONGEST: usize = 15;
@@ -266,6 +269,11 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
         windows.open(entry);
     }
     windows.hop(&outcome);
+    spend(pace, deadline);
+}
+
+/// Lets the time pass until `deadline`.
+fn spend(pace: &mut Pace, deadline: u64) {
     let answer = ticks();
     let mut now = answer;
     while now < deadline {
@@ -288,43 +296,6 @@ unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *
             clock.windows.close(now);
         }
     }
-}
-
-/// A block of known arithmetic is over: lets the time pass that is left of it.
-unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
-    let entry = ticks();
-    let Some(plugin) = PLUGIN.get() else { return };
-    let Some(clock) = plugin.clocks.get(cpu as usize) else { return };
-    // SAFETY: the callback was asked for with a pointer into the static plugin.
-    let block = unsafe { *data.cast::<u64>() };
-    let clock = &mut *locked(clock);
-    clock.windows.forget();
-    let deadline = clock.pace.enter(plugin.pacing, entry, block, 0);
-    let answer = ticks();
-    let mut now = answer;
-    while now < deadline {
-        now = ticks();
-    }
-    clock.pace.leave(answer, now);
-}
-
-/// The guest is about to take the stamp that opens a timed window.
-unsafe extern "C" fn on_open(cpu: c_uint, _data: *mut c_void) {
-    let Some(clock) = PLUGIN.get().and_then(|plugin| plugin.clocks.get(cpu as usize)) else { return };
-    let clock = &mut *locked(clock);
-    clock.windows.keep();
-    let now = ticks();
-    clock.pace.begin(now);
-    clock.windows.open(now);
-}
-
-/// The guest is about to take the stamp that closes it. What takes long is done when the next one is opened.
-unsafe extern "C" fn on_close(cpu: c_uint, _data: *mut c_void) {
-    let now = ticks();
-    let Some(clock) = PLUGIN.get().and_then(|plugin| plugin.clocks.get(cpu as usize)) else { return };
-    let clock = &mut *locked(clock);
-    clock.pace.interrupt();
-    clock.windows.close(now);
 }
 
 /// Writes the report.
