@@ -3,7 +3,8 @@
 //! One buffer for each target and size, or one region for each kind of pages that chains are
 //! rewritten in. It knows no timing.
 
-use latency_core::buffer::Buffer;
+use latency_core::arch::Stamp;
+use latency_core::buffer::{Buffer, Stores};
 use latency_core::chain::Chain;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::{Bytes, NodeId};
@@ -100,12 +101,15 @@ impl<'a> Pieces<'a> {
 
     /// Opens what could be had to `sites`, with a chain in each that is to stay.
     ///
+    /// Such a chain is written by the stores that a trial finds faster; `stamp` times it.
+    ///
     /// # Errors
     ///
     /// That of mapping a table, and a chain that does not fit its memory.
     pub fn open<'p>(
         &'p mut self,
         session: &mut Session<'_, '_>,
+        stamp: Option<Stamp>,
         sites: &mut [Option<Site<'p>>; SITES],
     ) -> Result<(), Failure<'static>> {
         let Pieces { pieces, chains, memory } = self;
@@ -118,7 +122,8 @@ impl<'a> Pieces<'a> {
                 (Memory::Rewritten { places }, _) => Site::rewritten(piece.key, witness, lines, places),
                 (Memory::Kept, Some(chain)) => {
                     session.progress.say(format_args!("writing the chain on node {}", piece.key.target));
-                    let buffer = Buffer::build(lines, chain, piece.like.kernel.encoding)
+                    let stores = Stores::choose(lines, stamp, session.machine.last_level_cache());
+                    let buffer = Buffer::build_with(lines, chain, piece.like.kernel.encoding, stores)
                         .map_err(|_| PlacementError::NothingToMeasure)?;
                     Site::kept(piece.key, witness, buffer)?
                 }

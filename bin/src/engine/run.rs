@@ -126,7 +126,8 @@ impl<'a> Run<'_, 'a> {
         let there = points.iter().zip(placed.iter()).filter(|(_, placed)| **placed).map(|(point, _)| *point);
         let Some(like) = there.clone().next() else { return Ok(()) };
         let mut sites = [const { None::<Site<'_>> }; SITES];
-        pieces.open(session, &mut sites)?;
+        let stamp = timer.counter().map(|counter| counter.stamp);
+        pieces.open(session, stamp, &mut sites)?;
         let watch = Stopwatch::new(*timer, arena::meter(session, budget.counters));
         let memory = Memory::new(&mut sites, watch, beside);
         let mut schedule = Schedule::new(memory, *budget, &like, there)?;
