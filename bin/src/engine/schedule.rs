@@ -134,13 +134,13 @@ impl<A: Arena> Schedule<A> {
         Some((course, self.judge.summarise(rounds)?))
     }
 
-    /// Brings every point that has fewer to `rounds` rounds.
+    /// Brings every point that has fewer to `rounds` rounds, or to one where time is up.
     ///
     /// # Errors
     ///
     /// As [`Orders::visit`], [`Failure::Interrupted`] among them.
     pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
-        while self.go_round(progress, |state, _| state.rounds < rounds)? {}
+        while self.go_round(progress, |state, share| state.rounds < if share < 1.0 { rounds } else { 1 })? {}
         Ok(())
     }
 
