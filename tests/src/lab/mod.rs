@@ -48,7 +48,7 @@
 //! | `pages=4k\|thp\|2m` | the same | 4k for those two; else its own |
 //! | `seed=N` `kernel=NAME` `min-size=SIZE` `max-size=SIZE` `points-per-octave=N` | the same | its own |
 //! | `pool=SIZE` | memory of each node set aside as pages of 2 MiB | with `pages=2m` the working set, else none |
-//! | `tolerance=PERCENT` | how far a reported latency may be from the truth | 1; 2 for `curve` and walks in order |
+//! | `tolerance=PERCENT` | how far a reported latency may be from the truth | 1; 2 for `curve`, walks in order and `clock=kernel` |
 //!
 //! 103 hops leave a remainder of seven of the loop that is unrolled eight times:
 //! a tool that drops it is 7 % off.
