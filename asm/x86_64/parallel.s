@@ -4,6 +4,7 @@
 #   rdi  cursors   array of one address for each lane; each stands on a node, and
 #                  holds afterwards where the lane stands
 #   rsi  hops      how many loads each lane is to make, exactly; zero is allowed
+#   rdx  more      lanes beside the twelve in registers, at most 52; used by the last routine alone
 #   rax  returned  zero
 #   destroys rcx, rdx, rsi, rdi, r8 to r11 and the flags; 72 bytes of stack
 #
@@ -97,24 +98,35 @@
         lb_parallel_leave \name
 .endm
 
-# More than twelve lanes: rax is passed from one to the next of those that have no register.
-.macro lb_parallel_in_memory name, lanes
+# Thirteen lanes and more: rax is passed from one to the next of those that have
+# no register. A jump to the first of them that is wanted leaves out the others.
+# It always goes to the same place and is predicted. The base is moved by more
+# than a byte holds, so that each of these lanes takes 17 bytes of instructions.
+.macro lb_parallel_in_memory name, most
         lb_parallel_enter \name
+        lea     rax, [rip + 2f]
+        imul    rdx, rdx, 17
+        sub     rax, rdx                # so many lanes before the end of the run
+        push    rax                     # every register but rsp will be in use
         lb_parallel_lanes lb_parallel_fetch, 12, rdi
         test    rsi, rsi
-        jz      4f
+        jz      3f
+        sub     rdi, 1024
         .p2align 6
-3:      lb_parallel_lanes lb_parallel_hop, 12, none
-        .set    .Llb_parallel_lane, 12
-        .rept   \lanes - 12
-        mov     rax, [rdi + .Llb_parallel_lane * 8]
+1:      lb_parallel_lanes lb_parallel_hop, 12, none
+        jmp     [rsp]
+        .set    .Llb_parallel_lane, \most
+        .rept   \most - 12
+        .set    .Llb_parallel_lane, .Llb_parallel_lane - 1
+        mov     rax, [rdi + 1024 + .Llb_parallel_lane * 8]
         mov     rax, [rax]
-        mov     [rdi + .Llb_parallel_lane * 8], rax
-        .set    .Llb_parallel_lane, .Llb_parallel_lane + 1
+        mov     [rdi + 1024 + .Llb_parallel_lane * 8], rax
         .endr
-        dec     rsi
-        jnz     3b
-4:      lb_parallel_lanes lb_parallel_keep, 12, rdi
+2:      dec     rsi
+        jnz     1b
+        add     rdi, 1024
+3:      pop     rax
+        lb_parallel_lanes lb_parallel_keep, 12, rdi
         lb_parallel_leave \name
 .endm
 
@@ -129,12 +141,7 @@ lb_parallel_in_registers lb_chase_parallel_8, 8, 1
 lb_parallel_in_registers lb_chase_parallel_10, 10, 1
 lb_parallel_in_registers lb_chase_parallel_12, 12, 1
 lb_parallel_in_registers lb_chase_parallel_14, 14, 1
-lb_parallel_in_memory lb_chase_parallel_16, 16
-lb_parallel_in_memory lb_chase_parallel_20, 20
-lb_parallel_in_memory lb_chase_parallel_24, 24
-lb_parallel_in_memory lb_chase_parallel_32, 32
-lb_parallel_in_memory lb_chase_parallel_48, 48
-lb_parallel_in_memory lb_chase_parallel_64, 64
+lb_parallel_in_memory lb_chase_parallel_more, 64
 
 .popsection
 .purgem lb_parallel_lanes

@@ -49,7 +49,7 @@
         mov     rax, [rdi + rax * 8]
 .endm
 
-# An address can scale by eight at the most: a node of 64 bytes takes a shift,
+# An address can scale by at most eight: a node of 64 bytes takes a shift,
 # which is part of the dependent path.
 .macro lb_variant_line_index
         shl     rax, 6
@@ -67,7 +67,7 @@
 #   cursor = ((u32 *)base)[cursor]
 lb_variant_routine lb_chase_index4, lb_variant_index4
 
-# lb_chase_index_checked: as lb_chase_index, by one who does not trust the index.
+# lb_chase_index_checked: as lb_chase_index, with a check of the index.
 #   if cursor >= length: stop;  cursor = ((u64 *)base)[cursor]
 lb_variant_routine lb_chase_index_checked, lb_variant_index_checked
 

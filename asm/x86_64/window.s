@@ -10,66 +10,59 @@
 # ---------------------------------------------------------------------------
 # Sixteen lanes with dependent work.
 #
+#   rdx  work      units of work behind each load, at most 48
 #   rax  returned  exclusive or of what the work made of every pointer loaded
-#   destroys rcx, rdx, rsi, xmm0 to xmm15 and the flags; 8 bytes of stack
+#   destroys rcx, rdx, rsi, r8, r9, rdi and the flags; no stack
 #
 # Each lane in its turn:
 #   cursors[lane] = *(u64 *)cursors[lane]
 #   digest ^= work == 0 ? cursors[lane] : (u32)cursors[lane] + work * (u32)0x9e3779b9
 #
-# The sum is made one addition of one cycle at a time, each of which waits for
-# the one before it and the first for the load. Work on one lane depends on
-# nothing of the others: only the room for instructions that wait limits how
-# many lanes' loads are under way together. Additions of four bytes are encoded
-# in two. All cursors live in vector registers, so that every lane costs alike:
-# four instructions and the work.
+# A unit of work is one addition of one cycle. Each waits for the one before it,
+# and the first waits for the load. Work on one lane depends on no other lane:
+# only the room for instructions that wait limits how many lanes' loads are
+# under way together. All cursors live in the array, so that every lane costs
+# alike: seven instructions and the work.
+#
+# A jump into the run of 48 additions leaves out those that are not wanted. It
+# always goes to the same place and is predicted. A routine for each amount of
+# work, all sixteen lanes written out, took sixty times as many bytes.
 #
 # The prefetching form asks for the next node as soon as its address is known:
-# one lap over the lanes before its load, which then finds it in the cache. A
+# one turn of all lanes before its load, which then finds it in the cache. A
 # prefetch retires without waiting for its line, a load does not.
 
-.macro lb_window_each operation, more:vararg
-        .irp    lane, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-        \operation \lane, \more
-        .endr
-.endm
-
-.macro lb_window_fetch lane, more:vararg
-        movq    xmm\lane, qword ptr [rdi + \lane * 8]
-.endm
-
-.macro lb_window_keep lane, more:vararg
-        movq    qword ptr [rdi + \lane * 8], xmm\lane
-.endm
-
-.macro lb_window_hop lane, work, prefetch
-        movq    rax, xmm\lane
-        mov     rax, [rax]
-        movq    xmm\lane, rax
-        .if     \prefetch
-        prefetcht0 [rax]
-        .endif
-        .rept   \work
-        add     eax, ecx
-        .endr
-        xor     rdx, rax
-.endm
-
-.macro lb_window_routine name, work, prefetch
+.macro lb_window_routine name, prefetch
         .p2align 6
         .globl  \name
         .type   \name, @function
 \name:
-        call    lb_chase_window_fetch
-        mov     ecx, 0x9e3779b9
-        xor     edx, edx
+        xor     eax, eax                # digest
         test    rsi, rsi
-        jz      lb_chase_window_keep
+        jz      4f
+        add     rdx, rdx                # an addition takes two bytes
+        lea     r8, [rip + 3f]
+        sub     r8, rdx                 # so many additions before the end of the run
+        mov     ecx, 0x9e3779b9
+        sub     rdi, -128               # the end of the array: lanes are counted up to zero
+1:      mov     r9, -16
         .p2align 6
-1:      lb_window_each lb_window_hop, \work, \prefetch
+2:      mov     rdx, [rdi + r9 * 8]
+        mov     rdx, [rdx]
+        mov     [rdi + r9 * 8], rdx
+        .if     \prefetch
+        prefetcht0 [rdx]
+        .endif
+        jmp     r8
+        .rept   48
+        add     edx, ecx
+        .endr
+3:      xor     rax, rdx
+        inc     r9
+        jnz     2b
         dec     rsi
         jnz     1b
-        jmp     lb_chase_window_keep
+4:      ret
         .size   \name, . - \name
 .endm
 
@@ -78,7 +71,7 @@
 #
 #   rdx  fillers   how many of them stand between two loads, at most 768
 #   rax  returned  zero
-#   destroys rcx, rdx, rsi, r8 to r11, xmm0 and the flags; no stack
+#   destroys rcx, rdx, rsi, r8, r9, xmm0 and the flags; no stack
 #
 # While a load waits for memory, everything after it waits to retire. Where the
 # other lane's load still finds room behind the fillers, the two misses overlap;
@@ -95,14 +88,14 @@
 # which change places after each load: beside the fillers, five instructions
 # stand between two loads.
 
-# One of three instructions of four bytes, by turns.
+# One of three instructions of three bytes, by turns.
 .macro lb_reach_mixed
         .if     .Llb_reach_turn == 0
-        lea     r10, [r11 + r11]
+        lea     edx, [rdi + rdi]
         .elseif .Llb_reach_turn == 1
-        cmp     r11, 1
+        cmp     edi, 1
         .else
-        paddd   xmm0, xmm1
+        xorps   xmm0, xmm1
         .endif
         .set    .Llb_reach_turn, (.Llb_reach_turn + 1) % 3
 .endm
@@ -140,36 +133,14 @@
 
 .pushsection .text.lb_chase, "ax", @progbits
 
-# The cursors of sixteen lanes to vector registers; back to where they were, with the digest as the result.
-        .p2align 4
-        .type   lb_chase_window_fetch, @function
-lb_chase_window_fetch:
-        lb_window_each lb_window_fetch
-        ret
-        .size   lb_chase_window_fetch, . - lb_chase_window_fetch
-
-        .p2align 4
-        .type   lb_chase_window_keep, @function
-lb_chase_window_keep:
-        lb_window_each lb_window_keep
-        mov     rax, rdx
-        ret
-        .size   lb_chase_window_keep, . - lb_chase_window_keep
-
-.irp work, 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48
-lb_window_routine lb_chase_window_\work, \work, 0
-lb_window_routine lb_chase_window_\work\()_prefetch, \work, 1
-.endr
+lb_window_routine lb_chase_window, 0
+lb_window_routine lb_chase_window_prefetch, 1
 
 lb_reach_routine lb_chase_reach_nop, 1, nop
-lb_reach_routine lb_chase_reach_lea, 4, lea r10, [r11 + r11]
-lb_reach_routine lb_chase_reach_mixed, 4, lb_reach_mixed
+lb_reach_routine lb_chase_reach_lea, 3, lea edx, [rdi + rdi]
+lb_reach_routine lb_chase_reach_mixed, 3, lb_reach_mixed
 
 .popsection
-.purgem lb_window_each
-.purgem lb_window_fetch
-.purgem lb_window_keep
-.purgem lb_window_hop
 .purgem lb_window_routine
 .purgem lb_reach_mixed
 .purgem lb_reach_routine

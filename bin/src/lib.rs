@@ -34,9 +34,10 @@ use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::dry_run;
 use experiment::facts::Report;
 use experiment::output;
-use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
-use options::{Format, Options, When};
+use options::{Help, Options, When};
+use plan::duration;
 use report::terminal::Terminal;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
@@ -57,11 +58,11 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 #[inline(never)]
 fn obey(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
-    let options = match options::parse(arguments, &DESCRIPTORS) {
+    let options = match options::parse(arguments, &DESCRIPTORS, &FORMATS) {
         Ok(options) => options,
         Err(error) => return fail(&mut messages, &error.into()),
     };
-    let result = if options.help || options.version {
+    let result = if options.help.is_some() || options.version {
         tell(&options)
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
@@ -104,10 +105,13 @@ fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
 fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     let mut out = sink(options)?;
     // A write that fails is remembered by the sink, and told by `finish`.
+    let help = options.help.unwrap_or(Help::Long);
     let _ = match (options.version, options.experiment.named) {
         (true, _) => options::write_version(&mut out),
-        (false, true) => options::write_experiment_help(&mut out, options.experiment.descriptor),
-        (false, false) => options::write_help(&mut out, &DESCRIPTORS),
+        (false, true) => {
+            options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS)
+        }
+        (false, false) => options::write_help(&mut out, help, &DESCRIPTORS, &FORMATS),
     };
     finish(out, options)
 }
@@ -169,7 +173,8 @@ fn perform<'a>(
     detect::warn(machine, &mut warnings);
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session)?;
-    let takes = (experiment.takes)(options, machine, &points);
+    let budget = (experiment.budget)(options, machine, &points);
+    let takes = duration::estimate(machine, &points, &budget);
     if options.dry_run {
         let name = experiment.descriptor.name;
         let columns = output::columns(options, &[]);
@@ -188,7 +193,7 @@ fn perform<'a>(
     }
     let timer = Timer::choose(&machine.processor, session.warnings)?;
     let mut health = self_test::health(timer.counter(), machine.processor.platform, session.warnings);
-    let findings = (experiment.measure)(&mut session, &timer, &points).and_then(|findings| {
+    let findings = (experiment.measure)(&mut session, &timer, &points, &budget).and_then(|findings| {
         audit(&mut session, &timer, &mut health, &findings)?;
         Ok(findings)
     });
@@ -220,19 +225,9 @@ fn perform<'a>(
         Ok(())
     } else {
         let columns = output::columns(options, experiment.columns);
-        match experiment.present {
-            Some(present) => {
-                let _ = output::write(&mut out, options, report.terminal, columns, &mut |document| {
-                    present(document, &report);
-                });
-            }
-            None => {
-                let mut writers = experiment.writers.iter();
-                if let Some((_, writer)) = writers.find(|(known, _)| *known == options.format) {
-                    let _ = writer(&mut out, &report);
-                }
-            }
-        }
+        let _ = output::write(&mut out, options, report.terminal, columns, &mut |document| {
+            (experiment.present)(document, &report);
+        });
         finish(out, options)
     };
     // Messages drop their errors: there is nobody left to tell.
@@ -248,7 +243,7 @@ fn audit<'a>(
     health: &mut result::Health,
     findings: &Findings<'a>,
 ) -> Result<(), Failure<'a>> {
-    let told = !(session.options.quiet && session.options.format == Format::Text);
+    let told = !(session.options.quiet && session.options.format.name == "text");
     if !told || findings.interrupted {
         return Ok(());
     }

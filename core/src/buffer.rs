@@ -8,7 +8,9 @@
 //! routine asks for. Walks set out from nodes, never from a [`Cursor`].
 
 mod build;
+mod error;
 mod proof;
+mod stores;
 mod touch;
 
 use crate::arch::{self, EndStamp, Line, Stamp};
@@ -16,32 +18,10 @@ use crate::chain::Chain;
 use crate::kernel::lanes::{Gap, LaneKernel};
 use crate::kernel::{Encoding, Kernel};
 
-pub use build::BuildError;
-pub use proof::Astray;
+pub use error::{Astray, BuildError, LaneError, StridedError, WrongEncoding};
+pub use stores::Stores;
 
-/// The kernel follows something else than what the nodes hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WrongEncoding;
-
-/// Why several lanes cannot be walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneError {
-    /// Lanes follow addresses, and the nodes hold something else.
-    WrongEncoding,
-    /// The starts or the ends are not as many as the kernel has lanes.
-    Count,
-}
-
-/// Why nodes cannot be loaded in address order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StridedError {
-    /// The nodes hold four bytes, and the loop loads eight.
-    WrongEncoding,
-    /// The nodes lie in lines drawn at random, so that they are not at equal distances.
-    Scattered,
-}
-
-/// Where a walk ended, as the kernels see it: an address or an index, by the buffer's encoding.
+/// The end of a walk, as the kernels see it: an address or an index, by the buffer's encoding.
 ///
 /// It can be proven, and not be walked on from: it may be another buffer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +33,7 @@ pub struct Cursor(usize);
 /// The ticks include one pair of stamps, whose own cost the caller has to subtract.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed<T> {
-    /// What it came to: where a walk ended, the digest of lanes, the sum of loads.
+    /// The result: where a walk ended, the digest of lanes, the sum of loads.
     pub ended: T,
     /// The counter before it.
     pub start: u64,
@@ -108,34 +88,48 @@ impl<'m> Buffer<'m> {
     /// [`BuildError::TooSmall`] where the working set does not fit, and
     /// [`BuildError::Encoding`] where its nodes cannot hold such successors.
     pub fn build(lines: &'m mut [Line], chain: &'m Chain, encoding: Encoding) -> Result<Self, BuildError> {
-        build::write(lines, chain, encoding)?;
+        Self::build_with(lines, chain, encoding, Stores::STREAMING)
+    }
+
+    /// Writes `chain` as [`build`](Self::build) does, by stores that were chosen.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_with(
+        lines: &'m mut [Line],
+        chain: &'m Chain,
+        encoding: Encoding,
+        stores: Stores,
+    ) -> Result<Self, BuildError> {
+        build::write(lines, chain, encoding, stores)?;
         Ok(Buffer { lines, chain, encoding })
     }
 
-    /// The chain that the buffer holds.
+    /// Returns the chain that the buffer holds.
     #[must_use]
     pub const fn chain(&self) -> &Chain {
         self.chain
     }
 
-    /// What its nodes hold.
+    /// Returns the form in which its nodes name the next.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The address of the first node, for the kernels to follow.
+    /// Returns the address of the first node, for the kernels to follow.
     fn base(&self) -> usize {
         self.lines.as_ptr().expose_provenance()
     }
 
-    /// The cursor that stands on `node`, taken modulo the number of nodes.
+    /// Returns the cursor that stands on `node`, taken modulo the number of nodes.
     fn cursor(&self, node: u64) -> Cursor {
         let offset = self.chain.layout().offset(node % self.chain.nodes());
         Cursor(self.encoding.place(self.base() as u64, offset) as usize)
     }
 
-    /// A walk that is ready to go.
+    /// Returns a walk that is ready to go.
     #[inline(always)]
     fn ready(
         &self,
@@ -233,7 +227,7 @@ impl<'m> Buffer<'m> {
     #[inline(always)]
     fn ready_lanes<'w>(
         &'w self,
-        (lanes, routine, fillers): (usize, arch::LaneRoutine, usize),
+        (lanes, (routine, count)): (usize, (arch::LaneRoutine, usize)),
         starts: &[u64],
         ends: &'w mut [Cursor],
         hops: usize,
@@ -249,9 +243,9 @@ impl<'m> Buffer<'m> {
         }
         let cursors = ends.as_mut_ptr().cast();
         // SAFETY: there is a cursor for each of the routine's lanes, which stands on a node of a chain of addresses;
-        // nobody can write the chain while `self` borrows it, nor see the cursors until the walk has ended. A number
-        // of fillers comes from a `Gap`, which has no more than the routine, and other routines have none.
-        Ok(move || unsafe { routine(cursors, hops, fillers) })
+        // nobody can write the chain while `self` borrows it, nor see the cursors until the walk has ended. The
+        // count comes with the routine from a `LaneKernel` or a `Gap`, which have no more than it runs.
+        Ok(move || unsafe { routine(cursors, hops, count) })
     }
 
     /// Walks `hops` hops from each of `starts`, side by side; `ends` becomes where the lanes ended.
@@ -269,7 +263,7 @@ impl<'m> Buffer<'m> {
         ends: &mut [Cursor],
         hops: usize,
     ) -> Result<u64, LaneError> {
-        Ok(self.ready_lanes((kernel.lanes(), kernel.routine(), 0), starts, ends, hops)?())
+        Ok(self.ready_lanes((kernel.lanes(), kernel.routine()), starts, ends, hops)?())
     }
 
     /// Walks as [`walk_lanes`](Self::walk_lanes) does, between two stamps.
@@ -285,7 +279,7 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<Timed<u64>, LaneError> {
-        Ok(Timed::new(stamp, self.ready_lanes((kernel.lanes(), kernel.routine(), 0), starts, ends, hops)?))
+        Ok(Timed::new(stamp, self.ready_lanes((kernel.lanes(), kernel.routine()), starts, ends, hops)?))
     }
 
     /// Walks two lanes with a gap between their loads, between two stamps.
@@ -301,8 +295,7 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<Timed<u64>, LaneError> {
-        let routine = (Gap::LANES, gap.routine(), gap.fillers());
-        Ok(Timed::new(stamp, self.ready_lanes(routine, starts, ends, hops)?))
+        Ok(Timed::new(stamp, self.ready_lanes((Gap::LANES, gap.routine()), starts, ends, hops)?))
     }
 
     /// Loads the first `loads` nodes in address order, lap after lap: their sum, between two stamps.

@@ -17,13 +17,13 @@ pub struct Sandwich {
 }
 
 impl Sandwich {
-    /// How far the counter moved while the clock was read.
+    /// Returns the ticks that passed while the clock was read.
     #[must_use]
     pub const fn width(&self) -> u64 {
         self.after.saturating_sub(self.before)
     }
 
-    /// The narrowest of several: the one that was disturbed least.
+    /// Returns the narrowest of several: the one that was disturbed least.
     #[must_use]
     pub fn narrowest(readings: impl IntoIterator<Item = Sandwich>) -> Option<Sandwich> {
         readings.into_iter().min_by_key(Sandwich::width)
@@ -34,7 +34,7 @@ impl Sandwich {
     }
 }
 
-/// The counter's frequency between two readings, from their middles.
+/// Returns the counter's frequency between two readings, from their middles.
 ///
 /// `None` where a clock stood still or ran backwards.
 #[must_use]
@@ -48,7 +48,7 @@ pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
     u64::try_from(hertz).ok().map(Hertz)
 }
 
-/// How far `other` is from `reference`, in parts per million.
+/// Returns how far `other` is from `reference`, in parts per million.
 #[must_use]
 pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
     if reference.0 == 0 {
@@ -57,7 +57,7 @@ pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
     (other.0 as f64 - reference.0 as f64) / reference.0 as f64 * 1e6
 }
 
-/// The time that ticks of a counter of this frequency take; saturates after 213 days.
+/// Returns the time that ticks of a counter of this frequency take; saturates after 213 days.
 #[must_use]
 pub fn duration(ticks: Ticks, frequency: Hertz) -> Picoseconds {
     if frequency.0 == 0 {

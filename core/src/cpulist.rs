@@ -32,7 +32,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
     /// One more than the largest number that the set can hold.
     pub const CAPACITY: u32 = (WORDS * 64) as u32;
 
-    /// The set without members.
+    /// Returns the set without members.
     #[must_use]
     pub const fn new() -> Self {
         Self::EMPTY
@@ -43,84 +43,69 @@ impl<const WORDS: usize> IdSet<WORDS> {
         words::insert(&mut self.words, id)
     }
 
-    /// Takes `id` out. False where it was no member.
-    pub fn remove(&mut self, id: u32) -> bool {
-        let (word, bit) = split(id);
-        let Some(word) = self.words.get_mut(word) else { return false };
-        let removed = *word & bit != 0;
-        *word &= !bit;
-        removed
-    }
-
-    /// Whether `id` is a member.
+    /// Returns whether `id` is a member.
     #[must_use]
     pub fn contains(&self, id: u32) -> bool {
         let (word, bit) = split(id);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         words::count(&self.words)
     }
 
-    /// Whether there is no member.
+    /// Returns whether there is no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// The smallest member.
+    /// Returns the smallest member.
     #[must_use]
     pub fn first(&self) -> Option<u32> {
         self.iter().next()
     }
 
-    /// The largest member.
+    /// Returns the largest member.
     #[must_use]
     pub fn last(&self) -> Option<u32> {
         let (index, word) = self.words.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
         Some(index as u32 * 64 + word.ilog2())
     }
 
-    /// The members in rising order.
+    /// Returns the members in rising order.
     #[must_use]
     pub fn iter(&self) -> Ids<'_> {
         words::iter(&self.words)
     }
 
-    /// What both sets have.
+    /// Returns the members that both sets have.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine & theirs)
     }
 
-    /// What either set has.
+    /// Returns the members of either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine | theirs)
     }
 
-    /// What this set has and the other has not.
+    /// Returns the members of this set that the other has not.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine & !theirs)
     }
 
-    /// Whether every member is one of `other` too.
-    #[must_use]
-    pub fn is_subset(&self, other: &Self) -> bool {
-        self.difference(other).is_empty()
-    }
-
-    /// The bitmap, in the layout of the kernel's masks on a 64-bit machine.
+    /// Returns the bitmap, in the layout of the kernel's masks on a 64-bit machine.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The bitmap, for a system call to fill.
+    /// Returns the bitmap, for a system call to fill.
     #[must_use]
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words

@@ -69,7 +69,7 @@ impl Backwards {
         }
     }
 
-    /// The absolute value of the finite double that has these bits.
+    /// Returns the absolute value of the finite double that has these bits.
     fn number(&mut self, bits: u64, digits: usize) -> &str {
         // IEEE 754 binary64: 52 bits of mantissa, the leading one left out except of subnormal numbers.
         let fraction = bits & ((1 << 52) - 1);

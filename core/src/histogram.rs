@@ -36,7 +36,7 @@ pub struct Bucket {
     pub count: u64,
 }
 
-/// How often each value was seen, to 1/128 of the value.
+/// The number of times that each value was seen, to 1/128 of the value.
 ///
 /// Plain data of 34 KiB that is meant to live in mapped memory. The empty one is
 /// all zero, so that no executable has to hold a copy of it.
@@ -71,32 +71,32 @@ impl Histogram {
         self.maximum = self.maximum.max(value);
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
     }
 
-    /// The smallest value, exactly; `None` without values.
+    /// Returns the smallest value, exactly; `None` without values.
     #[must_use]
     pub fn minimum(&self) -> Option<u64> {
         (self.total > 0).then_some(self.minimum)
     }
 
-    /// The largest value, exactly; `None` without values.
+    /// Returns the largest value, exactly; `None` without values.
     #[must_use]
     pub fn maximum(&self) -> Option<u64> {
         (self.total > 0).then_some(self.maximum)
     }
 
-    /// The mean, exactly; `None` without values.
+    /// Returns the mean, exactly; `None` without values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
-    /// The value that `percent` of the values do not exceed (nearest rank), off by
-    /// 0.4 % of itself at the most; `None` without values.
+    /// Returns the value that `percent` of the values do not exceed (nearest rank), off by
+    /// at most 0.4 % of itself; `None` without values.
     ///
     /// Percentages outside 0 to 100 are taken as the nearer of the two.
     #[must_use]
@@ -119,7 +119,7 @@ impl Histogram {
         Some(middle.clamp(self.minimum, self.maximum))
     }
 
-    /// The buckets that hold values, in ascending order.
+    /// Returns the buckets that hold values, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counts.iter().enumerate().filter(|(_, &count)| count > 0).map(|(index, &count)| {
             let (low, high) = range_of(index as u64);
@@ -128,7 +128,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value below 2^40.
+/// Returns the bucket of a value below 2^40.
 fn bucket_of(value: u64) -> usize {
     if value < SUB_BUCKETS {
         return value as usize;
@@ -137,7 +137,7 @@ fn bucket_of(value: u64) -> usize {
     ((u64::from(shift) << SUB_BUCKET_BITS) + (value >> shift)) as usize
 }
 
-/// The values that fall into a bucket, both ends included.
+/// Returns the values that fall into a bucket, both ends included.
 fn range_of(bucket: u64) -> (u64, u64) {
     if bucket < SUB_BUCKETS {
         return (bucket, bucket);

@@ -1,4 +1,4 @@
-//! What the times of single hops say: percentiles, interruptions, refresh.
+//! Facts from the times of single hops: percentiles, interruptions, refresh.
 //!
 //! Pure functions of what was recorded, in ticks. Nothing here knows a clock's
 //! frequency, takes a sample, or knows what the memory was.
@@ -6,10 +6,10 @@
 mod sample;
 mod tally;
 
-pub use sample::{weight, Quantile, Sample};
+pub use sample::{buckets_below, weight, Quantile, Sample};
 pub use tally::Tally;
 
-use crate::histogram::{Bucket, Histogram};
+use crate::histogram::Histogram;
 use crate::math::sqrt;
 use crate::rng::Pcg32;
 
@@ -22,10 +22,10 @@ const CHANCE: f64 = 3.0;
 /// So few hops above everything that is explained may be anything.
 const STRAY: f64 = 3.0;
 
-/// How interruptions were watched for while no memory was touched.
+/// A watch for interruptions while no memory was touched.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'t> {
-    /// How long the gaps in the watching loop were.
+    /// The lengths of the gaps in the watching loop.
     pub gaps: &'t Tally,
     /// The time spent in timed hops, divided by the time watched.
     pub exposure: f64,
@@ -34,7 +34,7 @@ pub struct Watch<'t> {
 }
 
 impl Watch<'_> {
-    /// How many hops are to be expected that were interrupted for `ticks` or longer.
+    /// Returns how many hops are to be expected that were interrupted for `ticks` or longer.
     #[must_use]
     pub fn expected(&self, ticks: u64) -> f64 {
         self.gaps_from(ticks) + self.switches as f64
@@ -45,7 +45,7 @@ impl Watch<'_> {
     }
 }
 
-/// The ticks from which a hop counts as interrupted.
+/// Returns the ticks from which a hop counts as interrupted.
 ///
 /// That is the smallest number above twice the median from which on hops are not
 /// more frequent than gaps as long in a loop that touches no memory, all in all
@@ -67,12 +67,7 @@ pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<
     (hops.count_from(from) > 0).then_some(from)
 }
 
-/// The buckets of a histogram that begin below `below`; all of them for `None`.
-pub fn buckets_below(histogram: &Histogram, below: Option<u64>) -> impl Iterator<Item = Bucket> + '_ {
-    histogram.buckets().take_while(move |bucket| below.is_none_or(|below| bucket.low < below))
-}
-
-/// The largest value below `below`, to 1/128 of itself, or exactly for `None`.
+/// Returns the largest value below `below`, to 1/128 of itself, or exactly for `None`.
 #[must_use]
 pub fn maximum(histogram: &Histogram, below: Option<u64>) -> Option<u64> {
     let last = buckets_below(histogram, below).last()?;

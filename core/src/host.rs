@@ -1,4 +1,4 @@
-//! What a system says of itself beside its nodes: caches, clocks, settings and
+//! The system's description of itself, apart from its nodes: caches, clocks, settings and
 //! the limits that this process is under.
 //!
 //! All of it is reported beside the results, or decides what may be tried;
@@ -35,17 +35,17 @@ pub struct Host {
     pub cpu_model: Text<64>,
     /// Caches of the CPU that was asked about.
     pub caches: Caches,
-    /// How its clock is governed.
+    /// The rules by which its clock changes.
     pub frequency: Frequency,
     /// The clock that the kernel keeps time by, such as `tsc`, `kvm-clock`, `hpet`.
     pub clock_source: Word,
     /// Transparent huge pages.
     pub huge_pages: TransparentHugePages,
-    /// What may move or hide memory behind the program's back.
+    /// The mechanisms that may move or hide memory during a run.
     pub memory_policy: MemoryPolicy,
     /// `kernel.perf_event_paranoid`: above 2 there are no counters without privilege.
     pub perf_event_paranoid: Option<i32>,
-    /// What this process may do.
+    /// The limits of this process.
     pub process: Process,
     /// All memory of the machine.
     pub memory_total: Option<Bytes>,
@@ -57,14 +57,14 @@ pub struct Host {
     pub runnable: Option<u32>,
 }
 
-/// How a core clock is governed.
+/// The rules by which a core clock changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frequency {
     /// The cpufreq driver, such as `intel_pstate`; empty without cpufreq.
     pub driver: Word,
     /// The governor, such as `performance`; empty without cpufreq.
     pub governor: Word,
-    /// Whether the clock may rise above its nominal rate.
+    /// True where the clock may rise above its nominal rate.
     pub boost: Option<bool>,
 }
 
@@ -73,9 +73,9 @@ pub struct Frequency {
 pub struct TransparentHugePages {
     /// Who gets them: `always`, `madvise` or `never`; empty in a kernel without.
     pub enabled: Word,
-    /// How hard a page fault tries to get one.
+    /// The effort that a page fault makes to get one.
     pub defragment: Word,
-    /// Whether khugepaged may make room for one; such a page may appear during a run.
+    /// True where khugepaged may make room for one; such a page may appear during a run.
     pub khugepaged_defragment: Option<bool>,
 }
 
@@ -84,7 +84,7 @@ pub struct TransparentHugePages {
 pub struct MemoryPolicy {
     /// `kernel.numa_balancing`: other than 0, pages follow the CPUs that use them.
     pub numa_balancing: Option<u32>,
-    /// Whether cold pages are demoted to slower nodes.
+    /// True where cold pages are demoted to slower nodes.
     pub demotion: Option<bool>,
     /// `vm.zone_reclaim_mode`: other than 0, a full node is reclaimed before
     /// another one is used.
@@ -92,7 +92,7 @@ pub struct MemoryPolicy {
 }
 
 impl Host {
-    /// A host of which nothing is known.
+    /// A host without any known fact.
     pub const EMPTY: Self = Self::unknown();
 
     /// [`Host::EMPTY`], made where it is called for: its unknown switches are no zero
@@ -182,7 +182,7 @@ impl MemoryPolicy {
     }
 }
 
-/// The word in brackets, with which the kernel marks the one in force:
+/// Returns the word in brackets, with which the kernel marks the one in force:
 /// `always [madvise] never`.
 fn chosen(files: &impl Files, path: &str) -> Word {
     let mut buffer = [0; 128];
@@ -202,7 +202,7 @@ fn cpu_model(files: &impl Files) -> Text<64> {
     field(content, "model name").map_or(Text::EMPTY, Text::from_bytes)
 }
 
-/// The first half of the fourth word of `0.06 0.09 0.04 1/91 7580`.
+/// Returns the first half of the fourth word of `0.06 0.09 0.04 1/91 7580`.
 fn runnable(files: &impl Files) -> Option<u32> {
     let mut buffer = [0; 128];
     let content = files.read("/proc/loadavg", &mut buffer)?;

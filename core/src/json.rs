@@ -9,12 +9,7 @@ mod read;
 mod string;
 mod write;
 
-pub use error::{Error, Reason};
+pub use error::{Error, Reason, MAX_DEPTH};
 pub use read::{Event, Reader};
 pub use string::{Chars, Str};
 pub use write::{Layout, Writer};
-
-/// The deepest nesting of objects and arrays, in both directions.
-///
-/// The kinds of the open containers are the bits of one word.
-pub const MAX_DEPTH: usize = 64;

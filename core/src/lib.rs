@@ -1,11 +1,75 @@
 //! The half of latency-bench that needs no system call.
 //!
 //! Chains and their generator, the chase kernels, the arithmetic of clocks, the
-//! statistics, and the parsers of what a system says of itself. Everything here
+//! statistics, and the parsers of the system's own descriptions. Everything here
 //! is tested with plain `cargo test`, on any x86-64 host.
 //!
 //! `#![no_std]` always: the standard library is linked for the tests alone, so
-//! that it cannot creep in through an editor's import.
+//! that an editor's import cannot bring it in.
+//!
+//! # Glossary
+//!
+//! One word for one thing. The source uses the first column; where the program
+//! prints another word for it, the second column says which.
+//!
+//! ## Chains
+//!
+//! | in the source | printed | meaning |
+//! | --- | --- | --- |
+//! | pointer chase | | a walk in which each load's result is the next load's address |
+//! | dependent load | | a load whose address an earlier load brings |
+//! | hop | load | one dependent load of a walk |
+//! | node of a chain | line; element where it is not 64 bytes | the place that one hop reads |
+//! | node, `NodeId` | node | a NUMA node; printed alone, the word means nothing else |
+//! | memory-only node | | a NUMA node without CPUs |
+//! | stride | spacing | bytes from one node of a chain to the next in memory |
+//! | working set | working set | all bytes that a chain's nodes take: nodes times stride |
+//! | chain | chain | one single cycle over all nodes of a working set |
+//! | lane | chain | one of several walks that run side by side |
+//! | lap | | a walk over every node of a chain, once |
+//! | order | order | the rule by which nodes follow each other: random, local, sequential, backward |
+//! | encoding | | the form in which a node names the next: an address or an index |
+//! | kernel | kernel | the loop that makes the hops |
+//! | filler | | an instruction between two loads that depends on neither |
+//! | unit of work | unit of work | one addition that waits for the load before it |
+//!
+//! ## Measuring
+//!
+//! | in the source | printed | meaning |
+//! | --- | --- | --- |
+//! | trial, batch | trial | hops timed together, between two stamps |
+//! | round | round | the trials of one point at one time of the run |
+//! | stamp | | one fenced read of the time-stamp counter |
+//! | ticks | TSC cycles | steps of the time-stamp counter, at a fixed frequency |
+//! | core cycles | cycles | cycles of the core's own clock, which changes |
+//! | overhead | | the cost of a pair of stamps, which is subtracted |
+//! | resolution | | the step of the time-stamp counter |
+//! | calibration | | the counter's frequency, found by comparing it with the system's clock |
+//! | warm-up | warm-up | hops before the first trial, which do not count |
+//! | interrupted, disturbed | interrupted | hit by other work while it was timed |
+//! | interval | interval | the 95 % confidence interval of the median, within this run |
+//! | median, MAD, p99 | same | the middle, the median distance from it, the 99th percentile |
+//! | proven | proven | compared with what the generator or the kernel says, and equal |
+//!
+//! ## Memory
+//!
+//! | in the source | printed | meaning |
+//! | --- | --- | --- |
+//! | initiator node | from | the NUMA node whose CPU makes the loads |
+//! | target node | to | the NUMA node whose memory is read |
+//! | local, remote | same | initiator and target are one node, or two |
+//! | distance | firmware (SLIT) | the firmware's number for a pair of nodes; never a measured value |
+//! | idle latency | latency | time per hop of one chain, while nothing else runs |
+//! | loaded latency | | the same while other cores use memory |
+//! | inverse throughput | time per load | time per hop of several lanes, or of independent loads; never a latency |
+//! | loads in flight | misses in flight | loads that wait for memory at one time |
+//! | fill buffers | | the places for such loads, which limit their number |
+//! | level, plateau | level | one cache or memory, and the part of a curve on which it answers |
+//! | knee, capacity | size | the working set at which a level ends, and the bytes that it holds |
+//! | replacement policy, LRU | | the rule by which a cache chooses the line that it gives up; least recently used |
+//! | eviction | | a line leaving a cache |
+//! | page walk | page walk | the look-up of an address that the TLB does not hold |
+//! | TLB reach | | bytes whose addresses the TLB translates without page walks |
 
 #![no_std]
 

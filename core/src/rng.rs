@@ -19,7 +19,7 @@ pub struct Pcg32 {
 }
 
 impl Pcg32 {
-    /// A generator whose sequence depends on `seed`, one of 2^63 families chosen by `stream`.
+    /// Returns a generator whose sequence depends on `seed`, one of 2^63 families chosen by `stream`.
     #[must_use]
     pub const fn new(seed: u64, stream: u64) -> Self {
         let increment = (stream << 1) | 1;
@@ -27,7 +27,7 @@ impl Pcg32 {
         Pcg32 { state, increment }
     }
 
-    /// The next 32 bits.
+    /// Returns the next 32 bits.
     pub fn next_u32(&mut self) -> u32 {
         let state = self.state;
         self.state = state.wrapping_mul(MULTIPLIER).wrapping_add(self.increment);
@@ -35,13 +35,13 @@ impl Pcg32 {
         folded.rotate_right((state >> 59) as u32)
     }
 
-    /// The next 64 bits: two outputs, the first in the upper half.
+    /// Returns the next 64 bits: two outputs, the first in the upper half.
     pub fn next_u64(&mut self) -> u64 {
         let high = u64::from(self.next_u32());
         high << 32 | u64::from(self.next_u32())
     }
 
-    /// A uniform number below `bound`, without modulo bias.
+    /// Returns a uniform number below `bound`, without modulo bias.
     ///
     /// A bound of zero gives zero.
     ///

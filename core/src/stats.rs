@@ -32,7 +32,7 @@ impl Interval {
     }
 }
 
-/// What a set of samples says of the quantity behind them.
+/// An estimate of a quantity from a set of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// The number of samples.
@@ -63,7 +63,7 @@ pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
     Some(Summary { count: samples.len(), median, minimum, maximum, mad, interval })
 }
 
-/// The median; of an even number, the mean of the middle two. `None` of nothing.
+/// Returns the median; of an even number, the mean of the middle two. `None` of nothing.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
     sort::ascending(samples);
     median_of_sorted(samples)
@@ -78,16 +78,7 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     Some(lower + (upper - lower) / 2.0)
 }
 
-/// The sample below which a share of the sorted samples lies (nearest rank).
-#[must_use]
-pub fn percentile_of_sorted(sorted: &[f64], percent: f64) -> Option<f64> {
-    let rank = percent / 100.0 * sorted.len() as f64;
-    let whole = rank as usize;
-    let rank = if (whole as f64) < rank { whole + 1 } else { whole };
-    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
-}
-
-/// The mode, by halving: the densest half of the densest half, and so on.
+/// Returns the mode, by halving: the densest half of the densest half, and so on.
 ///
 /// Within a round of batches the slow side is disturbance and the fast side a
 /// clock that changed; what most batches agree on is the latency. `None` of nothing.
@@ -120,7 +111,7 @@ fn width(sorted: &[f64]) -> f64 {
     }
 }
 
-/// The zero-based ranks of the narrowest symmetric order-statistic interval that
+/// Returns the zero-based ranks of the narrowest symmetric order-statistic interval that
 /// holds the median with at least 95 % probability; `None` below six samples.
 ///
 /// The number of samples below the median is binomial with p = 1/2, whatever
@@ -157,7 +148,7 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
     Some((low, count - 1 - low))
 }
 
-/// The step in which a counter moves, from differences of neighbouring readings. Zero of nothing.
+/// Returns the step in which a counter moves, from differences of neighbouring readings. Zero of nothing.
 ///
 /// Their greatest common divisor, or the largest number of which nearly all are
 /// multiples to within one: a hypervisor that scales a counter with a step of 26
@@ -292,10 +283,6 @@ mod tests {
         assert_eq!(half_sample_mode(&mut []), None);
         assert_eq!(half_sample_mode(&mut [4.0, 4.0, 4.0, 4.0, 4.0]), Some(4.0));
         assert_eq!(half_sample_mode(&mut [1.0, 2.0, 10.0]), Some(1.5));
-        assert_eq!(percentile_of_sorted(&[1.0, 2.0, 3.0, 4.0], 50.0), Some(2.0));
-        assert_eq!(percentile_of_sorted(&[1.0, 2.0, 3.0, 4.0], 99.0), Some(4.0));
-        assert_eq!(percentile_of_sorted(&[1.0], 0.0), Some(1.0));
-        assert_eq!(percentile_of_sorted(&[], 50.0), None);
         assert_eq!(counter_step(&[]), 0);
         assert_eq!(counter_step(&[30, 32, 34, 32]), 2);
         assert_eq!(counter_step(&[26, 25, 1, 52, 26, 51]), 26);

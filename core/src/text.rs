@@ -16,8 +16,8 @@ impl<const N: usize> Text<N> {
     /// The string without characters.
     pub const EMPTY: Self = Self { bytes: [0; N], length: 0 };
 
-    /// As much of `bytes` as fits, white space around it left out, and whatever
-    /// is not UTF-8 replaced by `?`.
+    /// Returns as much of `bytes` as fits, without white space around it, and with `?`
+    /// in place of bytes that are not UTF-8.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
@@ -25,13 +25,13 @@ impl<const N: usize> Text<N> {
         text
     }
 
-    /// The characters.
+    /// Returns the characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         start(&self.bytes, self.length)
     }
 
-    /// Whether there is no character.
+    /// Returns whether there is no character.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
@@ -75,7 +75,7 @@ fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
     true
 }
 
-/// As much of `from` as fits, characters whole, and `?` for what is none. Gives the length.
+/// Returns as much of `from` as fits, characters whole, and `?` for what is none. Gives the length.
 fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
     let mut length = 0;
     for chunk in from.utf8_chunks() {

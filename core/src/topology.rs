@@ -38,7 +38,7 @@ pub struct Topology {
     nodes: [Node; MAX_NODES],
 }
 
-/// Where the facts come from.
+/// The source of the facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// There was no such directory (a kernel without NUMA, a container without
@@ -57,7 +57,7 @@ pub struct Node {
     pub id: NodeId,
     /// Its online CPUs.
     pub cpus: CpuSet,
-    /// Whether it has memory that processes can get.
+    /// True where it has memory that processes can get.
     pub has_memory: bool,
     /// Its memory; zero where that is not known.
     pub memory_total: Bytes,
@@ -65,14 +65,14 @@ pub struct Node {
     pub memory_free: Bytes,
     /// The physical package (socket) of its first CPU. Unknown without CPUs.
     pub package: Option<u32>,
-    /// What the firmware's HMAT claims of the fastest way to its memory.
+    /// The claim of the firmware's HMAT about the fastest way to its memory.
     pub claimed_latency: Option<ClaimedLatency>,
     huge_2m: Option<PagePool>,
     huge_1g: Option<PagePool>,
     distances: [u8; MAX_NODES],
 }
 
-/// What a node is made of.
+/// The parts of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// CPUs and memory: initiator and target.
@@ -115,49 +115,49 @@ impl Topology {
         nodes: [Node::EMPTY; MAX_NODES],
     };
 
-    /// The nodes in rising order of id.
+    /// Returns the nodes in rising order of id.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         self.nodes.get(..self.length).unwrap_or_default()
     }
 
-    /// The node with this id.
+    /// Returns the node with this id.
     #[must_use]
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes().get(self.index(id)?)
     }
 
-    /// The ids of all nodes.
+    /// Returns the ids of all nodes.
     #[must_use]
     pub fn ids(&self) -> NodeSet {
         self.nodes().iter().map(|node| node.id.0).collect()
     }
 
-    /// The largest id; node 0 before anything was read.
+    /// Returns the largest id; node 0 before anything was read.
     #[must_use]
     pub fn max_node(&self) -> NodeId {
         self.nodes().last().map_or(NodeId(0), |node| node.id)
     }
 
-    /// The node that an online CPU belongs to.
+    /// Returns the node that an online CPU belongs to.
     #[must_use]
     pub fn node_of_cpu(&self, cpu: CpuId) -> Option<NodeId> {
         self.nodes().iter().find(|node| node.cpus.contains(cpu.0)).map(|node| node.id)
     }
 
-    /// The CPUs that are online, on whichever node.
+    /// Returns the CPUs that are online, on whichever node.
     #[must_use]
     pub const fn online_cpus(&self) -> &CpuSet {
         &self.online_cpus
     }
 
-    /// The CPUs that are there, online or not; empty where nobody says.
+    /// Returns the CPUs that are there, online or not; empty where nobody says.
     #[must_use]
     pub const fn present_cpus(&self) -> &CpuSet {
         &self.present_cpus
     }
 
-    /// The distance (SLIT) from one node to another: a relative number of the
+    /// Returns the distance (SLIT) from one node to another: a relative number of the
     /// firmware's choice, 10 for a node to itself. Unknown without the table.
     #[must_use]
     pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u8> {
@@ -165,7 +165,7 @@ impl Topology {
         (distance != 0).then_some(distance)
     }
 
-    /// Whether both nodes are known to be parts of one physical package
+    /// Returns whether both nodes are known to be parts of one physical package
     /// (sub-NUMA clusters, NPS2 and NPS4). A node shares its own.
     #[must_use]
     pub fn same_package(&self, one: NodeId, other: NodeId) -> bool {
@@ -173,13 +173,13 @@ impl Topology {
         package(one).is_some() && package(one) == package(other)
     }
 
-    /// Where the facts come from.
+    /// Returns the source of the facts.
     #[must_use]
     pub const fn source(&self) -> Source {
         self.source
     }
 
-    /// How many nodes beyond [`MAX_NODES`] were left out.
+    /// Returns how many nodes beyond [`MAX_NODES`] were left out.
     #[must_use]
     pub const fn omitted(&self) -> usize {
         self.omitted
@@ -191,7 +191,7 @@ impl Topology {
 }
 
 impl Node {
-    /// A node of which nothing is known.
+    /// A node without any known fact.
     pub const EMPTY: Self = Self {
         id: NodeId(0),
         cpus: CpuSet::EMPTY,
@@ -205,7 +205,7 @@ impl Node {
         distances: [0; MAX_NODES],
     };
 
-    /// What the node is made of.
+    /// Returns the parts of the node.
     #[must_use]
     pub fn kind(&self) -> NodeKind {
         match (self.cpus.is_empty(), self.has_memory) {
@@ -216,7 +216,7 @@ impl Node {
         }
     }
 
-    /// The pool of huge pages of this size. `None` where the kernel has none of
+    /// Returns the pool of huge pages of this size. `None` where the kernel has none of
     /// that size, and for base pages, which have no pool.
     #[must_use]
     pub const fn page_pool(&self, size: PageSize) -> Option<PagePool> {

@@ -1,4 +1,4 @@
-//! Newtypes for the quantities and identifiers that the whole project speaks of.
+//! Newtypes for the quantities and identifiers that the whole project uses.
 //!
 //! A bare `u64` says neither what it counts nor in which unit; these do. They
 //! know nothing of any machine.
@@ -69,13 +69,13 @@ pub struct Picoseconds(pub u64);
 pub struct Hertz(pub u64);
 
 impl Hertz {
-    /// The frequency in gigahertz.
+    /// Returns the frequency in gigahertz.
     #[must_use]
     pub fn gigahertz(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The frequency in megahertz.
+    /// Returns the frequency in megahertz.
     #[must_use]
     pub fn megahertz(self) -> f64 {
         self.0 as f64 / 1e6
@@ -117,7 +117,7 @@ pub enum PageSize {
 }
 
 impl PageSize {
-    /// The size of one page.
+    /// Returns the size of one page.
     #[must_use]
     pub const fn bytes(self) -> Bytes {
         match self {

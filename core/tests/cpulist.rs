@@ -5,15 +5,14 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 #[test]
-fn members_come_and_go() {
+fn members_are_inserted_once() {
     let mut set = NodeSet::new();
     assert!(set.is_empty() && set.first().is_none() && set.last().is_none());
     assert!(set.insert(3) && set.insert(64) && set.insert(1023));
     assert!(!set.insert(3) && !set.insert(1024) && !set.insert(u32::MAX));
     assert_eq!((set.len(), set.first(), set.last()), (3, Some(3), Some(1023)));
     assert!(set.contains(64) && !set.contains(65) && !set.contains(1024));
-    assert!(set.remove(64) && !set.remove(64) && !set.remove(4096));
-    assert_eq!(set.iter().collect::<Vec<_>>(), [3, 1023]);
+    assert_eq!(set.iter().collect::<Vec<_>>(), [3, 64, 1023]);
 }
 
 #[test]
@@ -96,7 +95,6 @@ proptest! {
         prop_assert!(a.union(&b).iter().eq(one.union(&other).copied()));
         prop_assert!(a.intersection(&b).iter().eq(one.intersection(&other).copied()));
         prop_assert!(a.difference(&b).iter().eq(one.difference(&other).copied()));
-        prop_assert_eq!(a.is_subset(&b), one.is_subset(&other));
         prop_assert_eq!((a.len(), a.first(), a.last()), (one.len(), one.first().copied(), one.last().copied()));
     }
 

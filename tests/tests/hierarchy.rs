@@ -207,6 +207,8 @@ fn caches_of_four_ways_four_fold_apart() {
 #[test]
 fn most_caches_are_found_on_scattered_pages() {
     let first = lru(32 * K, 8, 1000.0);
+    // Unoptimised code takes a minute for three levels.
+    let count = if cfg!(debug_assertions) { 4 } else { 6 };
     let hierarchies: [(&[Level], f64); 6] = [
         (&[first, lru(256 * K, 4, 3000.0)], 10_000.0),
         (&[first, lru(256 * K, 8, 3000.0)], 10_000.0),
@@ -217,12 +219,13 @@ fn most_caches_are_found_on_scattered_pages() {
     ];
     let misfits: Vec<String> = hierarchies
         .iter()
+        .take(count)
         .flat_map(|&(levels, memory)| [(levels, memory, 0.0), (levels, memory, 0.02)])
         .filter_map(|(levels, memory, noise)| {
             Hierarchy { levels, memory, noise, tlb: None, scattered: true }.misfit()
         })
         .collect();
-    println!("{} of {} missed: {misfits:#?}", misfits.len(), 2 * hierarchies.len());
+    println!("{} of {} missed: {misfits:#?}", misfits.len(), 2 * count);
     assert!(misfits.len() <= 4, "{misfits:#?}");
 }
 

@@ -1,23 +1,158 @@
-//! The memory and the counters of a measurement, and what a reader has to know of how they were had.
+//! Where the memory of an experiment comes from, and what a reader has to know of how it was had.
 //!
-//! Shared by everything that measures. It knows no chain and no timing.
+//! One buffer for each target and size, or one region for each kind of pages that chains are
+//! rewritten in. It knows no timing.
 
+use latency_core::arch::Stamp;
+use latency_core::buffer::{Buffer, Stores};
+use latency_core::chain::Chain;
+use latency_core::topology::MAX_NODES;
 use latency_core::units::{Bytes, NodeId};
 
 use super::counters::Meter;
+use super::memory::{serves, Key, Site};
 use super::placement::{Placement, Witness};
 use super::session::Session;
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
 use crate::options::Pages;
-use crate::result::Means;
+use crate::plan;
+use crate::plan::budget::{Budget, Memory};
+use crate::result::{chain, Means, Point};
+use crate::sys::table::Table;
 use crate::warning::Warning;
 
+/// Pieces of memory, at most: one for each target, or a few for one of them.
+pub const SITES: usize = if MAX_NODES > 8 { MAX_NODES } else { 8 };
+
+/// Memory that was asked for.
+struct Piece<'a> {
+    key: Key,
+    like: Point,
+    placement: Result<Placement, PlacementError<'a>>,
+}
+
+/// All memory of a run.
+pub struct Pieces<'a> {
+    pieces: [Option<Piece<'a>>; SITES],
+    chains: Table<Chain>,
+    memory: Memory,
+}
+
+impl<'a> Pieces<'a> {
+    /// Places the memory of `points`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Placement::new`], but for what the budget lets be left out.
+    pub fn place(
+        session: &mut Session<'a, '_>,
+        points: impl Iterator<Item = Point> + Clone,
+        budget: &Budget,
+    ) -> Result<Pieces<'a>, Failure<'a>> {
+        let first = points.clone().next().ok_or(PlacementError::NothingToMeasure)?;
+        let mut pieces = [const { None::<Piece<'a>> }; SITES];
+        let mut count = 0;
+        for point in points.clone() {
+            if pieces.iter().flatten().any(|piece| serves(&piece.key, &point)) {
+                continue;
+            }
+            let key = Key {
+                target: point.target,
+                pages: point.pages,
+                size: (budget.memory == Memory::Kept).then_some(point.size),
+            };
+            let size = match budget.memory {
+                Memory::Kept => point.size,
+                Memory::Rewritten { places } => {
+                    region(session.machine, points.clone(), &key, places).unwrap_or(point.size)
+                }
+            };
+            let placement = match place(session, point.target, size, point.pages) {
+                Ok(placement) => Ok(placement),
+                Err(Failure::Placement(error)) if budget.optional.covers(&point, &error) => {
+                    if matches!(error, PlacementError::NotReachable { .. }) {
+                        session.warnings.push(Warning::NotMeasurableHere { node: point.target });
+                    }
+                    Err(error)
+                }
+                Err(error) => return Err(error),
+            };
+            let slot = pieces.get_mut(count).ok_or(PlacementError::NothingToMeasure)?;
+            *slot = Some(Piece { key, like: point, placement });
+            count += 1;
+        }
+        let mut chains =
+            Table::filled(if budget.memory == Memory::Kept { count } else { 0 }, chain::chain(&first)?)?;
+        for (chain, piece) in chains.iter_mut().zip(pieces.iter().flatten()) {
+            *chain = chain::chain(&piece.like)?;
+        }
+        Ok(Pieces { pieces, chains, memory: budget.memory })
+    }
+
+    /// Why the memory of a point could not be had, if so.
+    #[must_use]
+    pub fn missing(&self, point: &Point) -> Option<PlacementError<'a>> {
+        let mut pieces = self.pieces.iter().flatten();
+        pieces
+            .find(|piece| serves(&piece.key, point))
+            .and_then(|piece| piece.placement.as_ref().err().copied())
+    }
+
+    /// Opens what could be had to `sites`, with a chain in each that is to stay.
+    ///
+    /// Such a chain is written by the stores that a trial finds faster; `stamp` times it.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping a table, and a chain that does not fit its memory.
+    pub fn open<'p>(
+        &'p mut self,
+        session: &mut Session<'_, '_>,
+        stamp: Option<Stamp>,
+        sites: &mut [Option<Site<'p>>; SITES],
+    ) -> Result<(), Failure<'static>> {
+        let Pieces { pieces, chains, memory } = self;
+        let mut chains = chains.iter();
+        for (site, piece) in sites.iter_mut().zip(pieces.iter_mut().flatten()) {
+            let chain = chains.next();
+            let Ok(placement) = &mut piece.placement else { continue };
+            let (lines, witness) = placement.split();
+            *site = Some(match (*memory, chain) {
+                (Memory::Rewritten { places }, _) => Site::rewritten(piece.key, witness, lines, places),
+                (Memory::Kept, Some(chain)) => {
+                    session.progress.say(format_args!("writing the chain on node {}", piece.key.target));
+                    let stores = Stores::choose(lines, stamp, session.machine.last_level_cache());
+                    let buffer = Buffer::build_with(lines, chain, piece.like.kernel.encoding, stores)
+                        .map_err(|_| PlacementError::NothingToMeasure)?;
+                    Site::kept(piece.key, witness, buffer)?
+                }
+                (Memory::Kept, None) => return Err(PlacementError::NothingToMeasure.into()),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The region that the points with that key share.
+fn region(machine: &Machine, points: impl Iterator<Item = Point>, key: &Key, places: u64) -> Option<Bytes> {
+    let largest = points.filter(|point| serves(key, point)).map(|point| point.size).max()?;
+    Some(if places > 1 { plan::curve::region(largest, machine, key.target, key.pages) } else { largest })
+}
+
+/// Whether half of the free memory suffices for all kinds of pages that come out of it at a time.
+pub fn fits(machine: &Machine, points: &[Point], budget: &Budget, kinds: &[Pages]) -> bool {
+    let Memory::Rewritten { places } = budget.memory else { return true };
+    let Some(target) = points.first().map(|point| point.target) else { return true };
+    let wanted =
+        kinds.iter().filter(|pages| !matches!(pages, Pages::Huge2m | Pages::Huge1g)).filter_map(|&pages| {
+            region(machine, points.iter().copied(), &Key { target, pages, size: None }, places)
+        });
+    wanted.map(|size| size.0).sum::<u64>() <= machine.free_memory(target).0 / 2
+}
+
 /// Places `size` bytes on `target`, and says what a reader must know of them.
-///
-/// # Errors
-///
-/// As [`Placement::new`].
-pub fn place<'a>(
+fn place<'a>(
     session: &mut Session<'a, '_>,
     target: NodeId,
     size: Bytes,
@@ -29,9 +164,9 @@ pub fn place<'a>(
     Ok(placement)
 }
 
-/// The hardware counters, if they are wanted; says why there are none.
-pub fn meter(session: &mut Session<'_, '_>) -> Option<Meter> {
-    if !session.options.counters {
+/// The hardware counters, if they are `wanted`; says why there are none.
+pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
+    if !wanted {
         return None;
     }
     let machine = session.machine;

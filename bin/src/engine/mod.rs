@@ -4,17 +4,24 @@
 
 pub mod arena;
 pub mod clock;
-pub mod companion;
 pub mod counters;
-pub mod finish;
-pub mod orders;
+#[cfg(test)]
+pub mod fake;
+mod finish;
+pub mod ground;
+pub mod judge;
+pub mod memory;
 pub mod placement;
 pub mod prefetch_audit;
 pub mod progress;
+pub mod reach;
+pub mod run;
 pub mod schedule;
 pub mod self_test;
 pub mod session;
 pub mod single_hops;
 pub mod stopwatch;
+pub mod strided;
 pub mod subject;
 pub mod visit;
+mod warm_up;

@@ -15,9 +15,10 @@ use latency_core::stats;
 use latency_core::units::Bytes;
 
 use super::clock::Timer;
+use super::ground::{Condition, Ground};
 use super::placement::{self, Placement};
 use super::session::Session;
-use super::stopwatch::Stopwatch;
+use super::stopwatch::{Chase, Stopwatch};
 use super::subject::Subject;
 use crate::error::{Failure, PlacementError};
 use crate::options::Pages;
@@ -87,7 +88,7 @@ pub fn prefetch<'a>(
         kernel: &latency_core::kernel::POINTER,
         ..*like
     };
-    let mut watch = Stopwatch::new(timer, None)?;
+    let watch = Stopwatch::new(*timer, None);
     let mut ratios = [[f64::NAN; ROUNDS]; 2];
     for round in 0..ROUNDS {
         for (ratios, order) in ratios.iter_mut().zip([Order::Random, Order::Local(REGION)]) {
@@ -95,7 +96,7 @@ pub fn prefetch<'a>(
             let strides = if round % 2 == 0 { [DENSE, SPARSE] } else { [SPARSE, DENSE] };
             let mut latencies = [f64::NAN; 2];
             for (latency, stride) in latencies.iter_mut().zip(strides) {
-                *latency = visit(&mut watch, &mut placed, &point(order, stride))?;
+                *latency = visit(&watch, &mut placed, &point(order, stride))?;
             }
             let [first, second] = latencies;
             if let Some(ratio) = ratios.get_mut(round) {
@@ -126,15 +127,15 @@ pub fn prefetch<'a>(
 ///
 /// A region that is half done is half fetched: only whole ones compare. The first fills the TLBs as well; no cache
 /// holds lines of a chain just written.
-fn visit(watch: &mut Stopwatch<'_>, placed: &mut Placement, point: &Point) -> Result<f64, Failure<'static>> {
+fn visit(watch: &Stopwatch, placed: &mut Placement, point: &Point) -> Result<f64, Failure<'static>> {
     let chain = chain::chain(point)?;
     let (lines, _) = placed.split();
     let buffer =
         Buffer::build(lines, &chain, point.kernel.encoding).map_err(|_| PlacementError::NothingToMeasure)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
-    let mut node = chain.start(0, 1);
+    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
     let nodes = REGION.0 / point.stride.0;
-    watch.walk_for(&subject, &mut node, nodes, MOST_NS)?;
-    let (hops, spent_ns) = watch.walk_for(&subject, &mut node, nodes, MOST_NS)?;
+    chase.walk(nodes, chase.now_ns() + MOST_NS)?;
+    let (hops, spent_ns) = chase.walk(nodes, chase.now_ns() + MOST_NS)?;
     Ok(spent_ns / hops as f64)
 }

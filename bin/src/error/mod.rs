@@ -20,10 +20,8 @@ use crate::sys::errno::Errno;
 pub use outcome::{OutputError, TimingError};
 pub use placement::PlacementError;
 pub use saved::SavedError;
-#[cfg(test)]
-pub use tests::assert_plain;
 
-/// Why the program ends with something else than success.
+/// A reason to end with a status other than success.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure<'a> {
     /// The arguments are invalid: exit 1.
@@ -38,9 +36,9 @@ pub enum Failure<'a> {
     Output(OutputError<'a>),
     /// `compare`: the second result is slower: exit 5.
     Slower {
-        /// By how much, as a fraction of the first.
+        /// The excess, as a fraction of the first.
         by: f64,
-        /// By how much it may be, as a fraction of the first.
+        /// The excess that is allowed, as a fraction of the first.
         threshold: f64,
     },
     /// A signal asked for the end: exit 130.
@@ -57,7 +55,7 @@ impl Failure<'_> {
         }
     }
 
-    /// The exit code of the process.
+    /// Returns the exit code of the process.
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
@@ -80,7 +78,8 @@ impl fmt::Display for Failure<'_> {
             Failure::Timing(error) => error.fmt(out),
             Failure::Output(error) => error.fmt(out),
             Failure::Slower { by, threshold } => {
-                write!(out, "B is {:.1} % slower than A ", Decimal(by * 100.0))?;
+                let digits = if *by < 1.0 { 1 } else { 0 };
+                write!(out, "B is {:.digits$} % slower than A ", Decimal(by * 100.0))?;
                 write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
             }
             Failure::Interrupted => out

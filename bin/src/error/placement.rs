@@ -1,4 +1,4 @@
-//! What was asked of the machine and not obtained, or obtained and not proven.
+//! Errors of placement: asked for and not obtained, or obtained and not proven.
 
 use core::fmt;
 
@@ -135,7 +135,7 @@ impl fmt::Display for PlacementError<'_> {
     }
 }
 
-/// What helps against the errors that the calls of a placement return.
+/// Returns what helps against an error of the calls that place memory.
 const fn remedy(errno: Errno) -> &'static str {
     match errno {
         Errno::EPERM | Errno::ENOSYS => {

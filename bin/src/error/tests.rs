@@ -1,52 +1,10 @@
 //! Every message to the letter, and every exit code.
 
 use super::*;
+use crate::options::plain::assert_plain;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 use std::string::ToString;
-
-/// Phrases that a reader stumbles over; architecture and style name better ones.
-const FORBIDDEN: [&str; 27] = [
-    "of which",
-    "that which",
-    "dear",
-    "held against",
-    "speak against",
-    "speaks against",
-    "at the most",
-    "stands for",
-    "bearing",
-    "in place of",
-    "deserve",
-    "not to be trusted",
-    "not to be had",
-    "cannot be had",
-    "makes no sense",
-    "leave it out",
-    "leave them out",
-    "left out",
-    "disturbed",
-    "verified",
-    "hop ",
-    "hops",
-    "initiator",
-    "lane",
-    "as … has it",
-    "beside",
-    "nodes 64",
-];
-
-/// Asserts that a text for users has none of the phrases that nobody says.
-///
-/// # Panics
-///
-/// Where it has one.
-pub fn assert_plain(text: &str) {
-    let lower = text.to_lowercase();
-    for phrase in FORBIDDEN {
-        assert!(!lower.contains(phrase), "{phrase:?} in {text:?}");
-    }
-}
 
 fn check<'a>(failure: impl Into<Failure<'a>>, exit_code: u8, text: &str) {
     let failure = failure.into();

@@ -11,7 +11,7 @@ use super::command::{Command, Write};
 use super::facts;
 use crate::analysis::comparison::{Comparison, Pair, Verdict};
 use crate::error::{Failure, SavedError};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Field, Level, Part, Picture, Role, Table};
 use crate::report::figures::Digits;
@@ -22,20 +22,13 @@ use crate::saved::{self, Saved};
 pub const COMPARE: Command = Command {
     descriptor: Descriptor {
         name: "compare",
-        summary: "two saved results of one experiment side by side",
-        details: "A and B are results saved with --json or --csv, or tables of bytes and nanoseconds. Every point \
-                  that both have is set side by side, with the ratio and whether it is beyond the threshold and \
-                  both confidence intervals. Exit status 5 where B is slower: at one point of a few, or at more \
-                  than a tenth of many.",
-        flags: FlagSet::of(&[
-            FlagId::Threshold,
-            FlagId::Format,
-            FlagId::Json,
-            FlagId::Output,
-            FlagId::Quiet,
-            FlagId::Color,
-        ]),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "is B slower than A? two saved results",
+        details: "A and B are results saved with --json or --csv, or tables of bytes and nanoseconds. The \
+                  table has each point that both have, with the ratio, and whether it exceeds the \
+                  threshold and both intervals. The exit status is 5 if B is slower: at one point of a \
+                  few, or at more than a tenth of many.",
+        flags: FlagSet::of(&[FlagId::Threshold]),
+        picture: true,
         operands: Operands { names: "A B", least: 2, most: 2 },
     },
     columns: &COLUMNS,
@@ -103,7 +96,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         slower_by,
         threshold: options.threshold,
     };
-    if options.format == Format::Svg && !view.is_curve() {
+    if options.format.name == "svg" && !view.is_curve() {
         return Err(refused("there is no picture of results that are not curves"));
     }
     write(&mut |document| view.present(document));

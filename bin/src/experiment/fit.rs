@@ -8,7 +8,7 @@ use super::curve::{levels, model};
 use super::facts;
 use crate::analysis::curve::Analysis;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{fields, Document, Field, Part, Role};
 use crate::result::sample::Sample;
 use crate::saved::{self, Saved};
@@ -18,19 +18,11 @@ use crate::sys::table::Table;
 pub const FIT: Command = Command {
     descriptor: Descriptor {
         name: "fit",
-        summary: "the levels that a saved curve shows",
-        details:
-            "FILE is a curve saved with --json or --csv, or two columns of bytes and nanoseconds from any \
-                  other tool. The number of levels is chosen by the points.",
-        flags: FlagSet::of(&[
-            FlagId::Format,
-            FlagId::Json,
-            FlagId::Output,
-            FlagId::Quiet,
-            FlagId::Color,
-            FlagId::Reciprocal,
-        ]),
-        formats: &[Format::Text, Format::Json, Format::Svg],
+        summary: "cache sizes and latencies from a saved curve",
+        details: "FILE is a curve saved with --json or --csv, or two columns of bytes and nanoseconds \
+                  from another tool. The number of levels follows from the points.",
+        flags: FlagSet::of(&[FlagId::Reciprocal]),
+        picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1 },
     },
     columns: &COLUMNS,

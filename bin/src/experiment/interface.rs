@@ -1,14 +1,12 @@
 //! The interface of an experiment: what its file says of it, and how it comes to its points.
 
-use core::fmt;
-
 use super::facts::Report;
 use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Descriptor, Format, Options};
-use crate::plan::duration::Range;
+use crate::options::{Descriptor, Options};
+use crate::plan::budget::Budget;
 use crate::report::document::{Document, Field};
 use crate::result::Point;
 use crate::sys::table::Table;
@@ -17,23 +15,19 @@ use crate::warning::Warnings;
 /// Describes what was found, once for every format.
 pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
-/// Writes a report in one format.
-pub type Writer = fn(&mut dyn fmt::Write, &Report<'_, '_>) -> fmt::Result;
-
 /// An experiment.
 pub struct Experiment {
     /// What the command line must know of it.
     pub descriptor: Descriptor,
     /// Options and machine to points. Without points nothing is timed but the clock.
     pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
-    /// How long the points will take.
-    pub takes: fn(&Options<'_>, &Machine, &[Point]) -> Range,
+    /// How often and for how long the points are visited.
+    pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
     /// Points to findings.
-    pub measure: for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point]) -> Result<Findings<'a>, Failure<'a>>,
-    /// How findings are written.
-    pub writers: &'static [(Format, Writer)],
-    /// How findings are described; takes the place of writers.
-    pub present: Option<Present>,
+    pub measure:
+        for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
+    /// How findings are described.
+    pub present: Present,
     /// The columns that its points have besides those of every point.
     pub columns: &'static [&'static Field],
 }

@@ -7,14 +7,15 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::facts::{self, method, point, trust, Report};
+use super::facts::{self, method, point, rows, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Conclusion, Pair};
-use crate::engine::schedule::sweep;
+use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::{self, duration, Scope};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::plan::budget::Budget;
+use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
 use crate::report::figures::{Digits, Figure};
@@ -26,11 +27,10 @@ use crate::sys::table::Table;
 pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
-        summary: "idle latency of every initiator node to every target node",
-        details:
-            "One line a pair: the mean latency of a dependent load, median over rounds, in TSC cycles and \
-                  nanoseconds. Then how far remote memory is, which pages were obtained, and how it is known \
-                  that the memory was where it had to be.",
+        summary: "idle latency from node to node",
+        details: "One line for each pair of nodes: the latency of a load that waits for the one before, \
+                  in TSC cycles and nanoseconds. Then how much slower remote memory is, which pages were \
+                  obtained, and the proof that the memory was in its place.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[
             FlagId::Size,
             FlagId::Order,
@@ -39,14 +39,13 @@ pub const MATRIX: Experiment = Experiment {
             FlagId::Seed,
             FlagId::Heatmap,
         ])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
-    measure: sweep::run,
-    writers: &[],
-    present: Some(present),
+    budget: Budget::of_pairs,
+    measure: run::measure,
+    present,
     columns: &[],
 };
 
@@ -104,8 +103,10 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
         grid(document, report, &nodes);
     }
-    rows(document, report);
-    if report.options.heatmap || report.options.format == Format::Svg {
+    rows::table(document, report, "pair", &|out, _, outcome| {
+        write!(out, "{} -> {}", outcome.point.initiator, outcome.point.target)
+    });
+    if report.options.heatmap || report.options.format.name == "svg" {
         picture(document, report, &nodes);
     }
     method::paragraphs(document, report);
@@ -296,42 +297,6 @@ impl fmt::Display for Ratio {
             None => out.write_str("-"),
         }
     }
-}
-
-/// Every pair, for readers who want to know how sure its number is.
-fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
-    const HEADINGS: [&str; 6] = ["pair", "ns", "95 % within run", "fastest", "core cycles", "interrupted"];
-    let measured =
-        || report.outcomes.iter().filter_map(|outcome| Some((outcome.point, outcome.result.as_ref().ok()?)));
-    document.table(&Shown {
-        caption: "",
-        level: Level::Verbose,
-        words: 1,
-        columns: HEADINGS.len(),
-        rows: measured().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
-        cell: &|out, row, column| {
-            let Some((point, measured)) = measured().nth(row) else { return Ok(()) };
-            let series = &measured.series;
-            match (column, series.nanoseconds.interval) {
-                (0, _) => write!(out, "{} -> {}", point.initiator, point.target),
-                (1, _) => write!(out, "{}", Digits(series.nanoseconds.median)),
-                (2, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                (2, None) => out.write_str("too few rounds"),
-                (3, _) => write!(out, "{}", Digits(series.minimum_ns)),
-                (4, _) => {
-                    write!(out, "{}", Digits(series.core_cycles.map_or(f64::NAN, |cycles| cycles.median)))
-                }
-                _ => write!(
-                    out,
-                    "{} of {} ({:.1} %)",
-                    series.disturbed,
-                    series.batches,
-                    Decimal(series.disturbed_share() * 100.0)
-                ),
-            }
-        },
-    });
 }
 
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {

@@ -16,7 +16,6 @@ mod parallel;
 mod system;
 mod variants;
 mod window;
-pub mod writers;
 
 #[cfg(test)]
 pub mod tests;
@@ -24,7 +23,9 @@ pub mod tests;
 use command::Command;
 use interface::Experiment;
 
-use crate::options::Descriptor;
+use crate::options::{Descriptor, FormatName};
+use crate::report;
+use crate::report::document::Format;
 
 /// Every experiment; the first is the default.
 pub static EXPERIMENTS: [&Experiment; 9] = [
@@ -42,17 +43,28 @@ pub static EXPERIMENTS: [&Experiment; 9] = [
 /// Every command on saved results.
 pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
 
+/// Every format by its name, as the command line knows it; the first is the default.
+pub static FORMATS: [FormatName; report::FORMATS.len()] = {
+    let mut names = [FormatName { name: "", extension: "", needs_picture: false }; report::FORMATS.len()];
+    let mut index = 0;
+    while index < names.len() {
+        let Format { name, extension, needs_picture, .. } = *report::FORMATS[index];
+        names[index] = FormatName { name, extension, needs_picture };
+        index += 1;
+    }
+    names
+};
+
 /// What the command line must know of them: first the experiments, then the commands.
-pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = [
-    matrix::MATRIX.descriptor,
-    curve::CURVE.descriptor,
-    parallel::PARALLEL.descriptor,
-    window::WINDOW.descriptor,
-    distribution::DISTRIBUTION.descriptor,
-    order::ORDER.descriptor,
-    pages::PAGES.descriptor,
-    variants::VARIANTS_EXPERIMENT.descriptor,
-    system::SYSTEM.descriptor,
-    fit::FIT.descriptor,
-    compare::COMPARE.descriptor,
-];
+pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
+    let mut all = [EXPERIMENTS[0].descriptor; EXPERIMENTS.len() + COMMANDS.len()];
+    let mut index = 0;
+    while index < all.len() {
+        all[index] = match index < EXPERIMENTS.len() {
+            true => EXPERIMENTS[index].descriptor,
+            false => COMMANDS[index - EXPERIMENTS.len()].descriptor,
+        };
+        index += 1;
+    }
+    all
+};

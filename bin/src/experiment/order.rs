@@ -1,22 +1,32 @@
 //! The same nodes in random, sequential and backward order: what the order of a walk costs.
 
+use core::fmt::{self, Write};
+
 use latency_core::chain::Order;
 use latency_core::units::Bytes;
 
+use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
-use super::writers::order;
+use crate::analysis::estimate::Estimate;
+use crate::analysis::orders::{self, Conclusion};
 use crate::engine::clock::Timer;
-use crate::engine::orders;
+use crate::engine::memory::Beside;
+use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::strided::Loads;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::duration::{self, Walks};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS};
 use crate::plan::single;
-use crate::result::Point;
+use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
+use crate::report::figures::Digits;
+use crate::result::{Orders, Outcome, Point, Strided};
 use crate::sys::table::Table;
 
 /// The working set where none is asked for: far beyond most caches, and written in a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);
+/// Warm hops of each order, over all visits.
+const HOPS: u64 = 20_000_000;
 /// The orders, as they are shown.
 const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 
@@ -24,25 +34,26 @@ const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 pub const ORDER: Experiment = Experiment {
     descriptor: Descriptor {
         name: "order",
-        summary: "the same nodes walked in random, sequential and backward order",
-        details: "256 MiB of 64-byte nodes, 20 million hops in each order, over a chain just written (cold) and after \
-                  a pass of warm-up; then the same nodes as independent loads in address order, none of which waits \
-                  for another. What the ratios mean for a linked structure against an array.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(
-            &[FlagId::Size, FlagId::Stride, FlagId::Seed],
-        )),
-        formats: &[Format::Text, Format::Json, Format::Csv],
+        summary: "random, address and backward order, and a scan",
+        details: "256 MiB of 64-byte lines, 20 million loads in each order, first just after the chain \
+                  was written (cold), then after a first pass. The scan loads the same lines in address \
+                  order without waiting. The ratios compare a linked structure with an array.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Stride, FlagId::Seed])),
+        picture: false,
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| {
-        let walks = Walks { hops: orders::HOPS, short_pass: orders::SHORT_PASS };
-        duration::orders(options, machine, points, &walks)
+    budget: |options, _, _| Budget {
+        pass: Pass::Lap,
+        rounds: FEWEST_ROUNDS,
+        most: FEWEST_ROUNDS,
+        hops: HOPS,
+        long_visit_ns: f64::INFINITY,
+        ..Budget::new(options).rewritten(1)
     },
     measure,
-    writers: &[(Format::Text, order::text), (Format::Json, order::json), (Format::Csv, order::csv)],
-    present: None,
-    columns: &[],
+    present,
+    columns: &[&point::COLD_NS, &INDEPENDENT_NS],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -63,6 +74,201 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    orders::run(session, timer, points)
+    let mut beside = Beside { loads: Some(Loads::default()), ..Beside::default() };
+    let mut findings =
+        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
+            schedule.run(session.progress)
+        })?;
+    let mut outcomes = findings.outcomes.iter();
+    let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
+    let strided = beside.loads.and_then(|loads| loads.conclude(clock.map(|clock| clock.median)));
+    findings.extra.orders = Some(Orders { strided });
+    Ok(findings)
+}
+
+fields! {
+    TIME "time_s" "The time of 20 million loads.";
+    INDEPENDENT_NS "independent_ns" "Of a walk in address order: a load of the same lines that waits for no other.";
+    STRIDED "strided_loads" "Independent loads of the same lines in address order; null without a counter.";
+    STRIDED_NS "ns" "The time per load: the inverse of a throughput.";
+    STRIDED_CYCLES "core_cycles" "The same in cycles of the core's own clock.";
+    STRIDED_ROUNDS "rounds" "Rounds that this is the median of.";
+    RATIOS "ratios" "What random order takes, over other orders.";
+    RANDOM_SEQUENTIAL "random_sequential" "Over address order.";
+    RANDOM_BACKWARD "random_backward" "Over backward order.";
+    LATENCY_THROUGHPUT "latency_throughput" "Over independent loads in address order.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    RANDOM "random_ns" "A dependent load in random order.";
+    SEQUENTIAL "sequential_ns" "A dependent load in address order.";
+    BACKWARD "backward_ns" "A dependent load against address order.";
+    INDEPENDENT "independent_ns" "A load in address order that waits for no other.";
+    OVER_SEQUENTIAL "random_over_sequential" "How many times as long random order takes as address order.";
+    OVER_BACKWARD "random_over_backward" "How many times as long random order takes as backward order.";
+    OVER_INDEPENDENT "random_over_independent" "How many times as long a walk takes as independent loads.";
+}
+
+/// The loads that times are given for.
+const LOADS: f64 = 20e6;
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let strided = report.extra.orders.and_then(|orders| orders.strided);
+    let found = orders::conclude(report.outcomes, strided);
+    answer(document, report, &found);
+    trust::line(document, report.warnings);
+    table(document, report, &found, strided);
+    for Outcome { point, result } in report.outcomes {
+        if let Err(exclusion) = result {
+            document
+                .sentence(Role::Missing, format_args!("{}: not measured: {exclusion}", name(point.order)));
+        }
+    }
+    method::memory(document, report);
+    if let Some(Outcome { point, .. }) = report.outcomes.first() {
+        document.sentence(
+            Role::Method("Method"),
+            format_args!(
+                "each load waits for the one before, but for the scan; a line every {}, written anew before each \
+                 first pass; page walks included; seed {}",
+                point.stride, point.seed
+            ),
+        );
+    }
+    method::ending(document, report);
+    rows::table(document, report, "order", &|out, _, outcome| out.write_str(name(outcome.point.order)));
+    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+        let Some(outcome) = report.outcomes.get(index) else { return };
+        document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
+        if outcome.point.order == Order::Sequential {
+            document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
+        }
+    });
+    programs(document, &found, strided);
+    facts::circumstances(document, report);
+}
+
+/// What random order costs.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
+    let (walk, scan) = (found.over_sequential(), found.over_independent());
+    if walk.or(scan).is_some() {
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "Following pointers in random order is {}{}{}.",
+                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk.value))),
+                if walk.is_some() && scan.is_some() { ", and " } else { "" },
+                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan.value))),
+            ),
+        );
+    }
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every order was walked to the end."),
+        );
+    }
+}
+
+/// A ratio of times as people say it, up to what follows `than` or `as`.
+struct Slower(f64);
+
+impl fmt::Display for Slower {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Closer times are called the same.
+        const ALIKE: f64 = 1.05;
+        match self.0 {
+            ratio if ratio >= ALIKE => write!(out, "{} times slower than", Digits(ratio)),
+            ratio if ratio * ALIKE <= 1.0 => write!(out, "{} times faster than", Digits(1.0 / ratio)),
+            _ => out.write_str("as fast as"),
+        }
+    }
+}
+
+/// The name of an order for people.
+const fn name(order: Order) -> &'static str {
+    match order {
+        Order::Random => "random",
+        Order::Sequential => "address order",
+        Order::Backward => "backward",
+        Order::Local(_) => "local",
+    }
+}
+
+/// The orders from the slowest to the fastest, as they usually are; then the scan.
+fn table(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion, strided: Option<Strided>) {
+    const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
+    let Some(first) = report.outcomes.first() else { return };
+    let ratio = |out: &mut dyn Write, ratio: Option<Estimate>| match ratio {
+        Some(ratio) => write!(out, "{} x as fast", Digits(ratio.value)),
+        None => out.write_char('-'),
+    };
+    document.table(&Shown {
+        caption: "",
+        level: Level::Quiet,
+        words: 1,
+        columns: 5,
+        rows: SHOWN.len() + usize::from(strided.is_some()),
+        heading: &|out, column| match column {
+            0 => write!(out, "{}", first.point.size),
+            1 => out.write_str("ns/load"),
+            2 => out.write_str("cycles"),
+            3 => out.write_str("first pass"),
+            _ => out.write_str("against random"),
+        },
+        cell: &|out, row, column| {
+            let Some(&order) = SHOWN.get(row) else {
+                return match (column, strided) {
+                    (0, _) => out.write_str("scan (independent)"),
+                    (1, Some(scan)) => write!(out, "{}", Digits(scan.nanoseconds)),
+                    (2, Some(scan)) => write!(out, "{}", Digits(scan.core_cycles.unwrap_or(f64::NAN))),
+                    (4, _) => ratio(out, found.over_independent()),
+                    _ => out.write_char('-'),
+                };
+            };
+            let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == order);
+            let measured = outcome.and_then(|outcome| outcome.result.as_ref().ok());
+            let Some(measured) = measured.filter(|_| column > 0) else {
+                return out.write_str(if column == 0 { name(order) } else { "-" });
+            };
+            let cycles = measured.series.core_cycles.map_or(f64::NAN, |cycles| cycles.median);
+            match (column, order) {
+                (1, _) => write!(out, "{}", Digits(measured.series.nanoseconds.median)),
+                (2, _) => write!(out, "{}", Digits(cycles)),
+                (3, _) => write!(out, "{}", Digits(measured.warm_up.cold_ns.unwrap_or(f64::NAN))),
+                (_, Order::Backward) => ratio(out, found.over_backward()),
+                (_, Order::Sequential) => ratio(out, found.over_sequential()),
+                _ => out.write_char('1'),
+            }
+        },
+    });
+}
+
+/// The conclusions for programs.
+fn programs(document: &mut dyn Document, found: &Conclusion, strided: Option<Strided>) {
+    match strided {
+        None => document.put(&STRIDED, None::<bool>),
+        Some(strided) => document.part(Part::Object(&STRIDED), |document| {
+            document.put(&STRIDED_NS, strided.nanoseconds);
+            document.put(&STRIDED_CYCLES, strided.core_cycles);
+            document.put(&STRIDED_ROUNDS, strided.rounds);
+        }),
+    }
+    let ratios = [found.over_sequential(), found.over_backward(), found.over_independent()];
+    document.part(Part::Object(&RATIOS), |document| {
+        for (field, ratio) in
+            [&RANDOM_SEQUENTIAL, &RANDOM_BACKWARD, &LATENCY_THROUGHPUT].into_iter().zip(ratios)
+        {
+            document.put(field, ratio.map(|ratio| ratio.value));
+        }
+    });
+    document.part(Part::Object(&SUMMARY), |document| {
+        estimate::put(document, &RANDOM, found.random);
+        estimate::put(document, &SEQUENTIAL, found.sequential);
+        estimate::put(document, &BACKWARD, found.backward);
+        estimate::put(document, &INDEPENDENT, found.independent);
+        for (field, ratio) in [&OVER_SEQUENTIAL, &OVER_BACKWARD, &OVER_INDEPENDENT].into_iter().zip(ratios) {
+            estimate::put(document, field, ratio);
+        }
+    });
 }

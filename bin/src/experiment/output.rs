@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use super::facts::point;
-use crate::options::{Choice, Options};
+use crate::options::Options;
 use crate::report::document::{Describe, Field, Level, Style};
 use crate::report::terminal::Terminal;
 use crate::report::FORMATS;
@@ -35,6 +35,6 @@ pub fn write(
         (false, true) => Level::Verbose,
         (false, false) => Level::Normal,
     };
-    let format = FORMATS.iter().find(|format| format.name == options.format.word());
+    let format = FORMATS.iter().find(|known| known.name == options.format.name);
     format.map_or(Ok(()), |format| (format.write)(out, &Style { terminal, level, columns }, describe))
 }

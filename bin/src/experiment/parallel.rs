@@ -11,10 +11,11 @@ use super::facts::{self, estimate, lanes as chains, method::optional, point, row
 use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation};
-use crate::engine::schedule::lanes;
+use crate::engine::run;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::{self, duration};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::plan;
+use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table};
 use crate::report::figures::Digits;
@@ -23,21 +24,19 @@ use crate::report::figures::Digits;
 pub const PARALLEL: Experiment = Experiment {
     descriptor: Descriptor {
         name: "parallel",
-        summary: "loads in flight: 1 to 64 independent chains side by side",
-        details: "The inverse throughput of random loads from 1 to 64 chains that set out at equal distances on \
-                  one cycle, in half of the L2, a third of the L3 and memory, or in --size alone. Loads in flight \
-                  follow by Little's law: the time of a load that is alone over the time for each of many. Where \
-                  they grow no more in the L3, the fill buffers are full.",
-        flags: FlagSet::MEASURING
-            .union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "random loads in 1 to 64 chains at the same time",
+        details: "Time per load with 1 to 64 independent chains, in half of the L2, a third of the L3 and \
+                  memory, or in --size alone. The number of misses in flight follows by Little's law: the \
+                  latency of one chain divided by the time per load of many. Its limit is that of the \
+                  core.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
-    measure: lanes::run,
-    writers: &[],
-    present: Some(present),
+    budget: Budget::of_lanes,
+    measure: run::measure,
+    present,
     columns: &chains::COLUMNS,
 };
 

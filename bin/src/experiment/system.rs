@@ -12,8 +12,8 @@ use super::facts::{self, trust, Report};
 use super::interface::Experiment;
 use crate::engine::session::Findings;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::duration::Range;
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
 use crate::result::Extra;
 use crate::sys::table::Table;
@@ -22,16 +22,16 @@ use crate::sys::table::Table;
 pub const SYSTEM: Experiment = Experiment {
     descriptor: Descriptor {
         name: "system",
-        summary: "what the tool sees of this machine, and what it may do here",
-        details: "CPU, caches, nodes, distances, page pools, cpuset, clocks, and for everything that is not \
-                  allowed or not there the command that would change it.",
-        flags: FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Output, FlagId::Strict]),
-        formats: &[Format::Text, Format::Json],
+        summary: "what the tool finds here, and what it may do",
+        details: "CPU, caches, nodes, distances, page pools, cpuset and clocks. For everything that is \
+                  missing or not allowed, the command that would change it.",
+        flags: FlagSet::of(&[FlagId::Strict]),
+        picture: false,
         operands: Operands::NONE,
     },
     plan: |_| Ok(Table::empty()?),
-    takes: |_, _, _| Range::ZERO,
-    measure: |_, _, _| {
+    budget: |options, _, _| Budget::new(options),
+    measure: |_, _, _, _| {
         Ok(Findings {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,
@@ -39,8 +39,7 @@ pub const SYSTEM: Experiment = Experiment {
             interrupted: false,
         })
     },
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[],
 };
 

@@ -17,7 +17,7 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use crate::engine::progress::Progress;
 use crate::engine::session::Session;
 use crate::error::Failure;
-use crate::experiment::{DESCRIPTORS, EXPERIMENTS};
+use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::processor::Processor;
 use crate::machine::Machine;
 use crate::options::{self, Options};
@@ -74,7 +74,7 @@ fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
 }
 
 fn options(line: &str) -> Options<'_> {
-    options::parse(line.split_whitespace().map(str::as_bytes), &DESCRIPTORS).unwrap()
+    options::parse(line.split_whitespace().map(str::as_bytes), &DESCRIPTORS, &FORMATS).unwrap()
 }
 
 /// The pairs of a plan as `from>to@cpu`, or the message of its refusal and the exit code.
@@ -142,13 +142,13 @@ fn taskset_and_cpuset_are_obeyed() {
     let (message, code) = pairs(&two, "--cpunode=0").unwrap_err();
     assert!(message.contains("no CPU that this process may use") && code == 2, "{message}");
     let (message, code) = pairs(&two, "--cpu=0").unwrap_err();
-    assert!(message.contains("CPU 0 is outside") && code == 2, "{message}");
+    assert!(message.contains("may not use CPU 0") && code == 2, "{message}");
     let part = machine("cpuset-part", None);
     assert!(part.memory_nodes.len() < part.nodes.len());
     assert!(codes(&part, "").contains(&"node-left-out"));
     let outside = part.nodes.difference(&part.memory_nodes).first().unwrap();
     let (message, code) = pairs(&part, &format!("--memnode={outside}")).unwrap_err();
-    assert!(message.contains("outside the memory") && code == 2, "{message}");
+    assert!(message.contains("may not use memory of node") && code == 2, "{message}");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn takes(machine: &Machine, line: &str) -> duration::Range {
     let mut session =
         Session { options: &options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session).unwrap();
-    (experiment.takes)(&options, machine, &points)
+    duration::estimate(machine, &points, &(experiment.budget)(&options, machine, &points))
 }
 
 #[test]

@@ -1,17 +1,24 @@
 //! One walk, nine ways: what the data structure adds to the latency of each level.
 
-use latency_core::kernel::variants::VARIANTS;
+use core::fmt;
+
+use latency_core::decimal::Decimal;
+use latency_core::kernel::variants::{Variant, VARIANTS};
+use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::units::{Bytes, PageSize};
 
+use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
-use super::writers::variants;
-use crate::engine::clock::Timer;
-use crate::engine::schedule::kinds;
-use crate::engine::session::{Findings, Plan, Session};
-use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Pages};
-use crate::plan::{self, duration, single};
-use crate::result::Point;
+use crate::analysis::variants::{self, Conclusion, Grid};
+use crate::engine::run;
+use crate::engine::session::{Plan, Session};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
+use crate::plan::budget::{Budget, Optional, PLACES};
+use crate::plan::{self, single};
+use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
+use crate::report::figures::Digits;
+use crate::result::words::page_words;
+use crate::result::{Exclusion, Point};
 use crate::sys::table::Table;
 
 /// The time for a point, on average: those in memory need a second, and leave little for the others.
@@ -21,23 +28,26 @@ const SHARE_NS: f64 = 0.45e9;
 pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     descriptor: Descriptor {
         name: "variants",
-        summary: "the same walk written nine ways, at each level of the memory hierarchy",
-        details: "Indices of four and eight bytes, with and without a bounds check, packed and one to a cache line; \
-                  raw pointers, packed and one to a line; and the padded ones on 2 MiB pages. Each at half of the \
-                  L1, half of the L2, a third of the L3 and in memory: one table, in nanoseconds and core cycles. \
-                  Packed nodes share cache lines, so that a hop in memory may find its line in a cache.",
+        summary: "one walk programmed nine ways, in each cache level",
+        details: "Indices of four and eight bytes, with and without a bounds check, packed and one in \
+                  each cache line; raw pointers, packed and one in each line; and the latter kinds on 2 \
+                  MiB pages. Each is measured in half of the L1, half of the L2, a third of the L3 and in \
+                  memory, in nanoseconds and core cycles. Packed elements share cache lines, so a load \
+                  from memory may find its line in a cache.",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Size, FlagId::Seed])
-            .union(FlagSet::SAMPLING)
-            .union(FlagSet::PRESENTATION),
-        formats: &[Format::Text, Format::Json, Format::Csv],
+            .union(FlagSet::SAMPLING),
+        picture: false,
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::rotation(options, machine, points, SHARE_NS),
-    measure,
-    writers: &[(Format::Text, variants::text), (Format::Json, variants::json), (Format::Csv, variants::csv)],
-    present: None,
-    columns: &[],
+    budget: |options, _, points| {
+        Budget { optional: Optional::Everything, ..Budget::new(options) }
+            .rewritten(PLACES)
+            .within(SHARE_NS * points.len() as f64, points.len())
+    },
+    measure: run::measure,
+    present,
+    columns: &[&VARIANT],
 };
 
 /// Every variant at every size, by variant and then by size.
@@ -66,10 +76,234 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     Ok(points)
 }
 
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-) -> Result<Findings<'a>, Failure<'a>> {
-    kinds::run(session, timer, points, SHARE_NS)
+fields! {
+    VARIANT "variant" "The data structure: what a line holds of the next, packed or padded, and its pages.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    SMALL_NS "small_pages_ns" "A pointer to a line in 4 KiB pages, over the largest working set.";
+    HUGE_NS "huge_pages_ns" "The same in huge pages.";
+    SMALL_OVER_HUGE "small_over_huge_pages" "How many times as long it takes in 4 KiB pages.";
+    POINTER_SAVES "pointer_saves_core_cycles" "Core cycles less than with an index of eight bytes, in the smallest working set.";
+    CHECK_COSTS "bounds_check_core_cycles" "Core cycles that a bounds check adds there.";
+    FASTEST "fastest" "The fastest variant of each working set.";
+    LEVEL "level" "The level of the memory hierarchy that holds the working set, as reported.";
+    BYTES "working_set_bytes" "The working set.";
+    NS "ns" "Its latency.";
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = Grid::of(report.outcomes);
+    let found = variants::conclude(&grid);
+    answer(document, report, &grid, &found);
+    trust::line(document, report.warnings);
+    table(document, report, &grid);
+    missing(document, report);
+    method::memory(document, report);
+    document.sentence(
+        Role::Method("Method"),
+        format_args!(
+            "each load waits for the one before; random order; a line of 64 B holds one element or is packed with \
+             them; page walks included; seed {}",
+            report.options.seed
+        ),
+    );
+    method::ending(document, report);
+    let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
+    rows::table(document, report, "variant", &|out, index, outcome| {
+        write!(out, "{}, {}", name(index), outcome.point.size)
+    });
+    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+        document.put(&VARIANT, name(index));
+    });
+    summary(document, report, &grid, &found);
+    facts::circumstances(document, report);
+}
+
+/// The level of the memory hierarchy that holds so much, by what is reported of the caches.
+fn level(report: &Report<'_, '_>, size: Bytes) -> &'static str {
+    let machine = report.machine;
+    let holds = |cache: Option<Bytes>| cache.is_some_and(|cache| size <= cache);
+    match () {
+        () if size <= plan::curve::first_level_cache(machine) => "L1",
+        () if holds(single::cache(machine, 2)) => "L2",
+        () if holds(single::cache(machine, 3)) => "L3",
+        () => "memory",
+    }
+}
+
+/// What huge pages and pointers save.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
+    let size = |column: usize| grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
+    let (first, last) = (level(report, size(0)), level(report, size(grid.columns.saturating_sub(1))));
+    if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
+        let (small, huge) = (Digits(small.value), Digits(huge.value));
+        let is_clear = ratio.interval.is_none_or(|interval| interval.low > 1.0);
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "From {last}, huge pages save {}.",
+                fmt::from_fn(|out| match 1.0 - 1.0 / ratio.value {
+                    saved if saved >= CLEAR && is_clear => {
+                        write!(out, "{:.0} % ({small} to {huge} ns)", Decimal(saved * 100.0))
+                    }
+                    _ => write!(out, "nothing ({huge} against {small} ns)"),
+                })
+            ),
+        );
+    }
+    if let Some(cycles) = found.pointer_saves {
+        document.sentence(
+            Role::Answer,
+            format_args!("In {first}, a pointer instead of an 8-byte index saves {}.", Cycles(cycles)),
+        );
+    }
+    if let Some(cycles) = found.check_costs {
+        document
+            .sentence(Role::Finding, format_args!("In {first}, a bounds check costs {}.", Cycles(cycles)));
+    }
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every point was measured to the end."),
+        );
+    }
+}
+
+/// A smaller share of a latency is not called a saving.
+const CLEAR: f64 = 0.01;
+
+/// A difference of core cycles for people.
+struct Cycles(f64);
+
+impl fmt::Display for Cycles {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// A loop takes whole cycles; less than this is noise.
+        const LEAST: f64 = 0.25;
+        match self.0 {
+            cycles if cycles < LEAST => out.write_str("nothing"),
+            cycles => {
+                let unit = if (0.95..1.05).contains(&cycles) { "cycle" } else { "cycles" };
+                write!(out, "{:.1} {unit}", Decimal(cycles))
+            }
+        }
+    }
+}
+
+/// The name of a variant for people: what a line holds of the next, how full lines are, and the pages.
+struct Label<'v>(&'v Variant);
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Label(variant) = self;
+        let width = variant.kernel.encoding.width().0;
+        match variant.kernel.encoding {
+            Encoding::Pointer => out.write_str("pointer")?,
+            Encoding::Index | Encoding::Index4 | Encoding::LineIndex | Encoding::LineIndex4 => {
+                write!(out, "{width}-byte index")?;
+            }
+        }
+        out.write_str(match (variant.pages, variant.stride.0) {
+            // Every checked variant is packed.
+            _ if core::ptr::eq(variant.kernel, &INDEX_CHECKED) => ", checked",
+            (PageSize::Small, 64) => ", line each",
+            (PageSize::Small, _) => ", packed",
+            _ => ", huge pages",
+        })
+    }
+}
+
+/// A row for each variant, a column for each level; the fastest of a column have a star.
+fn table(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>) {
+    /// What is as close to the fastest as two runs are to each other is as fast.
+    const CLOSE: f64 = 1.01;
+    document.table(&Shown {
+        caption: "ns per load (core cycles); * fastest of its level",
+        level: Level::Quiet,
+        words: 1,
+        columns: 1 + grid.columns,
+        rows: 1 + VARIANTS.len(),
+        heading: &|out, column| match column.checked_sub(1).and_then(|column| grid.at(0, column)) {
+            Some(outcome) => out.write_str(level(report, outcome.point.size)),
+            None => Ok(()),
+        },
+        cell: &|out, row, column| {
+            let variant = row.checked_sub(1);
+            let Some(column) = column.checked_sub(1) else {
+                let variant = variant.and_then(|row| VARIANTS.get(row));
+                return variant.map_or(Ok(()), |variant| write!(out, "{}", Label(variant)));
+            };
+            let Some(outcome) = grid.at(variant.unwrap_or(0), column) else { return Ok(()) };
+            if variant.is_none() {
+                return write!(out, "{}", outcome.point.size);
+            }
+            let Ok(measured) = &outcome.result else { return out.write_char('-') };
+            let series = &measured.series;
+            let nanoseconds = series.nanoseconds.median;
+            let best = grid.fastest(column).is_some_and(|(_, best)| nanoseconds <= best * CLOSE);
+            write!(out, "{}{}", Digits(nanoseconds), if best { "*" } else { "" })?;
+            match series.core_cycles {
+                Some(cycles) => write!(out, " ({})", Digits(cycles.median)),
+                None => Ok(()),
+            }
+        },
+    });
+}
+
+/// The kinds of pages without a number, each once, with what would allow them.
+fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let refused = || {
+        report.outcomes.iter().filter_map(|outcome| match outcome.result {
+            Err(Exclusion::Placement(error)) => Some((outcome.point.pages, error)),
+            _ => None,
+        })
+    };
+    for (index, (pages, error)) in refused().enumerate() {
+        if refused().take(index).all(|(earlier, _)| earlier != pages) {
+            document.sentence(Role::Missing, format_args!("{}: not measured: {error}", page_words(pages)));
+        }
+    }
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
+    document.part(Part::Object(&SUMMARY), |document| {
+        estimate::put(document, &SMALL_NS, found.pages.map(|(small, _)| small));
+        estimate::put(document, &HUGE_NS, found.pages.map(|(_, huge)| huge));
+        estimate::put(document, &SMALL_OVER_HUGE, found.small_over_huge());
+        document.put(&POINTER_SAVES, found.pointer_saves);
+        document.put(&CHECK_COSTS, found.check_costs);
+        document.part(Part::List(&FASTEST), |document| {
+            for column in 0..grid.columns {
+                let (Some((row, nanoseconds)), Some(first)) = (grid.fastest(column), grid.at(0, column))
+                else {
+                    continue;
+                };
+                document.part(Part::Item, |document| {
+                    document.put(&LEVEL, level(report, first.point.size));
+                    document.put(&BYTES, first.point.size);
+                    document.put(&VARIANT, VARIANTS.get(row).map(|variant| variant.name));
+                    document.put(&NS, nanoseconds);
+                });
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::string::ToString;
+
+    #[test]
+    fn labels_tell_variants_apart_in_a_quarter_of_a_line() {
+        let labels: BTreeSet<_> = VARIANTS.iter().map(|variant| Label(variant).to_string()).collect();
+        assert_eq!(labels.len(), VARIANTS.len(), "{labels:?}");
+        assert!(labels.iter().all(|label| label.len() <= 24), "{labels:?}");
+        assert!(labels.contains("pointer, huge pages") && labels.contains("8-byte index, checked"));
+    }
+
+    #[test]
+    fn noise_is_no_saving() {
+        let shown = [-1.0, 0.2, 0.98, 1.0, 2.04].map(|cycles| Cycles(cycles).to_string());
+        assert_eq!(shown, ["nothing", "nothing", "1.0 cycle", "1.0 cycle", "2.0 cycles"]);
+    }
 }

@@ -25,11 +25,12 @@ use crate::engine::session::Session;
 use crate::error::PlacementError;
 use crate::experiment::facts::Report;
 use crate::experiment::{dry_run, output};
-use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
 use crate::machine::processor::{Platform, Processor};
 use crate::machine::Machine;
 use crate::options::{self, Options, Pages, When};
+use crate::plan::duration;
 use crate::report::terminal::Terminal;
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions};
@@ -50,13 +51,13 @@ pub fn written(scene: &Scene) -> String {
     let packed: &'static [u8] = Box::leak(format!("{line}\0").replace(' ', "\0").into_bytes().into());
     let arguments = Arguments::packed(packed);
     let options: &'static Options<'static> =
-        Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS).unwrap()));
+        Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
     let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
-    if options.help {
+    if let Some(help) = options.help {
         match options.experiment.named {
-            true => options::write_experiment_help(&mut out, options.experiment.descriptor),
-            false => options::write_help(&mut out, &DESCRIPTORS),
+            true => options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS),
+            false => options::write_help(&mut out, help, &DESCRIPTORS, &FORMATS),
         }
         .unwrap();
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
@@ -92,7 +93,8 @@ fn report(
     let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
     let points = (experiment.plan)(&mut session).unwrap();
     if options.dry_run {
-        let takes = (experiment.takes)(options, machine, &points);
+        let budget = (experiment.budget)(options, machine, &points);
+        let takes = duration::estimate(machine, &points, &budget);
         output::write(out, options, terminal, output::columns(options, &[]), &mut |document| {
             dry_run::present(document, experiment.descriptor.name, &points, takes);
         })
@@ -128,13 +130,9 @@ fn report(
         started: 1_795_310_400,
         seconds: 12.5,
     };
-    if let Some(present) = experiment.present {
-        let columns = output::columns(options, experiment.columns);
-        output::write(out, options, terminal, columns, &mut |document| present(document, &report)).unwrap();
-        return;
-    }
-    let (_, writer) = experiment.writers.iter().find(|(format, _)| *format == options.format).unwrap();
-    writer(out, &report).unwrap();
+    let columns = output::columns(options, experiment.columns);
+    output::write(out, options, terminal, columns, &mut |document| (experiment.present)(document, &report))
+        .unwrap();
 }
 
 /// The machine of a fixture, on a processor that is always the same.

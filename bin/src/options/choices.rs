@@ -6,16 +6,16 @@ use latency_core::units::PageSize;
 
 /// A value that is one of a few words.
 pub trait Choice: Copy + PartialEq + 'static {
-    /// Every word with what it stands for.
+    /// Every word with its value.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// What `text` stands for.
+    /// Returns the value of the word `text`.
     #[must_use]
     fn from_word(text: &[u8]) -> Option<Self> {
         Self::WORDS.iter().find(|(word, _)| word.as_bytes() == text).map(|&(_, choice)| choice)
     }
 
-    /// The word for this value, as in options and results.
+    /// Returns the word for this value, as in options and results.
     #[must_use]
     fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |&(word, _)| word)
@@ -39,7 +39,7 @@ pub enum Pages {
 }
 
 impl Pages {
-    /// The unit in which the kernel maps them; base pages for what may or may not become huge.
+    /// Returns the unit in which the kernel maps them; base pages for what may or may not become huge.
     #[must_use]
     pub const fn page_size(self) -> PageSize {
         match self {
@@ -97,26 +97,7 @@ impl Choice for Kernel {
     const WORDS: &'static [(&'static str, Self)] = &[("pointer", Kernel::Pointer), ("index", Kernel::Index)];
 }
 
-/// What the result is written as (`--format`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// One object with everything that is known.
-    Json,
-    /// One header, one row a point.
-    Csv,
-    /// A picture of a curve or a matrix.
-    Svg,
-}
-
-impl Choice for Format {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("text", Format::Text), ("json", Format::Json), ("csv", Format::Csv), ("svg", Format::Svg)];
-}
-
-/// Whether something is shown (`--progress`, `--color`).
+/// The condition on which something is shown (`--progress`, `--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
     /// Only on a terminal.
@@ -148,11 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn every_word_stands_for_one_value() {
+    fn every_word_has_one_value() {
         round_trip::<Pages>();
         round_trip::<Order>();
         round_trip::<Kernel>();
-        round_trip::<Format>();
         round_trip::<When>();
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with what was asked for.
+//! Errors of the command line, each with its message.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::tokens::Escaped;
-use super::{Choice, Descriptor, Flag, FlagSet, Format, ValueError, ValueKind};
+use super::{Descriptor, Flag, FlagId, FlagSet, FormatName, ValueError, ValueKind};
 
 /// An invalid argument: by itself, with others, or on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,21 +28,25 @@ pub enum UsageError<'a> {
     Repeated { flag: &'static Flag },
     /// Two options that exclude each other.
     Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str },
-    /// An option that has no bearing on the experiment.
+    /// An option that the experiment does not have.
     NotForExperiment {
         flag: &'static Flag,
         experiment: &'static Descriptor,
         experiments: &'static [Descriptor],
     },
     /// A format that the experiment is not written in.
-    NoSuchOutput { format: Format, experiment: &'static Descriptor },
+    NoSuchOutput {
+        format: &'static FormatName,
+        experiment: &'static Descriptor,
+        formats: &'static [FormatName],
+    },
     /// An operand too many, or an empty one.
     UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
     /// An operand too few.
     MissingOperand { experiment: &'static Descriptor, found: usize },
     /// A working set that has no room for a chain.
     TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
-    /// A stride at which a page does not hold several whole nodes.
+    /// A stride that does not divide a page into two lines or more.
     NotPageLocal { stride: Bytes },
     /// A range of sizes that ends before it begins.
     RangeBackwards { least: Bytes, most: Bytes },
@@ -56,7 +60,7 @@ pub enum UsageError<'a> {
     CpuAbsent { cpu: CpuId, online: &'a CpuSet },
     /// A CPU that is switched off.
     CpuOffline { cpu: CpuId, online: &'a CpuSet },
-    /// Size, stride and order of which there is no chain.
+    /// Size, stride and order without a chain.
     NoSuchChain { size: Bytes, stride: Bytes },
 }
 
@@ -87,29 +91,43 @@ impl fmt::Display for UsageError<'_> {
                 write!(out, "--{0} takes no value, found '{1}'; give --{0} alone", flag.name, Escaped(value))
             }
             UsageError::BadValue { flag, kind, value, reason } => {
-                let value = Escaped(value);
-                write!(out, "invalid value '{value}' for --{}: {reason}; give {}", flag.name, kind.expects)
+                write!(out, "invalid --{} '{}': {reason}", flag.name, Escaped(value))?;
+                match reason {
+                    // That reason is a remedy.
+                    ValueError::DecimalUnit { .. } => Ok(()),
+                    ValueError::NotAFormat(formats) => {
+                        out.write_str("; use one of ")?;
+                        list(out, formats.iter().map(|format| format.name))
+                    }
+                    _ => write!(out, "; use {}", kind.expects),
+                }
             }
             UsageError::Repeated { flag } => {
                 write!(out, "--{} is given twice; give it once", flag.name)
             }
             UsageError::Conflict { first, second, reason } => {
-                write!(out, "--{} and --{} exclude each other", first.name, second.name)?;
-                write!(out, " ({reason}); leave one of them out")
+                write!(out, "--{} and --{} cannot be combined", first.name, second.name)?;
+                write!(out, " ({reason}); remove one of them")
             }
             UsageError::NotForExperiment { flag, experiment, experiments } => {
-                write!(out, "--{} has no bearing on {}; ", flag.name, experiment.name)?;
-                out.write_str("leave it out")?;
-                let takes = |known: &&Descriptor| known.flags.contains(flag.id);
-                if experiments.iter().any(|known| takes(&known)) {
-                    out.write_str(", or choose an experiment that takes it: ")?;
-                    list(out, experiments.iter().filter(takes).map(|known| known.name))?;
+                write!(out, "{} has no --{}", experiment.name, flag.name)?;
+                let measures = experiment.flags.contains(FlagId::DryRun);
+                if !measures && (flag.id == FlagId::Strict || flag.group.is_of_measuring()) {
+                    return out.write_str(" (it measures nothing)");
                 }
-                Ok(())
+                out.write_str("; remove it, or use an experiment that has it: ")?;
+                let has = |known: &&Descriptor| known.flags.contains(flag.id);
+                list(out, experiments.iter().filter(has).map(|known| known.name))
             }
-            UsageError::NoSuchOutput { format, experiment } => {
-                write!(out, "{} is not written as {}; choose one of ", experiment.name, format.word())?;
-                list(out, experiment.formats.iter().map(|format| format.word()))
+            UsageError::NoSuchOutput { format, experiment, formats } => {
+                let picture = if experiment.is_written_as(format) { "" } else { " (it has no picture)" };
+                write!(
+                    out,
+                    "{} cannot be written as {}{picture}; use one of ",
+                    experiment.name, format.name
+                )?;
+                let others = |other: &&FormatName| *other != format && experiment.is_written_as(other);
+                list(out, formats.iter().filter(others).map(|format| format.name))
             }
             UsageError::UnexpectedOperand { operand, experiment } => {
                 write!(out, "unexpected argument '{}'; ", Escaped(operand))?;
@@ -122,19 +140,19 @@ impl fmt::Display for UsageError<'_> {
                 usage(out, experiment)
             }
             UsageError::TooSmall { flag, size, stride, least } => {
-                write!(out, "--{} of {size} has no room for a chain of nodes {stride} apart; ", flag.name)?;
-                write!(out, "give at least {least}")
+                write!(out, "--{} of {size} is too small for a stride of {stride}; ", flag.name)?;
+                write!(out, "use {least} or more")
             }
             UsageError::NotPageLocal { stride } => {
-                out.write_str("--order=page-local needs several whole nodes in a page of 4 KiB, ")?;
-                write!(out, "found a stride of {stride}; give --stride a power of two up to 2K")
+                write!(out, "--order=page-local cannot use a stride of {stride}; ")?;
+                out.write_str("use a power of two up to 2K")
             }
             UsageError::RangeBackwards { least, most } => {
-                write!(out, "--min-size of {least} is above --max-size of {most}; exchange them")
+                write!(out, "--min-size of {least} is above --max-size of {most}; swap them")
             }
             UsageError::OneNodeOnly { option, found } => {
-                write!(out, "--{option} names {found} nodes, and this experiment is about one pair; ")?;
-                out.write_str("give one node, and run it once for each")
+                write!(out, "--{option} names {found} nodes, but this experiment measures one pair; ")?;
+                out.write_str("run it once for each node")
             }
             // The contract fixes this text to the letter.
             UsageError::NodeTooLarge { node, last } => {
@@ -151,8 +169,8 @@ impl fmt::Display for UsageError<'_> {
                 write!(out, "echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
             }
             UsageError::NoSuchChain { size, stride } => {
-                write!(out, "there is no such chain over {size} with nodes {stride} apart; ")?;
-                out.write_str("give a larger --size, or a --stride that is a power of two")
+                write!(out, "there is no chain over {size} with a stride of {stride}; ")?;
+                out.write_str("use a larger --size, or a power of two as --stride")
             }
         }
     }

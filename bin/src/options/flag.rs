@@ -1,4 +1,4 @@
-//! What an option is: its name, its text, and the one function that applies it.
+//! The type of an option: its name, its text, and the one function that applies it.
 //!
 //! The options themselves are in [`super::FLAGS`].
 
@@ -15,11 +15,11 @@ pub enum Group {
     Placement,
     /// The working set and the way through it.
     Chain,
-    /// How long and how exactly.
+    /// Duration and precision of the measurement.
     Sampling,
-    /// What follows from a result.
+    /// Conclusions from a result.
     Verdict,
-    /// What is written, and where.
+    /// Format, target and look of the result.
     Output,
     /// Of every program.
     General,
@@ -30,13 +30,18 @@ impl Group {
     pub const ALL: [Group; 6] =
         [Group::Placement, Group::Chain, Group::Sampling, Group::Verdict, Group::Output, Group::General];
 
-    /// The heading.
+    /// Returns whether its options change what is measured.
+    pub(super) const fn is_of_measuring(self) -> bool {
+        matches!(self, Group::Placement | Group::Chain | Group::Sampling)
+    }
+
+    /// Returns the heading.
     #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
             Group::Placement => "Placement",
-            Group::Chain => "Working set and chain",
-            Group::Sampling => "Sampling",
+            Group::Chain => "Working set and order",
+            Group::Sampling => "Measurement",
             Group::Verdict => "Verdict",
             Group::Output => "Output",
             Group::General => "General",
@@ -49,14 +54,14 @@ impl Group {
 pub struct ValueKind {
     /// As in `--size=SIZE`.
     pub name: &'static str,
-    /// What to type, as the object of "give".
+    /// The text to type, as the object of "use".
     pub expects: &'static str,
 }
 
 /// Applies a value of the command line to the options.
 pub type SetValue = for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>;
 
-/// How an option changes [`Options`].
+/// The change that an option makes to [`Options`].
 #[derive(Clone, Copy)]
 pub enum Setter {
     /// An option without a value.
@@ -74,15 +79,17 @@ pub struct Flag {
     pub name: &'static str,
     /// Its one-letter form.
     pub short: Option<u8>,
-    /// Where it stands in the help.
+    /// Its heading in the help.
     pub group: Group,
-    /// What it means, in one line.
+    /// True if the short help has it.
+    pub common: bool,
+    /// Its meaning, in one line.
     pub help: &'static str,
-    /// What holds without it; empty for a switch that is off.
+    /// Its default; empty for a switch that is off.
     pub default: &'static str,
     /// The reason for the default that lies in the hardware; may be empty.
     pub reason: &'static str,
-    /// What it does.
+    /// Its effect.
     pub set: Setter,
 }
 
@@ -93,7 +100,17 @@ impl Flag {
         group: Group,
         set: fn(&mut Options<'_>),
     ) -> Flag {
-        Flag { id, name, short: None, group, help: "", default: "", reason: "", set: Setter::Switch(set) }
+        Flag {
+            id,
+            name,
+            short: None,
+            group,
+            common: false,
+            help: "",
+            default: "",
+            reason: "",
+            set: Setter::Switch(set),
+        }
     }
 
     pub(super) const fn value(
@@ -104,11 +121,16 @@ impl Flag {
         set: SetValue,
     ) -> Flag {
         let set = Setter::Value(kind, set);
-        Flag { id, name, short: None, group, help: "", default: "", reason: "", set }
+        Flag { id, name, short: None, group, common: false, help: "", default: "", reason: "", set }
     }
 
     pub(super) const fn short(mut self, letter: u8) -> Flag {
         self.short = Some(letter);
+        self
+    }
+
+    pub(super) const fn common(mut self) -> Flag {
+        self.common = true;
         self
     }
 
@@ -127,7 +149,7 @@ impl Flag {
         self
     }
 
-    /// The kind of its value, if it has one.
+    /// Returns the kind of its value, if it has one.
     #[must_use]
     pub const fn kind(&self) -> Option<&'static ValueKind> {
         match self.set {
@@ -136,7 +158,7 @@ impl Flag {
         }
     }
 
-    /// Whether `typed`, dashes included, is this option.
+    /// Returns whether `typed`, dashes included, is this option.
     #[must_use]
     pub fn is_called(&self, typed: &[u8]) -> bool {
         match typed {

@@ -1,6 +1,6 @@
 //! Names for the command-line options, and sets of them.
 //!
-//! Experiments use the sets to say which options bear on them; what an option
+//! Experiments use the sets to list the options that they have; what an option
 //! means is not known here.
 
 /// Every option, in the order of [`super::FLAGS`] and of the help text.
@@ -53,7 +53,7 @@ impl FlagSet {
     /// Where the thread runs, where the memory lies, and in which pages.
     pub const PLACEMENT: FlagSet =
         FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Pages]);
-    /// How long is measured, and how sure the result must be.
+    /// Duration of the measurement, and certainty of the result.
     pub const SAMPLING: FlagSet = FlagSet::of(&[
         FlagId::Iters,
         FlagId::Trials,
@@ -63,9 +63,8 @@ impl FlagSet {
         FlagId::Counters,
         FlagId::Strict,
         FlagId::DryRun,
-        FlagId::Progress,
     ]);
-    /// What is written, where to, and how it looks: for every experiment.
+    /// Format, target and look of the result.
     pub const PRESENTATION: FlagSet = FlagSet::of(&[
         FlagId::Format,
         FlagId::Json,
@@ -73,14 +72,15 @@ impl FlagSet {
         FlagId::Output,
         FlagId::Quiet,
         FlagId::Verbose,
+        FlagId::Progress,
         FlagId::Color,
     ]);
-    /// What every experiment that measures accepts.
-    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).union(FlagSet::PRESENTATION);
-    /// Accepted without being listed by any experiment.
-    pub const ALWAYS: FlagSet = FlagSet::of(&[FlagId::Help, FlagId::Version]);
+    /// Options of every experiment that measures.
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING);
+    /// Options that every experiment accepts without listing them: wrappers need no case for each.
+    pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(FlagId::Help).with(FlagId::Version);
 
-    /// The set of these options.
+    /// Returns the set of these options.
     #[must_use]
     pub const fn of(flags: &[FlagId]) -> FlagSet {
         let mut bits = 0;
@@ -92,25 +92,25 @@ impl FlagSet {
         FlagSet(bits)
     }
 
-    /// The options that are in either set.
+    /// Returns the options that are in either set.
     #[must_use]
     pub const fn union(self, other: FlagSet) -> FlagSet {
         FlagSet(self.0 | other.0)
     }
 
-    /// The options that are in both sets.
+    /// Returns the options that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: FlagSet) -> FlagSet {
         FlagSet(self.0 & other.0)
     }
 
-    /// The set with `flag` added.
+    /// Returns the set with `flag` added.
     #[must_use]
     pub const fn with(self, flag: FlagId) -> FlagSet {
         FlagSet(self.0 | 1 << flag as u8)
     }
 
-    /// Whether `flag` is in the set.
+    /// Returns whether `flag` is in the set.
     #[must_use]
     pub const fn contains(self, flag: FlagId) -> bool {
         self.0 & (1 << flag as u8) != 0

@@ -1,14 +1,14 @@
-//! The options: one table, from which parser, help and README are made.
+//! The options: one table, from which parser and help are made.
 //!
 //! An option is added by one entry here and one name in [`FlagId`]. What it
 //! means to an experiment is not known here.
 
 use core::num::{NonZeroU32, NonZeroU64};
 
-use super::choices::Format;
 use super::flag::{Flag, Group, ValueKind};
 use super::flag_set::FlagId;
 use super::values::{self, ValueError};
+use super::{FormatName, Help, Options};
 
 /// The largest `--points-per-octave`: a sixty-fourth of an octave is 1 %, below the spread of placements.
 const MOST_POINTS: u32 = 64;
@@ -19,7 +19,7 @@ const LIST: ValueKind = ValueKind { name: "LIST", expects: "node ids and ranges 
 const CPU: ValueKind = ValueKind { name: "N", expects: "the number of one CPU, such as 4" };
 const COUNT: ValueKind = ValueKind { name: "N", expects: "a whole number, such as 1000" };
 const SIZE: ValueKind =
-    ValueKind { name: "SIZE", expects: "a number of bytes with K, M, G or T (binary), such as 256M or 1.5G" };
+    ValueKind { name: "SIZE", expects: "bytes with K, M, G or T (binary), such as 256M or 1.5G" };
 const BYTES: ValueKind = ValueKind { name: "BYTES", expects: "8, 16, 32 or a multiple of 64 bytes" };
 const PERCENT: ValueKind = ValueKind { name: "PCT", expects: "a percentage, such as 1 or 0.5" };
 const SECONDS: ValueKind = ValueKind { name: "SECONDS", expects: "a number of seconds, such as 10 or 0.5" };
@@ -30,7 +30,7 @@ const ORDER: ValueKind = ValueKind {
     expects: "one of random, page-local, sequential and backward",
 };
 const KERNEL: ValueKind = ValueKind { name: "pointer|index", expects: "pointer or index" };
-const FORMAT: ValueKind = ValueKind { name: "text|json|csv|svg", expects: "one of text, json, csv and svg" };
+const FORMAT: ValueKind = ValueKind { name: "FORMAT", expects: "one of the formats" };
 const WHEN: ValueKind = ValueKind { name: "auto|always|never", expects: "one of auto, always and never" };
 
 /// Every option, in the order of [`FlagId`] and of the help text.
@@ -39,174 +39,195 @@ pub const FLAGS: &[Flag] = &[
         options.cpunode = Some(values::nodes(value)?);
         Ok(())
     })
-    .help("initiator nodes, such as 0,2-3")
-    .default("all that the process may use"),
+    .common()
+    .help("run on these nodes, such as 0,2-3")
+    .default("all that this process may use"),
     Flag::value(FlagId::MemNode, "memnode", Group::Placement, &LIST, |options, value| {
         options.memnode = Some(values::nodes(value)?);
         Ok(())
     })
-    .help("target nodes")
-    .default("all that the process may use"),
+    .common()
+    .help("measure memory of these nodes")
+    .default("all that this process may use"),
     Flag::value(FlagId::Cpu, "cpu", Group::Placement, &CPU, |options, value| {
         options.cpu = Some(values::cpu(value)?);
         Ok(())
     })
-    .help("the exact CPU to run on; its node is the initiator")
+    .common()
+    .help("run on this CPU")
     .default("the first allowed CPU of the node"),
     Flag::value(FlagId::Pages, "pages", Group::Placement, &PAGES, |options, value| {
         options.pages = values::choice(value)?;
         Ok(())
     })
-    .help("pages asked for; exit 2 where they cannot be had")
-    .default("auto, which takes the largest that works (2m, thp, 4k) and says which")
-    .because("with 4 KiB pages a random load far beyond the reach of the TLB is also a page walk"),
+    .common()
+    .help("pages of the working set (exit 2 if unavailable)")
+    .default("auto, the first that works of 2m, thp and 4k")
+    .because("with 4 KiB pages, random loads beyond the reach of the TLB include page walks"),
     Flag::value(FlagId::Size, "size", Group::Chain, &SIZE, |options, value| {
         options.size = Some(values::size(value)?);
         Ok(())
     })
-    .help("working set")
-    .default("4 x the last-level cache, at least 256M, at most half of the free memory of the target node")
-    .because("beyond it at most a quarter of the hops still hit that cache"),
+    .common()
+    .help("working set: the bytes that are walked")
+    .default("4 x the last-level cache, at least 256M, at most half of the node's free memory")
+    .because("a quarter of the loads or fewer then hit that cache"),
     Flag::value(FlagId::MinSize, "min-size", Group::Chain, &SIZE, |options, value| {
         options.min_size = Some(values::size(value)?);
         Ok(())
     })
-    .help("the smallest working set")
+    .help("smallest working set")
     .default("half of the L1 data cache")
-    .because("there every hop is an L1 hit"),
+    .because("there every load hits the L1"),
     Flag::value(FlagId::MaxSize, "max-size", Group::Chain, &SIZE, |options, value| {
         options.max_size = Some(values::size(value)?);
         Ok(())
     })
-    .help("the largest working set")
+    .help("largest working set")
     .default("4 x the last-level cache")
-    .because("there the plateau of the memory is visible"),
+    .because("there the curve is flat again, at the latency of memory"),
     Flag::value(FlagId::PointsPerOctave, "points-per-octave", Group::Chain, &COUNT, |options, value| {
         options.points_per_octave = NonZeroU32::new(small(value, MOST_POINTS)?);
         Ok(())
     })
     .help("working sets for each doubling of the size")
-    .default("4, and denser round each knee")
-    .because("a knee is sharper than an octave"),
+    .default("4, and more where a cache ends")
+    .because("latency rises within less than one doubling there"),
     Flag::value(FlagId::Order, "order", Group::Chain, &ORDER, |options, value| {
         options.order = values::choice(value)?;
         Ok(())
     })
-    .help("the order in which the chain visits its nodes")
+    .help("order in which the lines are visited")
     .default("random")
-    .because(
-        "prefetchers and the TLB help with any other order, so that it is not the latency of a random access",
-    ),
+    .because("prefetchers and the TLB help with every other order"),
     Flag::value(FlagId::Stride, "stride", Group::Chain, &BYTES, |options, value| {
         options.stride = values::stride(value)?;
         Ok(())
     })
-    .help("from node to node: 8, 16, 32 or a multiple of 64")
+    .help("spacing from line to line: 8, 16, 32 or a multiple of 64")
     .default("64")
     .because("one cache line of x86-64"),
     Flag::value(FlagId::Kernel, "kernel", Group::Chain, &KERNEL, |options, value| {
         options.kernel = values::choice(value)?;
         Ok(())
     })
-    .help("what a node holds of the next: address or index")
+    .help("follow pointers or array indices")
     .default("pointer")
-    .because("it adds no address arithmetic to the load"),
+    .because("an index adds address arithmetic to each load"),
     Flag::value(FlagId::Seed, "seed", Group::Chain, &COUNT, |options, value| {
         options.seed = values::integer(value)?;
         Ok(())
     })
-    .help("seed of the chain")
+    .help("random order number N")
     .default("42"),
     Flag::value(FlagId::Iters, "iters", Group::Sampling, &COUNT, |options, value| {
         options.iters = NonZeroU64::new(values::count(value, u64::MAX)?);
         Ok(())
     })
-    .help("hops in a trial")
+    .help("loads in one trial")
     .default("chosen from the latency found while warming up")
-    .because("a trial of 20 to 200 microseconds is long beside the timer and short beside a time slice"),
+    .because("a trial of 20 to 200 us is long for the timer and short for the scheduler"),
     Flag::value(FlagId::Trials, "trials", Group::Sampling, &COUNT, |options, value| {
         options.trials = NonZeroU32::new(small(value, MOST_TRIALS)?);
         Ok(())
     })
     .help("number of trials")
-    .default("until the precision is reached, within the time limit"),
+    .default("as many as --precision needs within --time-limit"),
     Flag::value(FlagId::Precision, "precision", Group::Sampling, &PERCENT, |options, value| {
         options.precision = values::percentage(value, false)?;
         Ok(())
     })
-    .help("stop at a confidence interval of that width")
+    .help("stop when the 95 % interval is within +-PCT of the result")
     .default("1 %"),
     Flag::value(FlagId::TimeLimit, "time-limit", Group::Sampling, &SECONDS, |options, value| {
         options.time_limit = values::seconds(value)?;
         Ok(())
     })
-    .help("give up on a point, and say so, after that long")
-    .default("10"),
+    .common()
+    .help("stop each pair or size after this time")
+    .default("10 for one pair; experiments with many sizes stop after about 20 in all"),
     Flag::value(FlagId::WarmupIters, "warmup-iters", Group::Sampling, &COUNT, |options, value| {
         options.warmup_iters = Some(values::integer(value)?);
         Ok(())
     })
-    .help("hops before the first trial; 0 measures cold")
-    .default("one full lap, and until the clock is steady")
-    .because("the first lap also fills caches and TLB"),
+    .help("loads before the first trial; 0 measures cold")
+    .default("one pass over the working set, and until the clock is steady")
+    .because("the first pass also fills caches and TLB"),
     Flag::switch(FlagId::Counters, "counters", Group::Sampling, |options| options.counters = true)
         .help("add hardware counters, or say why there are none"),
     Flag::value(FlagId::Threshold, "threshold", Group::Verdict, &PERCENT, |options, value| {
         options.threshold = values::percentage(value, true)?;
         Ok(())
     })
-    .help("by how much the second result may be slower")
+    .common()
+    .help("how much slower B may be")
     .default("3 %")
-    .because("the same chain measured twice on one machine differs by 1 to 2 %"),
+    .because("two runs on one machine differ by 1 to 2 %"),
     Flag::switch(FlagId::Strict, "strict", Group::Verdict, |options| options.strict = true)
-        .help("exit 3 where a result does not deserve trust"),
-    Flag::switch(FlagId::DryRun, "dry-run", Group::Verdict, |options| options.dry_run = true)
-        .help("print points, sizes and expected time, and stop"),
+        .help("exit 3 if the result is unreliable"),
+    Flag::switch(FlagId::DryRun, "dry-run", Group::Sampling, |options| options.dry_run = true)
+        .common()
+        .help("print sizes and expected time, and stop"),
     Flag::value(FlagId::Format, "format", Group::Output, &FORMAT, |options, value| {
-        options.format = values::choice(value)?;
+        options.format =
+            FormatName::named(options.formats, value).ok_or(ValueError::NotAFormat(options.formats))?;
         Ok(())
     })
-    .help("what the result is written as")
-    .default("text"),
-    Flag::switch(FlagId::Json, "json", Group::Output, |options| options.format = Format::Json)
+    .help("write the result as")
+    .default("text, or what the extension of --output says"),
+    Flag::switch(FlagId::Json, "json", Group::Output, |options| choose(options, "json"))
+        .short(b'j')
+        .common()
         .help("short for --format=json"),
-    Flag::switch(FlagId::Csv, "csv", Group::Output, |options| options.format = Format::Csv)
+    Flag::switch(FlagId::Csv, "csv", Group::Output, |options| choose(options, "csv"))
         .help("short for --format=csv"),
     Flag::value(FlagId::Output, "output", Group::Output, &FILE, |options, value| {
         options.output = Some(values::path(value)?).filter(|&path| path != b"-");
         Ok(())
     })
-    .help("file for the result; - is standard output")
+    .short(b'o')
+    .common()
+    .help("write the result to a file; - is standard output")
     .default("standard output"),
     Flag::switch(FlagId::Heatmap, "heatmap", Group::Output, |options| options.heatmap = true)
         .help("draw the matrix below its text"),
     Flag::switch(FlagId::Reciprocal, "reciprocal", Group::Output, |options| options.reciprocal = true)
-        .help("draw accesses per second in place of latencies"),
+        .help("plot accesses per second"),
     Flag::switch(FlagId::Quiet, "quiet", Group::Output, |options| options.quiet = true)
-        .help("print the results and nothing around them"),
+        .short(b'q')
+        .common()
+        .help("print only the result"),
     Flag::switch(FlagId::Verbose, "verbose", Group::Output, |options| options.verbose = true)
-        .help("print everything that is known"),
+        .short(b'v')
+        .common()
+        .help("print everything, notes included"),
     Flag::value(FlagId::Progress, "progress", Group::Output, &WHEN, |options, value| {
         options.progress = values::choice(value)?;
         Ok(())
     })
-    .help("progress on standard error")
-    .default("auto, which is only on a terminal"),
+    .help("show progress on standard error")
+    .default("auto, only on a terminal"),
     Flag::value(FlagId::Color, "color", Group::Output, &WHEN, |options, value| {
         options.color = values::choice(value)?;
         Ok(())
     })
-    .help("colours in text")
-    .default("auto, which is only on a terminal"),
-    Flag::switch(FlagId::Help, "help", Group::General, |options| options.help = true)
+    .help("use colours in text")
+    .default("auto, only on a terminal"),
+    Flag::switch(FlagId::Help, "help", Group::General, |options| options.help = Some(Help::Long))
         .short(b'h')
-        .help("print this help, or that of the experiment"),
+        .common()
+        .help("print every option (--help) or the common ones (-h)"),
     Flag::switch(FlagId::Version, "version", Group::General, |options| options.version = true)
         .short(b'V')
-        .help("print the version and stop"),
+        .help("print the version"),
 ];
 
-/// A count that is also a length of something held in memory.
+/// Chooses a format by the option that is its name; a table without it has no such option to apply.
+fn choose(options: &mut Options<'_>, name: &str) {
+    options.format = FormatName::named(options.formats, name.as_bytes()).unwrap_or(options.format);
+}
+
+/// Reads a count that is also a length of something held in memory.
 fn small(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
     values::count(text, u64::from(most))?.try_into().map_err(|_| ValueError::Overflow)
 }
@@ -215,6 +236,7 @@ fn small(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
 mod tests {
     use super::super::choices::{Choice, Kernel, Order, Pages, When};
     use super::*;
+    use crate::options::plain::assert_plain;
     use std::string::String;
     use std::vec::Vec;
 
@@ -227,9 +249,8 @@ mod tests {
         assert_eq!(PAGES.name, words::<Pages>());
         assert_eq!(ORDER.name, words::<Order>());
         assert_eq!(KERNEL.name, words::<Kernel>());
-        assert_eq!(FORMAT.name, words::<Format>());
         assert_eq!(WHEN.name, words::<When>());
-        for kind in [&PAGES, &ORDER, &KERNEL, &FORMAT, &WHEN] {
+        for kind in [&PAGES, &ORDER, &KERNEL, &WHEN] {
             assert!(kind.name.split('|').all(|word| kind.expects.contains(word)), "{}", kind.name);
         }
     }
@@ -240,6 +261,9 @@ mod tests {
             assert_eq!(flag.id as usize, index, "{flag}");
             assert!(!flag.help.is_empty() && !flag.help.ends_with('.'), "{flag}");
             assert_eq!(flag.default.is_empty(), flag.kind().is_none(), "{flag}");
+            for text in [flag.help, flag.default, flag.reason] {
+                assert_plain(text);
+            }
         }
         assert_eq!(FLAGS.len(), FlagId::Version as usize + 1);
     }

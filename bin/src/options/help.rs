@@ -1,28 +1,43 @@
-//! The texts made from the table of options: `--help`, `--version`, the README's table.
+//! The texts made from the table of options: `-h`, `--help`, `--version`.
 
 use core::fmt::{self, Write};
 
-use super::choices::Choice;
 use super::flag::{Flag, Group};
-use super::flag_set::FlagSet;
+use super::flag_set::{FlagId, FlagSet};
 use super::flags::FLAGS;
-use super::Descriptor;
+use super::{Descriptor, FormatName};
 
-/// The width that a terminal has had since it was made of cards.
+/// The width that every terminal has.
 const WIDTH: usize = 80;
-/// Where the text beside a name begins.
+/// Where the text to the right of a name begins.
 const COLUMN: usize = 28;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  success
-  1  invalid arguments
-  2  CPU, node, policy or pages: asked for and not obtained, or not verified
-  3  no usable clock; or --strict, and the result does not deserve trust
-  4  the result could not be written
-  5  compare: slower beyond the threshold and the uncertainty
-  130  interrupted, after printing what was finished
+  0    success
+  1    invalid arguments
+  2    CPU, node, policy or pages not obtained, or not proven
+  3    no usable clock; or --strict, and the result is unreliable
+  4    the result could not be written
+  5    compare: B is slower than A beyond the threshold and the uncertainty
+  130  interrupted; finished points were printed
 ";
+
+const EXAMPLES: &str = "
+Examples:
+  latency-bench                                  every node to every node
+  latency-bench --cpunode=0 --memnode=1 --json   one pair, for a program
+  latency-bench curve --pages=2m -o curve.svg    a picture of the cache levels
+";
+
+/// The length of a help text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Help {
+    /// The options that most people need (`-h`).
+    Short,
+    /// Every option, and with an experiment its default and the reason (`--help`).
+    Long,
+}
 
 /// Writes `latency-bench 0.1.0` and a newline.
 ///
@@ -32,13 +47,18 @@ pub fn write_version(out: &mut dyn Write) -> fmt::Result {
     writeln!(out, "latency-bench {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Writes the help of the program: its experiments and every option in one line each.
+/// Writes the help of the program: its experiments and options, one line each.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_help(out: &mut dyn Write, experiments: &[Descriptor]) -> fmt::Result {
+pub fn write_help(
+    out: &mut dyn Write,
+    help: Help,
+    experiments: &[Descriptor],
+    formats: &[FormatName],
+) -> fmt::Result {
     out.write_str(
-        "latency-bench: what one memory access costs, from this core to that memory.\n\n\
+        "latency-bench measures memory latency: NUMA nodes, cache levels, page sizes.\n\n\
          Usage: latency-bench [EXPERIMENT] [OPTIONS]\n\nExperiments:\n",
     )?;
     for (index, experiment) in experiments.iter().enumerate() {
@@ -49,47 +69,59 @@ pub fn write_help(out: &mut dyn Write, experiments: &[Descriptor]) -> fmt::Resul
         }
         text.end()?;
     }
+    if help == Help::Short {
+        out.write_str("\nCommon options:\n")?;
+        for flag in FLAGS.iter().filter(|flag| flag.common) {
+            describe(out, flag, false, formats.iter())?;
+        }
+        return out.write_str(
+            "\n`latency-bench --help` lists every option, exit codes and examples.\n\
+             `latency-bench help EXPERIMENT` explains an experiment.\n",
+        );
+    }
     for group in Group::ALL {
         writeln!(out, "\n{}:", group.heading())?;
         for flag in FLAGS.iter().filter(|flag| flag.group == group) {
-            let mut text = beside(out, flag)?;
-            text.words(flag.help)?;
-            text.end()?;
+            describe(out, flag, false, formats.iter())?;
         }
     }
     out.write_str(
-        "\nA SIZE has K, M, G or T (binary) behind it. `latency-bench EXPERIMENT --help`\n\
+        "\nSIZE is in bytes; K, M, G and T are binary. `latency-bench help EXPERIMENT`\n\
          explains an experiment and the defaults of its options.\n\n",
     )?;
     out.write_str(EXIT_CODES)?;
-    out.write_str(
-        "\nExamples:\n  \
-         latency-bench                                  every node to every node\n  \
-         latency-bench --cpunode=0 --memnode=1 --json   one pair, for a program\n  \
-         latency-bench curve --pages=2m --output=c.svg --format=svg\n",
-    )
+    out.write_str(EXAMPLES)
 }
 
-/// Writes the help of one experiment: every option that bears on it, with its default and the reason.
+/// Writes the help of one experiment: the options and formats that it has, and why the defaults are what they are.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_experiment_help(out: &mut dyn Write, experiment: &Descriptor) -> fmt::Result {
+pub fn write_experiment_help(
+    out: &mut dyn Write,
+    help: Help,
+    experiment: &Descriptor,
+    formats: &[FormatName],
+) -> fmt::Result {
     let names = experiment.operands.names;
     let space = if names.is_empty() { "" } else { " " };
     writeln!(out, "latency-bench {}: {}\n", experiment.name, experiment.summary)?;
-    writeln!(out, "Usage: latency-bench {}{space}{names} [OPTIONS]\n", experiment.name)?;
+    writeln!(out, "Usage: latency-bench {}{space}{names} [OPTIONS]", experiment.name)?;
+    let formats = || formats.iter().filter(|format| experiment.is_written_as(format));
+    let accepted = experiment.flags.union(FlagSet::ALWAYS);
+    if help == Help::Short {
+        out.write_str("\nCommon options:\n")?;
+        for flag in FLAGS.iter().filter(|flag| flag.common && accepted.contains(flag.id)) {
+            describe(out, flag, false, formats())?;
+        }
+        return writeln!(out, "\n`latency-bench help {}` lists every option.", experiment.name);
+    }
+    out.write_str("\n")?;
     for paragraph in experiment.details.split('\n') {
         let mut text = Column { out: &mut *out, margin: 0, used: 0 };
         text.words(paragraph)?;
         text.end()?;
     }
-    out.write_str("Formats:")?;
-    for format in experiment.formats {
-        write!(out, " {}", format.word())?;
-    }
-    out.write_str("\n")?;
-    let accepted = experiment.flags.union(FlagSet::ALWAYS);
     for group in Group::ALL {
         let mut flags =
             FLAGS.iter().filter(|flag| flag.group == group && accepted.contains(flag.id)).peekable();
@@ -97,82 +129,43 @@ pub fn write_experiment_help(out: &mut dyn Write, experiment: &Descriptor) -> fm
             writeln!(out, "\n{}:", group.heading())?;
         }
         for flag in flags {
-            let mut text = beside(out, flag)?;
-            text.words(flag.help)?;
-            if !flag.default.is_empty() {
-                text.newline()?;
-                text.words("default:")?;
-                text.words(flag.default)?;
-            }
-            if !flag.reason.is_empty() {
-                text.newline()?;
-                text.words("why:")?;
-                text.words(flag.reason)?;
-            }
-            text.end()?;
+            describe(out, flag, true, formats())?;
         }
     }
     writeln!(out, "\n{EXIT_CODES}\nExample:\n  latency-bench {}{space}{names}", experiment.name)
 }
 
-/// Writes the table of options as Markdown, as it stands in the README.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_markdown_table(out: &mut dyn Write, experiments: &[Descriptor]) -> fmt::Result {
-    out.write_str("| option | meaning | default | experiments |\n| --- | --- | --- | --- |\n")?;
-    for flag in FLAGS {
-        out.write_str("| `")?;
-        // A bar ends a cell even inside of code.
-        for part in Bars(flag).parts() {
-            out.write_str(part)?;
+/// Writes an option: its name, its text, and where `reasons` are wanted its default and the reason for that.
+fn describe<'f>(
+    out: &mut dyn Write,
+    flag: &Flag,
+    reasons: bool,
+    formats: impl Iterator<Item = &'f FormatName>,
+) -> fmt::Result {
+    let mut text = match flag.short {
+        Some(letter) => Column::after(out, format_args!("  -{}, {flag}", char::from(letter)))?,
+        None => Column::after(out, format_args!("  {flag}"))?,
+    };
+    text.words(flag.help)?;
+    if flag.id == FlagId::Format {
+        for (index, format) in formats.enumerate() {
+            if index > 0 {
+                text.comma()?;
+            }
+            text.words(format.name)?;
         }
-        let default = if flag.default.is_empty() { "off" } else { flag.default };
-        write!(out, "` | {} | {default}", flag.help)?;
-        if !flag.reason.is_empty() {
-            write!(out, ": {}", flag.reason)?;
-        }
-        out.write_str(" | ")?;
-        write_bearing(out, flag, experiments)?;
-        out.write_str(" |\n")?;
     }
-    Ok(())
-}
-
-/// An option whose value may be written with bars.
-struct Bars(&'static Flag);
-
-impl Bars {
-    fn parts(&self) -> impl Iterator<Item = &'static str> {
-        let kind = self.0.kind();
-        let words = kind.map_or("", |kind| kind.name).split('|').enumerate();
-        let head = ["--", self.0.name, if kind.is_some() { "=" } else { "" }];
-        head.into_iter().chain(words.flat_map(|(index, word)| [if index == 0 { "" } else { "\\|" }, word]))
+    if reasons && !flag.default.is_empty() {
+        text.newline()?;
+        text.words("default:")?;
+        text.words(flag.default)?;
     }
-}
-
-/// `all`, or the experiments that `flag` bears on, or all but those that it does not.
-fn write_bearing(out: &mut dyn Write, flag: &Flag, experiments: &[Descriptor]) -> fmt::Result {
-    let bears = |known: &&Descriptor| known.flags.union(FlagSet::ALWAYS).contains(flag.id);
-    let with = experiments.iter().filter(bears).count();
-    let most = with * 2 > experiments.len();
-    if with == experiments.len() {
-        return out.write_str("all");
+    if reasons && !flag.reason.is_empty() {
+        text.newline()?;
+        text.words("why:")?;
+        text.words(flag.reason)?;
     }
-    let mut separator = if most { "all but " } else { "" };
-    for known in experiments.iter().filter(|known| bears(known) != most) {
-        write!(out, "{separator}`{}`", known.name)?;
-        separator = ", ";
-    }
-    Ok(())
-}
-
-/// Begins the line of an option.
-fn beside<'o>(out: &'o mut dyn Write, flag: &Flag) -> Result<Column<'o>, fmt::Error> {
-    match flag.short {
-        Some(letter) => Column::after(out, format_args!("  -{}, {flag}", char::from(letter))),
-        None => Column::after(out, format_args!("  {flag}")),
-    }
+    text.end()
 }
 
 /// Text that is broken between words, each line beginning at a margin.
@@ -183,7 +176,7 @@ struct Column<'o> {
 }
 
 impl<'o> Column<'o> {
-    /// Text beside `name`, or below it where it is too long.
+    /// Begins the text to the right of `name`, or below it where it is too long.
     fn after(out: &'o mut dyn Write, name: fmt::Arguments<'_>) -> Result<Self, fmt::Error> {
         let mut counted = Counted { out: &mut *out, written: 0 };
         counted.write_fmt(name)?;
@@ -217,12 +210,18 @@ impl<'o> Column<'o> {
         Ok(())
     }
 
+    /// Ends a part of a list.
+    fn comma(&mut self) -> fmt::Result {
+        self.used += 1;
+        self.out.write_str(",")
+    }
+
     fn end(self) -> fmt::Result {
         self.out.write_str("\n")
     }
 }
 
-/// Counts what passes through it; names are ASCII.
+/// A writer that counts bytes; names are ASCII.
 struct Counted<'o> {
     out: &'o mut dyn Write,
     written: usize,

@@ -1,17 +1,20 @@
-//! What was asked for, as plain data, and what an experiment accepts.
+//! The command line as plain data, and the options that an experiment accepts.
 //!
-//! Options are what was typed and is legal in itself. No system is asked here:
-//! whether a node exists, or a size fits, is for the plan and the placement.
-//! Which experiments exist is told by the caller, as a slice of [`Descriptor`].
+//! Options are legal in themselves. No system is asked here: plan and placement
+//! find out if a node exists and if a size fits.
+//! The caller gives the experiments and formats, as slices of [`Descriptor`] and [`FormatName`].
 
 mod choices;
 mod error;
 mod flag;
 mod flag_set;
 mod flags;
+mod format;
 mod help;
 mod nearest;
 mod parse;
+#[cfg(test)]
+pub mod plain;
 pub mod tokens;
 mod values;
 
@@ -23,30 +26,39 @@ use core::num::{NonZeroU32, NonZeroU64};
 use latency_core::cpulist::NodeSet;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
-pub use choices::{Choice, Format, Kernel, Order, Pages, When};
+pub use choices::{Choice, Kernel, Order, Pages, When};
 pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;
-pub use help::{write_experiment_help, write_help, write_markdown_table, write_version};
+pub use format::FormatName;
+pub use help::{write_experiment_help, write_help, write_version, Help};
 pub use parse::parse;
 pub use values::ValueError;
 
-/// What the command line must know of one experiment.
+/// An experiment as the command line knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// The word that selects it.
     pub name: &'static str,
-    /// What it measures, in one line without a full stop.
+    /// The subject of its measurement, in one line without a full stop.
     pub summary: &'static str,
-    /// What it shows and how to read it; paragraphs are separated by `\n`.
+    /// Its output and how to read it; paragraphs are separated by `\n`.
     pub details: &'static str,
-    /// The options that bear on it; [`FlagSet::ALWAYS`] need not be listed.
+    /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
     pub flags: FlagSet,
-    /// The formats that it can be written in.
-    pub formats: &'static [Format],
-    /// What it takes behind its name.
+    /// True if its result has a picture.
+    pub picture: bool,
+    /// Its operands.
     pub operands: Operands,
+}
+
+impl Descriptor {
+    /// Returns whether its result can be written in `format`.
+    #[must_use]
+    pub const fn is_written_as(&self, format: &FormatName) -> bool {
+        self.picture || !format.needs_picture
+    }
 }
 
 /// The operands of an experiment: files, for the commands that read results.
@@ -54,7 +66,7 @@ pub struct Descriptor {
 pub struct Operands {
     /// Their names as in the usage line: `A B`. Empty for none.
     pub names: &'static str,
-    /// The smallest number that makes sense.
+    /// The smallest number of them.
     pub least: usize,
     /// The largest; not more than [`MAX_OPERANDS`].
     pub most: usize,
@@ -73,20 +85,20 @@ pub const MAX_OPERANDS: usize = 4;
 pub struct Selection {
     /// Its place in the slice that [`parse`] was given.
     pub index: usize,
-    /// What it accepts.
+    /// Its descriptor.
     pub descriptor: &'static Descriptor,
-    /// Whether it was named, or is the first one for want of a name.
+    /// True if it was named; the first one runs without a name.
     pub named: bool,
 }
 
-/// What was asked for. `None` leaves the choice to the plan.
+/// The options of one run. `None` leaves the choice to the plan.
 ///
 /// `'a` is the life of the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// What to run.
+    /// The experiment to run.
     pub experiment: Selection,
-    /// What was typed behind its name; see [`Options::operands`].
+    /// Its operands; see [`Options::operands`].
     operands: [&'a [u8]; MAX_OPERANDS],
     operand_count: usize,
     /// Every option that was typed.
@@ -125,44 +137,46 @@ pub struct Options<'a> {
     pub time_limit: Picoseconds,
     /// Hops before the first trial; zero measures cold.
     pub warmup_iters: Option<u64>,
-    /// Whether hardware counters are wanted.
+    /// True if hardware counters are wanted.
     pub counters: bool,
-    /// By how much the second result may be slower, as a fraction of the first.
+    /// The excess that `compare` allows, as a fraction of the first result.
     pub threshold: f64,
-    /// Whether doubt is a failure.
+    /// True if an unreliable result is a failure.
     pub strict: bool,
-    /// Whether to print the plan and stop.
+    /// True to print the plan and stop.
     pub dry_run: bool,
-    /// What the result is written as.
-    pub format: Format,
+    /// Every format there is.
+    pub formats: &'static [FormatName],
+    /// The format of the result.
+    pub format: &'static FormatName,
     /// The file for the result; `None` is standard output.
     pub output: Option<&'a [u8]>,
-    /// Whether to draw the matrix.
+    /// True to draw the matrix.
     pub heatmap: bool,
-    /// Whether to draw accesses per second in place of latencies.
+    /// True to plot accesses per second.
     pub reciprocal: bool,
-    /// Whether to print the results and nothing around them.
+    /// True to print only the result.
     pub quiet: bool,
-    /// Whether to say everything that is known.
+    /// True to print everything, notes included.
     pub verbose: bool,
-    /// Whether progress is shown.
+    /// The condition for showing progress.
     pub progress: When,
-    /// Whether colours are used.
+    /// The condition for using colours.
     pub color: When,
-    /// Whether the help text is all that is wanted.
-    pub help: bool,
-    /// Whether the version is all that is wanted.
+    /// The help text that is wanted instead of a run.
+    pub help: Option<Help>,
+    /// True if only the version is wanted.
     pub version: bool,
 }
 
 impl<'a> Options<'a> {
-    /// How long a point may take, in nanoseconds.
+    /// Returns the time limit of a point, in nanoseconds.
     #[must_use]
     pub const fn point_limit_ns(&self) -> f64 {
         self.time_limit.0 as f64 / 1e3
     }
 
-    /// How long all points together may take that take `usual_ns` where no limit for each is given.
+    /// Returns the time limit of all points together: `usual_ns`, unless there is one for each point.
     #[must_use]
     pub const fn run_limit_ns(&self, usual_ns: f64) -> f64 {
         if self.given.contains(FlagId::TimeLimit) {
@@ -172,9 +186,13 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// `experiment` with every option at its default.
+    /// Returns `experiment` with every option at its default, written in `format`.
     #[must_use]
-    pub const fn new(experiment: Selection) -> Self {
+    pub const fn new(
+        experiment: Selection,
+        formats: &'static [FormatName],
+        format: &'static FormatName,
+    ) -> Self {
         Options {
             experiment,
             operands: [&[]; MAX_OPERANDS],
@@ -201,7 +219,8 @@ impl<'a> Options<'a> {
             threshold: 0.03,
             strict: false,
             dry_run: false,
-            format: Format::Text,
+            formats,
+            format,
             output: None,
             heatmap: false,
             reciprocal: false,
@@ -209,12 +228,19 @@ impl<'a> Options<'a> {
             verbose: false,
             progress: When::Auto,
             color: When::Auto,
-            help: false,
+            help: None,
             version: false,
         }
     }
 
-    /// What was typed behind the experiment's name, UTF-8 and not empty.
+    /// Returns the refusal of a format that the experiment is not written in.
+    #[must_use]
+    pub const fn no_such_output(&self) -> UsageError<'a> {
+        let Options { format, formats, .. } = *self;
+        UsageError::NoSuchOutput { format, experiment: self.experiment.descriptor, formats }
+    }
+
+    /// Returns the operands, UTF-8 and not empty.
     #[must_use]
     pub fn operands(&self) -> &[&'a [u8]] {
         self.operands.get(..self.operand_count).unwrap_or(&[])

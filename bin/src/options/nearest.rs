@@ -1,4 +1,4 @@
-//! What a mistyped word may have meant.
+//! Suggestions for mistyped words.
 
 /// No option and no experiment has a longer name.
 const LONGEST: usize = 31;
@@ -6,7 +6,7 @@ const LONGEST: usize = 31;
 /// A word is suggested up to this many edits away: two slips of a finger.
 const FARTHEST: usize = 2;
 
-/// The first of the `candidates` that are fewest edits away from `typed`, if any is near.
+/// Returns the first of the `candidates` that are fewest edits away from `typed`, if any is near.
 ///
 /// An edit that replaces the whole word is no slip: the distance must be less
 /// than the length of `typed`.
@@ -23,7 +23,7 @@ pub fn nearest(typed: &[u8], candidates: impl Iterator<Item = &'static str>) -> 
     best
 }
 
-/// The Levenshtein distance: insertions, deletions and replacements of a byte.
+/// Returns the Levenshtein distance: insertions, deletions and replacements of a byte.
 ///
 /// None for words that are too long to be names.
 ///

@@ -1,4 +1,4 @@
-//! From tokens to options: which is which, then what may stand together.
+//! From tokens to options, then checks of the options together.
 
 use latency_core::units::PageSize;
 
@@ -8,33 +8,36 @@ use super::flag_set::{FlagId, FlagSet};
 use super::flags::FLAGS;
 use super::nearest::nearest;
 use super::tokens::{NotUtf8, Token, Tokens};
-use super::{Descriptor, Options, Selection, UsageError};
+use super::{Descriptor, FormatName, Help, Options, Selection, UsageError};
 
 /// Options that say the same thing, so that only the same answer may be given twice.
 const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
 
 /// Options that contradict each other, with the reason.
 const CONFLICTS: [(FlagId, FlagId, &str); 2] = [
-    (FlagId::Cpu, FlagId::CpuNode, "the node of the CPU is the initiator"),
+    (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
     (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
 ];
 
 /// Reads a command line without the program's name.
 ///
-/// The first positional argument names one of the `experiments`, of which the
-/// first runs where none is named; the rest are its operands. With `--help` or
-/// `--version` nothing but the single arguments is checked.
+/// The first positional argument names one of the `experiments`; where none is named,
+/// the first one runs. The rest are its operands. `help` and `version` may be words.
+/// With either of them nothing but the single arguments is checked. The first of the
+/// `formats` is the default.
 ///
 /// # Errors
 /// The first argument that is wrong; then what is wrong with them together.
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,
     experiments: &'static [Descriptor],
+    formats: &'static [FormatName],
 ) -> Result<Options<'a>, UsageError<'a>> {
-    let Some(default) = experiments.first() else {
+    let (Some(default), Some(format)) = (experiments.first(), formats.first()) else {
         return Err(UsageError::UnknownExperiment { name: b"", nearest: None, experiments });
     };
-    let mut options = Options::new(Selection { index: 0, descriptor: default, named: false });
+    let selection = Selection { index: 0, descriptor: default, named: false };
+    let mut options = Options::new(selection, formats, format);
     let mut tokens = Tokens::new(arguments);
     while let Some(token) = tokens.next() {
         match token? {
@@ -45,7 +48,12 @@ pub fn parse<'a>(
                     (_, value) => value,
                 };
                 apply(&mut options, flag, value)?;
+                if name == b"-h" {
+                    options.help = Some(Help::Short);
+                }
             }
+            Token::Positional(b"help") if is_first(&options) => options.help = Some(Help::Long),
+            Token::Positional(b"version") if is_first(&options) => options.version = true,
             Token::Positional(word) if !options.experiment.named => {
                 options.experiment = select(word, experiments)?;
             }
@@ -58,10 +66,19 @@ pub fn parse<'a>(
             }
         }
     }
-    if !options.help && !options.version {
+    let by_extension = options.output.and_then(|path| FormatName::of_file(formats, path));
+    if let (true, Some(format)) = (options.given.intersection(FORMAT_FLAGS) == FlagSet::EMPTY, by_extension) {
+        options.format = format;
+    }
+    if options.help.is_none() && !options.version {
         check(&options, experiments)?;
     }
     Ok(options)
+}
+
+/// Returns whether a word may still be a command: nothing else has been asked for.
+fn is_first(options: &Options<'_>) -> bool {
+    !options.experiment.named && options.help.is_none() && !options.version
 }
 
 impl<'a> From<NotUtf8<'a>> for UsageError<'a> {
@@ -112,7 +129,7 @@ fn apply<'a>(
     Ok(())
 }
 
-/// What no single argument shows: options that do not belong here, or not together.
+/// Checks what no single argument shows: options that do not belong here, or not together.
 fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Result<(), UsageError<'a>> {
     let experiment = options.experiment.descriptor;
     let accepted = experiment.flags.union(FlagSet::ALWAYS);
@@ -126,8 +143,8 @@ fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Resul
             return Err(UsageError::Conflict { first, second, reason });
         }
     }
-    if !experiment.formats.contains(&options.format) {
-        return Err(UsageError::NoSuchOutput { format: options.format, experiment });
+    if !experiment.is_written_as(options.format) {
+        return Err(options.no_such_output());
     }
     if options.operands().len() < experiment.operands.least {
         return Err(UsageError::MissingOperand { experiment, found: options.operands().len() });
@@ -139,15 +156,15 @@ fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Resul
     }
 }
 
-/// Whether there are chains of the sizes that were typed.
+/// Checks that there are chains of the sizes that were typed.
 fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let (stride, page) = (options.stride, PageSize::Small.bytes());
     let page_local = options.order == Order::PageLocal;
-    // A page with one node has no order, and a node may not lie across pages.
+    // A page with one line has no order, and a line may not lie across pages.
     if page_local && (stride.times(2) > page || page.0 % stride.0 != 0) {
         return Err(UsageError::NotPageLocal { stride });
     }
-    // One node has no other to go to, and page-local chains take whole pages.
+    // One line has no other to go to, and page-local chains take whole pages.
     let least = if page_local { page } else { stride.times(2) };
     let sizes = [options.size, options.min_size, options.max_size];
     for (id, size) in [FlagId::Size, FlagId::MinSize, FlagId::MaxSize].into_iter().zip(sizes) {

@@ -3,17 +3,24 @@
 use super::tokens::Escaped;
 use super::UsageError;
 use super::*;
+use crate::options::plain::assert_plain;
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-const MEASURED: FlagSet = FlagSet::PLACEMENT
-    .union(FlagSet::SAMPLING)
-    .union(FlagSet::PRESENTATION)
+const MEASURED: FlagSet = FlagSet::MEASURING
     .union(FlagSet::of(&[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed]))
     .with(FlagId::Counters)
     .with(FlagId::Heatmap);
+
+/// Formats such as the program has.
+pub(crate) const FORMATS: &[FormatName] = &[
+    FormatName { name: "text", extension: "txt", needs_picture: false },
+    FormatName { name: "json", extension: "json", needs_picture: false },
+    FormatName { name: "csv", extension: "csv", needs_picture: false },
+    FormatName { name: "svg", extension: "svg", needs_picture: true },
+];
 
 /// Experiments such as the program has, so that every option belongs to one.
 pub(crate) const SAMPLE: &[Descriptor] = &[
@@ -22,7 +29,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         summary: "idle latency of every initiator node to every target node",
         details: "One line a pair.\nThen the ratio of remote to local.",
         flags: MEASURED,
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        picture: true,
         operands: Operands::NONE,
     },
     Descriptor {
@@ -35,15 +42,15 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
             FlagId::PointsPerOctave,
             FlagId::Reciprocal,
         ])),
-        formats: &[Format::Text, Format::Json],
+        picture: false,
         operands: Operands::NONE,
     },
     Descriptor {
         name: "compare",
         summary: "two saved results side by side",
         details: "Exit 5 where the second is slower.",
-        flags: FlagSet::PRESENTATION.with(FlagId::Threshold),
-        formats: &[Format::Text],
+        flags: FlagSet::of(&[FlagId::Threshold]),
+        picture: false,
         operands: Operands { names: "A B", least: 2, most: 2 },
     },
 ];
@@ -51,7 +58,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
 type IsSet = fn(&Options<'_>) -> bool;
 
 fn parsed<'a>(arguments: &[&'a str]) -> Result<Options<'a>, UsageError<'a>> {
-    parse(arguments.iter().map(|argument| argument.as_bytes()), SAMPLE)
+    parse(arguments.iter().map(|argument| argument.as_bytes()), SAMPLE, FORMATS)
 }
 
 fn message(line: &str) -> String {
@@ -67,7 +74,7 @@ fn without_arguments_the_first_experiment_runs_with_its_defaults() {
     assert_eq!((options.seed, options.stride, options.precision), (42, Bytes(64), 0.01));
     assert_eq!(options.time_limit, Picoseconds(10_000_000_000_000));
     assert_eq!((options.pages, options.order, options.kernel), (Pages::Auto, Order::Random, Kernel::Pointer));
-    assert_eq!((options.format, options.output, options.size), (Format::Text, None, None));
+    assert_eq!((options.format.name, options.output, options.size), ("text", None, None));
     assert!(options.operands().is_empty() && !options.strict && options.given == FlagSet::EMPTY);
 }
 
@@ -95,7 +102,7 @@ fn every_option_is_set_in_both_forms() {
         ("threshold", "0", |o| o.threshold == 0.0),
         ("strict", "", |o| o.strict),
         ("dry-run", "", |o| o.dry_run),
-        ("format", "json", |o| o.format == Format::Json),
+        ("format", "json", |o| o.format.name == "json"),
         ("output", "a b", |o| o.output == Some(b"a b")),
         ("heatmap", "", |o| o.heatmap),
         ("reciprocal", "", |o| o.reciprocal),
@@ -103,9 +110,9 @@ fn every_option_is_set_in_both_forms() {
         ("verbose", "", |o| o.verbose),
         ("progress", "never", |o| o.progress == When::Never),
         ("color", "always", |o| o.color == When::Always),
-        ("help", "", |o| o.help),
+        ("help", "", |o| o.help == Some(Help::Long)),
         ("version", "", |o| o.version),
-        ("json", "", |o| o.format == Format::Json),
+        ("json", "", |o| o.format.name == "json"),
     ];
     for (name, value, is_set) in values {
         let flag = FLAGS.iter().find(|flag| flag.name == name).unwrap();
@@ -133,30 +140,75 @@ fn options_and_operands_may_stand_anywhere() {
     assert_eq!(options.operands(), [&b"old"[..], b"--new"]);
     assert_eq!((options.threshold, options.quiet), (0.05, true));
     assert_eq!(parsed(&["--output", "-"]).unwrap().output, None);
-    assert!(parsed(&["-h"]).unwrap().help && parsed(&["-V"]).unwrap().version);
+    let options = parsed(&["-q", "-j", "-o", "a.txt"]).unwrap();
+    assert_eq!((options.quiet, options.format.name, options.output), (true, "json", Some(&b"a.txt"[..])));
+    assert!(parsed(&["-v"]).unwrap().verbose && parsed(&["-V"]).unwrap().version);
 }
 
 #[test]
 fn formats_may_be_given_twice_if_they_agree() {
-    assert_eq!(parsed(&["--csv"]).unwrap().format, Format::Csv);
-    assert_eq!(parsed(&["--json", "--format=json"]).unwrap().format, Format::Json);
+    assert_eq!(parsed(&["--csv"]).unwrap().format.name, "csv");
+    assert_eq!(parsed(&["--json", "--format=json"]).unwrap().format.name, "json");
     for (line, first, second) in [
         ("--json --csv", "json", "csv"),
         ("--csv --format=svg", "csv", "format"),
         ("--format=csv --json", "format", "json"),
     ] {
-        let expected = format!(
-            "--{first} and --{second} exclude each other (there is one result); leave one of them out"
-        );
+        let expected =
+            format!("--{first} and --{second} cannot be combined (there is one result); remove one of them");
         assert_eq!(message(line), expected);
     }
 }
 
 #[test]
-fn help_is_had_whatever_else_is_missing() {
-    assert!(parsed(&["compare", "--help"]).unwrap().help);
-    assert!(parsed(&["matrix", "--min-size=1K", "--quiet", "--verbose", "--help"]).unwrap().help);
+fn the_extension_chooses_the_format_where_none_is_given() {
+    for (arguments, format) in [
+        (&["--output=r.json"][..], "json"),
+        (&["-o", "r.SVG"], "svg"),
+        (&["-o", "r.svg", "--csv"], "csv"),
+        (&["-o", "r.json", "--format=text"], "text"),
+        (&["-o", "r.data"], "text"),
+        (&["-o", "-"], "text"),
+    ] {
+        assert_eq!(parsed(arguments).unwrap().format.name, format, "{arguments:?}");
+    }
+    assert!(parsed(&["curve", "-o", "r.svg"]).is_err(), "it has no picture");
+}
+
+#[test]
+fn how_results_are_shown_may_be_said_to_every_experiment() {
+    for experiment in SAMPLE {
+        for flag in FLAGS.iter().filter(|flag| FlagSet::PRESENTATION.contains(flag.id)) {
+            let value = match flag.id {
+                FlagId::Format => "json",
+                FlagId::Output => "file",
+                _ => "auto",
+            };
+            let operands = if experiment.operands.least == 2 { &["a", "b"][..] } else { &[] };
+            let long = format!("--{}", flag.name);
+            let value = if flag.kind().is_some() { &[value][..] } else { &[] };
+            let line = [&[experiment.name, &long], value, operands].concat();
+            assert!(parsed(&line).is_ok(), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn help_needs_nothing_else() {
+    let help = |arguments: &[&str]| parsed(arguments).unwrap().help;
+    assert_eq!(help(&["compare", "--help"]), Some(Help::Long));
+    assert_eq!(help(&["compare", "-h"]), Some(Help::Short));
+    assert_eq!(help(&["matrix", "--min-size=1K", "--quiet", "--verbose", "--help"]), Some(Help::Long));
     assert!(parsed(&["matrix", "--wrong", "--help"]).is_err());
+    assert_eq!(help(&["help"]), Some(Help::Long));
+    let options = parsed(&["help", "compare"]).unwrap();
+    assert_eq!((options.help, options.experiment.descriptor.name), (Some(Help::Long), "compare"));
+    assert!(parsed(&["version"]).unwrap().version);
+    for (line, word) in [("help wombat", "wombat"), ("help help", "help"), ("version version", "version")] {
+        assert!(message(line).starts_with(&format!("unknown experiment '{word}'")), "{line}");
+    }
+    // Behind an experiment the words are operands.
+    assert_eq!(parsed(&["compare", "help", "version"]).unwrap().operands(), [&b"help"[..], b"version"]);
 }
 
 #[test]
@@ -164,24 +216,28 @@ fn each_mistake_has_its_message() {
     let mut lines = include_str!("golden/messages.txt").lines();
     while let (Some(command), Some(expected)) = (lines.next(), lines.next()) {
         let line = command.strip_prefix("$ latency-bench ").unwrap();
-        assert_eq!(message(line), expected, "{line}");
+        let found = message(line);
+        assert_eq!(found, expected, "{line}");
+        assert!(found.len() <= 160, "{} bytes: {found}", found.len());
+        assert_plain(&found);
     }
-    let error = parse([&b"--size=\xff\x1b"[..]].into_iter(), SAMPLE).unwrap_err();
+    let error = parse([&b"--size=\xff\x1b"[..]].into_iter(), SAMPLE, FORMATS).unwrap_err();
     assert_eq!(error.to_string(), "the argument '--size=\\xff\\u{1b}' is not UTF-8; type it again");
-    assert_eq!(message("--memnode=3-2").split(": ").next(), Some("invalid value '3-2' for --memnode"));
-    assert!(parse(core::iter::empty(), &[]).is_err());
+    assert_eq!(message("--memnode=3-2").split(": ").next(), Some("invalid --memnode '3-2'"));
+    assert!(parse(core::iter::empty(), &[], FORMATS).is_err());
+    assert!(parse(core::iter::empty(), SAMPLE, &[]).is_err());
 }
 
 #[test]
 fn the_help_names_every_option_in_eighty_columns() {
     let mut general = String::new();
-    write_help(&mut general, SAMPLE).unwrap();
+    write_help(&mut general, Help::Long, SAMPLE, FORMATS).unwrap();
     for flag in FLAGS {
         assert!(general.contains(&format!("{flag}")), "{flag}");
     }
     for experiment in SAMPLE {
         let mut text = String::new();
-        write_experiment_help(&mut text, experiment).unwrap();
+        write_experiment_help(&mut text, Help::Long, experiment, FORMATS).unwrap();
         for flag in FLAGS {
             let accepted = experiment.flags.union(FlagSet::ALWAYS).contains(flag.id);
             let line =
@@ -197,28 +253,44 @@ fn the_help_names_every_option_in_eighty_columns() {
 #[test]
 fn the_help_of_an_experiment_is_as_expected() {
     let mut text = String::new();
-    write_experiment_help(&mut text, &SAMPLE[2]).unwrap();
+    write_experiment_help(&mut text, Help::Long, &SAMPLE[2], FORMATS).unwrap();
     assert_eq!(text, include_str!("golden/compare_help.txt"));
 }
 
 #[test]
-fn the_markdown_table_has_one_row_for_each_option() {
-    let mut table = String::new();
-    write_markdown_table(&mut table, SAMPLE).unwrap();
-    let rows: Vec<&str> = table.lines().collect();
-    assert_eq!(rows.len(), FLAGS.len() + 2);
-    for row in &rows {
-        assert_eq!(row.replace("\\|", "").matches('|').count(), 5, "{row}");
+fn the_long_help_of_an_experiment_is_as_expected() {
+    let mut text = String::new();
+    write_experiment_help(&mut text, Help::Long, &SAMPLE[1], FORMATS).unwrap();
+    assert_eq!(text, include_str!("golden/curve_help.txt"));
+}
+
+#[test]
+fn the_short_help_is_as_expected() {
+    let mut text = String::new();
+    write_help(&mut text, Help::Short, SAMPLE, FORMATS).unwrap();
+    write_experiment_help(&mut text, Help::Short, &SAMPLE[2], FORMATS).unwrap();
+    assert_eq!(text, include_str!("golden/short_help.txt"));
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+}
+
+#[test]
+fn the_program_describes_its_experiments_in_plain_english() {
+    use crate::experiment::DESCRIPTORS;
+    let mut text = String::new();
+    write_help(&mut text, Help::Long, &DESCRIPTORS, FORMATS).unwrap();
+    for experiment in &DESCRIPTORS {
+        assert_plain(experiment.summary);
+        assert_plain(experiment.details);
+        assert!(
+            !experiment.summary.ends_with('.') && experiment.details.ends_with('.'),
+            "{}",
+            experiment.name
+        );
+        write_experiment_help(&mut text, Help::Long, experiment, FORMATS).unwrap();
     }
-    for row in [
-        "| `--seed=N` | seed of the chain | 42 | all but `compare` |",
-        "| `--min-size=SIZE` | the smallest working set | half of the L1 data cache: \
-         there every hop is an L1 hit | `curve` |",
-        "| `--kernel=pointer\\|index` | what a node holds of the next: address or index | pointer: \
-         it adds no address arithmetic to the load | all but `compare` |",
-        "| `--csv` | short for --format=csv | off | all |",
-    ] {
-        assert!(rows.contains(&row), "{row}\n{table}");
+    for line in text.lines() {
+        assert!(line.len() <= 80 && line.trim_end() == line, "{line:?}");
+        assert_plain(line);
     }
 }
 
@@ -234,7 +306,7 @@ proptest! {
     fn arbitrary_bytes_never_panic(
         arguments in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..12), 0..6),
     ) {
-        if let Err(error) = parse(arguments.iter().map(Vec::as_slice), SAMPLE) {
+        if let Err(error) = parse(arguments.iter().map(Vec::as_slice), SAMPLE, FORMATS) {
             let text = error.to_string();
             prop_assert!(text.len() > 10 && !text.chars().any(char::is_control), "{:?}", text);
         }
@@ -261,9 +333,9 @@ proptest! {
                 _ => arguments.push(format!("-{value}")),
             }
         }
-        match parse(arguments.iter().map(String::as_bytes), SAMPLE) {
-            Ok(options) => prop_assert!(options.help || options.version || options.given
-                == options.given.intersection(options.experiment.descriptor.flags)),
+        match parse(arguments.iter().map(String::as_bytes), SAMPLE, FORMATS) {
+            Ok(options) => prop_assert!(options.help.is_some() || options.version || options.given
+                == options.given.intersection(options.experiment.descriptor.flags.union(FlagSet::ALWAYS))),
             Err(error) => {
                 let text = error.to_string();
                 prop_assert!(text.len() > 10 && !text.contains('\n') && !text.ends_with(' '), "{}", text);

@@ -32,12 +32,12 @@ pub struct Tokens<'a, I: Iterator<Item = &'a [u8]>> {
 }
 
 impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
-    /// Reads `arguments`, of which the program's name is not one.
+    /// Returns the tokens of `arguments`, which do not include the program's name.
     pub fn new(arguments: I) -> Self {
         Tokens { arguments: arguments.peekable(), options_ended: false }
     }
 
-    /// The argument after an option that needs one, unless that is an option itself.
+    /// Returns the argument after an option that needs one, unless that is an option itself.
     ///
     /// One dash is no obstacle, for `-` and `-5` are values, even if bad ones.
     ///
@@ -115,7 +115,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Whether a character prints nothing of its own, and may move or hide what others print.
+/// Returns whether a character prints nothing, but may move or hide what others print.
 ///
 /// Unicode's categories of control, format and private characters, the fillers and the
 /// joiners. The whole of what does not print would be a table of some kilobytes.

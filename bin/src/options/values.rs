@@ -9,6 +9,8 @@ use latency_core::cpulist::{ListError, NodeSet};
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
 use super::choices::Choice;
+use super::tokens::Escaped;
+use super::FormatName;
 
 /// Why a value was refused. `Display` gives the reason without the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +21,13 @@ pub enum ValueError<'a> {
     NotANumber,
     /// A number below zero.
     Negative,
-    /// A fraction where only a whole number makes sense.
+    /// A fraction where only a whole number is possible.
     NotWhole,
-    /// Zero where zero makes no sense.
+    /// Zero where more is needed.
     Zero,
     /// More than 64 bits hold.
     Overflow,
-    /// Outside the range that makes sense.
+    /// Outside the range that is possible.
     OutOfRange {
         /// The smallest that does.
         least: u64,
@@ -36,6 +38,13 @@ pub enum ValueError<'a> {
     TooFine,
     /// A size with a unit that is none.
     UnknownUnit,
+    /// A size with a decimal unit; binary ones are meant.
+    DecimalUnit {
+        /// What stands before the unit.
+        number: &'a [u8],
+        /// The first letter of the unit.
+        letter: u8,
+    },
     /// A size that is not a whole number of bytes.
     NotWholeBytes,
     /// A stride that would leave pointers unaligned.
@@ -44,6 +53,8 @@ pub enum ValueError<'a> {
     Straddling,
     /// None of the words that are possible.
     NotAChoice,
+    /// None of these formats.
+    NotAFormat(&'static [FormatName]),
     /// Not a list of node ids.
     List(ListError<'a>),
     /// A path that the kernel would take to end early.
@@ -57,22 +68,27 @@ impl fmt::Display for ValueError<'_> {
             ValueError::NotANumber => "not a number",
             ValueError::Negative => "it is negative",
             ValueError::NotWhole => "not a whole number",
-            ValueError::Zero => "zero makes no sense here",
+            ValueError::Zero => "it must be more than zero",
             ValueError::Overflow => "too large for 64 bits",
-            ValueError::OutOfRange { least, most } => return write!(out, "not within {least} to {most}"),
+            ValueError::OutOfRange { least, most } => return write!(out, "it must be {least} to {most}"),
             ValueError::TooFine => "too many decimal places",
             ValueError::UnknownUnit => "unknown unit",
+            ValueError::DecimalUnit { number, letter } => {
+                let (number, letter) = (Escaped(number), char::from(*letter));
+                return write!(out, "write {number}{letter} (= {number} {letter}iB)");
+            }
             ValueError::NotWholeBytes => "not a whole number of bytes",
-            ValueError::Unaligned => "a node holds a pointer, so it must be a multiple of 8 bytes",
-            ValueError::Straddling => "nodes must divide a cache line evenly, or begin one each",
+            ValueError::Unaligned => "pointers need a multiple of 8 bytes",
+            ValueError::Straddling => "a line must not be split unevenly",
             ValueError::NotAChoice => "no such choice",
+            ValueError::NotAFormat(_) => "no such format",
             ValueError::List(reason) => return reason.fmt(out),
             ValueError::HoldsNul => "it holds a NUL byte",
         })
     }
 }
 
-/// A whole number, zero included.
+/// Reads a whole number, zero included.
 ///
 /// # Errors
 /// Whatever is not digits, or does not fit.
@@ -83,7 +99,7 @@ pub fn integer(text: &[u8]) -> Result<u64, ValueError<'_>> {
     }
 }
 
-/// A whole number from 1 to `most`.
+/// Reads a whole number from 1 to `most`.
 ///
 /// # Errors
 /// As [`integer`]; zero, or more than `most`.
@@ -95,7 +111,7 @@ pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
     }
 }
 
-/// The number of a CPU.
+/// Reads the number of a CPU.
 ///
 /// # Errors
 /// As [`integer`]; beyond the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
@@ -106,7 +122,7 @@ pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
     }
 }
 
-/// A size in bytes: digits, perhaps with a fraction, and a binary unit.
+/// Reads a size in bytes: digits, perhaps with a fraction, and a binary unit.
 ///
 /// The units are K, M, G and T, also as KiB and so on, in either case; a space
 /// before them is allowed, so that what the tool prints can be typed again.
@@ -118,16 +134,19 @@ pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
         .iter()
         .position(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'))
         .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    if number.is_empty() {
+    let (digits, unit) = text.split_at(end);
+    if digits.is_empty() {
         return Err(if text.is_empty() { ValueError::Empty } else { ValueError::NotANumber });
     }
-    let number = decimal(number)?;
+    let number = decimal(digits)?;
     let unit = unit.strip_prefix(b" ").unwrap_or(unit);
     let shift = match unit {
         [] | [b'b' | b'B'] => 0,
         [letter] => prefix(*letter)?,
         [letter, b'i' | b'I', b'b' | b'B'] => prefix(*letter)?,
+        [letter, b'b' | b'B'] if prefix(*letter).is_ok() => {
+            return Err(ValueError::DecimalUnit { number: digits, letter: letter.to_ascii_uppercase() });
+        }
         _ => return Err(ValueError::UnknownUnit),
     };
     let scaled = u128::from(number.digits) << shift;
@@ -152,7 +171,7 @@ fn prefix(letter: u8) -> Result<u32, ValueError<'static>> {
     }
 }
 
-/// A distance between nodes: a [`size`] that keeps pointers aligned to 8 bytes,
+/// Reads the spacing of elements: a [`size`] that keeps pointers aligned to 8 bytes,
 /// and at the same places of every cache line.
 ///
 /// The second half of a line arrives later than the first, so that a stride
@@ -168,7 +187,7 @@ pub fn stride(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     }
 }
 
-/// A percentage of at most 100, `%` allowed behind it, as a fraction of 1.
+/// Reads a percentage of at most 100, `%` allowed behind it, as a fraction of 1.
 ///
 /// # Errors
 /// No number, more than 100, zero unless allowed, more than six decimal places.
@@ -181,7 +200,7 @@ pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>
     }
 }
 
-/// Seconds, `s` allowed behind them.
+/// Reads seconds, `s` allowed behind them.
 ///
 /// # Errors
 /// No number, zero, more than nine decimal places, more than 100 days.
@@ -196,7 +215,7 @@ pub fn seconds(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
     }
 }
 
-/// One of a few words.
+/// Reads one of a few words.
 ///
 /// # Errors
 /// None of them.
@@ -204,7 +223,7 @@ pub fn choice<C: Choice>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
 
-/// A list of node ids such as `0,2-3`.
+/// Reads a list of node ids such as `0,2-3`.
 ///
 /// # Errors
 /// Whatever [`NodeSet::parse_list`] refuses.
@@ -215,7 +234,7 @@ pub fn nodes(text: &[u8]) -> Result<NodeSet, ValueError<'_>> {
     NodeSet::parse_list(text).map_err(ValueError::List)
 }
 
-/// A path of a file.
+/// Reads a path of a file.
 ///
 /// # Errors
 /// Empty, or with a NUL byte inside.
@@ -235,7 +254,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The value times `10^places`.
+    /// Returns the value times `10^places`.
     fn scaled(self, places: u32) -> Result<u64, ValueError<'static>> {
         let missing = places.checked_sub(self.places).ok_or(ValueError::TooFine)?;
         self.digits.checked_mul(10u64.pow(missing)).ok_or(ValueError::Overflow)

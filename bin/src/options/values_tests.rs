@@ -36,10 +36,12 @@ fn sizes_that_are_none_have_their_reasons() {
         ("1.2.3G", "not a number"),
         ("1-2", "not a number"),
         ("-1G", "it is negative"),
-        ("0", "zero makes no sense here"),
-        ("0.0G", "zero makes no sense here"),
+        ("0", "it must be more than zero"),
+        ("0.0G", "it must be more than zero"),
         ("1X", "unknown unit"),
-        ("1KB", "unknown unit"),
+        ("1KB", "write 1K (= 1 KiB)"),
+        ("1.5gb", "write 1.5G (= 1.5 GiB)"),
+        ("1XB", "unknown unit"),
         ("1e6", "unknown unit"),
         ("1  K", "unknown unit"),
         ("0.1K", "not a whole number of bytes"),
@@ -66,8 +68,8 @@ fn counts_have_their_reasons() {
         ("-", "not a number"),
         ("-1", "it is negative"),
         ("1.5", "not a whole number"),
-        ("0", "zero makes no sense here"),
-        ("10", "not within 1 to 9"),
+        ("0", "it must be more than zero"),
+        ("10", "it must be 1 to 9"),
         ("18446744073709551616", "too large for 64 bits"),
     ] {
         assert_eq!(count(text.as_bytes(), 9).unwrap_err().to_string(), reason, "{text}");
@@ -83,8 +85,8 @@ fn percentages_and_seconds_may_have_a_fraction() {
     assert_eq!(seconds(b"10"), Ok(Picoseconds(10_000_000_000_000)));
     assert_eq!(seconds(b"0.25s"), Ok(Picoseconds(250_000_000_000)));
     for (text, reason) in [
-        ("0", "zero makes no sense here"),
-        ("100.1", "not within 0 to 100"),
+        ("0", "it must be more than zero"),
+        ("100.1", "it must be 0 to 100"),
         ("0.0000001", "too many decimal places"),
         ("-1", "it is negative"),
         ("%", "it is empty"),
@@ -93,9 +95,9 @@ fn percentages_and_seconds_may_have_a_fraction() {
         assert_eq!(percentage(text.as_bytes(), false).unwrap_err().to_string(), reason, "{text}");
     }
     for (text, reason) in [
-        ("0.0", "zero makes no sense here"),
-        ("99999999999999999", "not within 0 to 8640000"),
-        ("8640001", "not within 0 to 8640000"),
+        ("0.0", "it must be more than zero"),
+        ("99999999999999999", "it must be 0 to 8640000"),
+        ("8640001", "it must be 0 to 8640000"),
         ("inf", "not a number"),
     ] {
         assert_eq!(seconds(text.as_bytes()).unwrap_err().to_string(), reason, "{text}");
@@ -108,10 +110,10 @@ fn strides_keep_pointers_aligned() {
         assert_eq!(stride(text.as_bytes()), Ok(Bytes(bytes)));
     }
     for (text, reason) in [
-        ("12", "a node holds a pointer, so it must be a multiple of 8 bytes"),
-        ("24", "nodes must divide a cache line evenly, or begin one each"),
-        ("72", "nodes must divide a cache line evenly, or begin one each"),
-        ("0", "zero makes no sense here"),
+        ("12", "pointers need a multiple of 8 bytes"),
+        ("24", "a line must not be split unevenly"),
+        ("72", "a line must not be split unevenly"),
+        ("0", "it must be more than zero"),
     ] {
         assert_eq!(stride(text.as_bytes()).unwrap_err().to_string(), reason, "{text}");
     }

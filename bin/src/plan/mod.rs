@@ -3,6 +3,7 @@
 //! What cannot be is refused here, before anything is mapped; what is made
 //! smaller or left out is said.
 
+pub mod budget;
 pub mod curve;
 pub mod duration;
 pub mod lanes;

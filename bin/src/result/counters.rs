@@ -4,14 +4,11 @@
 
 /// The events of the hardware.
 pub const EVENTS: usize = 6;
-/// The events by the names that they have in JSON and CSV, in the order of [`Counted::per_hop`].
-pub const NAMES: [&str; EVENTS] =
-    ["core_cycles", "instructions", "l1d_misses", "llc_misses", "dtlb_misses", "walk_cycles"];
 
 /// What one walk counted, per hop; not a number where there is nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
-    /// By [`NAMES`].
+    /// Core cycles, instructions, L1D misses, last-level misses, data-TLB misses, cycles of page walks.
     pub per_hop: [f64; EVENTS],
     /// The smallest share of a walk in which its group was on the hardware; below 1 the kernel's counts are scaled up.
     pub running: f64,
@@ -35,6 +32,22 @@ pub struct Software {
 }
 
 impl Software {
+    /// What was counted from `earlier` to this.
+    #[must_use]
+    pub fn since(&self, earlier: &Software) -> Software {
+        Software {
+            switches: (
+                self.switches.0.saturating_sub(earlier.switches.0),
+                self.switches.1.saturating_sub(earlier.switches.1),
+            ),
+            migrations: self.migrations.saturating_sub(earlier.migrations),
+            faults: (
+                self.faults.0.saturating_sub(earlier.faults.0),
+                self.faults.1.saturating_sub(earlier.faults.1),
+            ),
+        }
+    }
+
     /// Both together.
     #[must_use]
     pub fn and(&self, other: &Software) -> Software {
@@ -63,7 +76,7 @@ impl Counted {
 /// What hardware counters saw, median over rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
-    /// Events per hop, by [`NAMES`]; `None` where the event could not be counted.
+    /// Events per hop, in the order of [`Counted::per_hop`]; `None` where the event could not be counted.
     pub per_hop: [Option<f64>; EVENTS],
     /// The smallest share of a walk in which the events were on the hardware: below 1 the kernel has scaled them.
     pub running: f64,

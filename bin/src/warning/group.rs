@@ -14,7 +14,7 @@ pub struct Group<'a> {
     pub count: usize,
 }
 
-/// What was found, about how many others it was found as well, and what to do.
+/// The fact, the number of others like it, and the remedy.
 impl fmt::Display for Group<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.worst.fmt(out)?;

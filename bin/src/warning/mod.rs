@@ -1,4 +1,4 @@
-//! What a reader of a result must know before trusting it.
+//! Facts that a reader of a result must know, and how much each takes from it.
 //!
 //! A warning is plain data: a code for programs, a severity, a reason, a text and a remedy.
 //! Nothing here knows how a warning is found.
@@ -25,7 +25,7 @@ pub use severity::Severity;
 pub use word::Word;
 pub use wrap::Wrapped;
 
-/// Why a working set was made smaller than the default.
+/// The limit that made a working set smaller than the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clipped {
     /// Half of the node's free memory is less.
@@ -34,10 +34,10 @@ pub enum Clipped {
     ControlGroup,
 }
 
-/// Why there are no hardware counters.
+/// The reason why there are no hardware counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoCounters {
-    /// kernel.perf_event_paranoid is in the way.
+    /// kernel.perf_event_paranoid forbids them.
     Paranoid,
     /// The container's filter refuses the call.
     Filtered,
@@ -55,7 +55,7 @@ pub enum Warning {
     TooManyNodes { found: u32, held: u32 },
     /// A part of the machine's CPUs is out of reach.
     CpusetPartial { allowed: u32, online: u32 },
-    /// A node's memory is out of reach, so it was left out.
+    /// A node's memory is not allowed, so it is not measured.
     NodeLeftOut { node: NodeId },
     /// There is no /proc.
     NoProc,
@@ -69,11 +69,11 @@ pub enum Warning {
     LooksCached { size: Bytes, cold: Picoseconds, warm: Picoseconds },
     /// `--pages=auto` did not get the largest pages.
     PagesFellBack { found: PageSize },
-    /// A part of the buffer only is in transparent huge pages.
+    /// Only a part of the buffer is in transparent huge pages.
     ThpPartial { wanted: Bytes, found: Bytes },
     /// The TLB behaves as if the pages were small: a hypervisor backs them so.
     HugePagesWithoutEffect { page: PageSize },
-    /// Where the pages are could not be proven.
+    /// The node of the pages could not be proven.
     PlacementUnverified { node: NodeId, why: &'static str },
     /// Memory policies are forbidden; the pages were placed by touching them, and proven.
     PlacedByFirstTouch { node: NodeId },
@@ -93,7 +93,7 @@ pub enum Warning {
     TscNotInvariant,
     /// The TSC's rate is not the one that CPUID declares.
     TscMismatch { measured: Hertz, declared: Hertz },
-    /// The kernel's clock is used in place of the TSC.
+    /// The kernel's clock is used, because the TSC cannot be.
     NoTsc { why: &'static str },
     /// LFENCE does not wait for earlier instructions.
     FenceNotSerialising,
@@ -101,7 +101,7 @@ pub enum Warning {
     Emulated { by: Word },
     /// An L1 hit is not a whole number of core cycles.
     L1NotInteger { cycles: f64 },
-    /// A multiplication is not the usual number of additions long.
+    /// A multiplication does not take the usual number of additions.
     MultiplyAddRatio { ratio: f64 },
     /// One chain measured twice gives two results.
     RepeatRatio { ratio: f64 },
@@ -123,7 +123,7 @@ pub enum Warning {
     PointsNotPrecise { points: u32, of: u32, wanted: f64 },
     /// Points of an experiment with many had trials interrupted, each at least this share of them.
     PointsDisturbed { points: u32, of: u32, share: f64 },
-    /// Counted core cycles are not those that dependent additions make likely.
+    /// Counted core cycles differ from those that dependent additions give.
     CoreCyclesDiffer { ratio: f64 },
     /// There are no hardware counters.
     CountersUnavailable { why: NoCounters },
@@ -131,11 +131,11 @@ pub enum Warning {
     Partial { finished: u32, planned: u32 },
 }
 
-/// What a warning is about, besides its code: two with the same are one.
+/// The subject of a warning: two with the same code and the same subject are one.
 type Subject = [u64; 3];
 
 impl Warning {
-    /// The word for programs, in kebab-case; it does not change between versions.
+    /// Returns the word for programs, in kebab-case; it does not change between versions.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.facts().0
@@ -173,7 +173,7 @@ impl Warning {
         Reason(self)
     }
 
-    /// What to do about it.
+    /// Returns what to do about it.
     #[must_use]
     pub const fn remedy(&self) -> Remedy<'_> {
         Remedy(self)

@@ -25,6 +25,7 @@ impl fmt::Display for Reason<'_> {
             Warning::SizeClipped { to, why: Clipped::ControlGroup, .. } => {
                 write!(out, "only {to} fit in the cgroup")
             }
+            Warning::CacheCouldHold { size, cache } if size <= cache => write!(out, "{size} fit the cache"),
             Warning::CacheCouldHold { size, .. } => write!(out, "{size} may fit the cache"),
             Warning::LooksCached { size, .. } => write!(out, "{size} fit the cache"),
             Warning::PagesFellBack { found } => write!(out, "only {found} pages available"),

@@ -1,4 +1,4 @@
-//! What to do about each warning: an option or one command.
+//! Remedies of warnings: an option or one command each.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use latency_core::units::Bytes;
 
 use super::{Clipped, NoCounters, Warning};
 
-/// What to do about a warning; a command that only root may give begins with "as root".
+/// The remedy of a warning; a command that only root may give begins with "as root".
 #[derive(Clone, Copy, Debug)]
 pub struct Remedy<'a>(pub(super) &'a Warning);
 
@@ -49,7 +49,7 @@ impl fmt::Display for Remedy<'_> {
             Warning::L1NotInteger { .. } | Warning::MultiplyAddRatio { .. } => {
                 "idle its sibling thread, and run again"
             }
-            Warning::HopsTooShort { .. } => "use a larger --size, or read the median only",
+            Warning::HopsTooShort { .. } => "use a larger --size, or only the median",
             Warning::RepeatRatio { .. } | Warning::HopMeanDiffers { .. } => "stop other work, and run again",
             Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
                 "stop other work, and run again"

@@ -25,7 +25,7 @@ impl Warnings {
     /// No warning.
     pub const EMPTY: Warnings = Warnings::new();
 
-    /// [`Warnings::EMPTY`], made where it is called for: as a constant it is 2.6 KiB of an executable.
+    /// Returns a set without warnings; as a constant it would be 2.6 KiB of the executable.
     #[must_use]
     pub const fn new() -> Warnings {
         Warnings { slots: [None; CAPACITY], length: 0, dropped: 0, first_untrusted: None, untrusted: 0 }
@@ -33,7 +33,7 @@ impl Warnings {
 
     /// Adds `warning`, unless one with its code and its subject is there.
     ///
-    /// Without room left it is counted, each time anew, and still speaks against the result.
+    /// Without room left it is counted, each time anew, and may still make the result unreliable.
     pub fn push(&mut self, warning: Warning) {
         let known =
             self.iter().any(|other| other.code() == warning.code() && other.subject() == warning.subject());
@@ -53,30 +53,30 @@ impl Warnings {
         }
     }
 
-    /// The warnings, oldest first.
+    /// Returns the warnings, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Warning> {
         self.slots.iter().flatten()
     }
 
-    /// The number of warnings that are held.
+    /// Returns the number of warnings that are held.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The number of warnings for which there was no room.
+    /// Returns the number of warnings for which there was no room.
     #[must_use]
     pub const fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// The code of the first warning that speaks against the result, and their number.
+    /// Returns the code of the first warning that makes the result unreliable, and the number of those.
     #[must_use]
     pub fn untrusted(&self) -> Option<(&'static str, usize)> {
         self.first_untrusted.map(|code| (code, self.untrusted))

@@ -1,13 +1,13 @@
 //! Every warning to the letter, and the set that holds them.
 
 use super::*;
-use crate::error::assert_plain;
+use crate::options::plain::assert_plain;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// One of each, in the order of the enumeration.
+/// Returns one of each, in the order of the enumeration.
 fn every() -> Vec<Warning> {
     let (node, from, to, size) = (NodeId(1), NodeId(0), NodeId(1), Bytes(256 << 20));
     let (least, most) = (Hertz(3_000_000_000), Hertz(4_000_000_000));
@@ -22,6 +22,7 @@ fn every() -> Vec<Warning> {
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::HalfOfFree },
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::ControlGroup },
         Warning::CacheCouldHold { size, cache: Bytes(200 << 20) },
+        Warning::CacheCouldHold { size: Bytes::MIB, cache: Bytes(200 << 20) },
         Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) },
         Warning::PagesFellBack { found: PageSize::Small },
         Warning::PagesFellBack { found: PageSize::Huge2M },
@@ -123,7 +124,7 @@ fn one_warning_for_each_subject() {
 }
 
 #[test]
-fn what_finds_no_room_is_counted_and_still_speaks_against_the_result() {
+fn a_warning_without_room_is_counted_and_still_makes_the_result_unreliable() {
     let mut warnings = Warnings::EMPTY;
     for node in 0..70 {
         warnings.push(Warning::NodeLeftOut { node: NodeId(node) });

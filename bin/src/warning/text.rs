@@ -8,7 +8,7 @@ use latency_core::units::Picoseconds;
 use super::reason::percent_off;
 use super::{Clipped, NoCounters, Warning};
 
-/// What was found, without the remedy and without what stands before it on standard error.
+/// The fact, without the remedy and without the label of a message.
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -30,6 +30,9 @@ impl fmt::Display for Warning {
                     Clipped::ControlGroup => "half of what the control group has left",
                 };
                 write!(out, "working set reduced from {from} to {to}, {limit}")
+            }
+            Warning::CacheCouldHold { size, cache } if size <= cache => {
+                write!(out, "a {size} working set fits in the {cache} last-level cache")
             }
             Warning::CacheCouldHold { size, cache } => {
                 write!(out, "the {cache} last-level cache may hold a large part of a {size} working set")

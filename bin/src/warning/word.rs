@@ -15,7 +15,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// The first fifteen bytes of `text`, without the white space around it.
+    /// Returns the first fifteen bytes of `text`, without the white space around it.
     #[must_use]
     pub fn new(text: &[u8]) -> Word {
         let text = text.trim_ascii();
@@ -27,7 +27,7 @@ impl Word {
         word
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.length)).unwrap_or(&[])

@@ -1,166 +1,17 @@
-//! The only code that differs by processor, and the only inline assembly of this crate.
+//! The names that every instruction set defines, and the one that this crate was built for.
+//!
+//! Another instruction set is a folder beside `x86_64` that defines the same
+//! names. All inline assembly of this crate is below this module. Nothing here
+//! knows what a chain is.
 //!
 //! # Safety
 //!
 //! Routines and instructions are wrapped so that each unsafe call sits beside
 //! the fact that makes it sound. What a routine needs of its caller, it says.
 
-pub mod avx2;
 pub mod portable;
+mod routine;
 pub mod x86_64;
 
+pub use routine::{LaneRoutine, Routine, StridedRoutine};
 pub use x86_64::*;
-
-/// A chase loop: `(base, cursor, hops, length)` to the cursor after exactly that many hops.
-///
-/// # Safety
-///
-/// `base` is the start of a buffer that holds a chain in the encoding that the
-/// routine follows, and `cursor` stands on one of its nodes. `length` is one
-/// more than the largest index there, and ends the walk of a routine that checks it.
-pub type Routine = unsafe extern "C" fn(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize;
-
-/// Chases side by side: `(cursors, hops, fillers)`, with the cursors advanced by that many hops each.
-///
-/// What it returns is a digest of the work between the loads, or zero without any.
-///
-/// # Safety
-///
-/// `cursors` points to as many cursors as the routine has lanes, each of which
-/// stands on a node of a chain of addresses; `fillers` is at most
-/// [`MOST_FILLERS`] for a routine that has them.
-pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, fillers: usize) -> u64;
-
-/// Loads in a row: `(base, stride, loads)` to the wrapping sum of the words loaded.
-///
-/// # Safety
-///
-/// Eight bytes can be read at each of the first `loads` multiples of `stride` from `base`.
-pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, loads: usize) -> u64;
-
-#[cfg(test)]
-mod tests {
-    use crate::arch::{self, portable};
-    use crate::kernel::lanes::{Filler, Gap, PARALLEL, WINDOW};
-    use crate::kernel::{Encoding, KERNELS};
-
-    const MARKS: [u64; 6] = [0x0b0b, 0x0505, 0x1212, 0x1313, 0x1414, 0x1515];
-
-    /// Calls a routine with a marker in each register that the callee has to
-    /// preserve; gives its result and what the registers hold afterwards.
-    ///
-    /// # Safety
-    ///
-    /// `routine` is the address of one, and `arguments` are what it asks for.
-    unsafe fn call_marked(routine: usize, arguments: [usize; 4]) -> (usize, [u64; 6]) {
-        let mut found = [0u64; 6];
-        let result;
-        let [first, second, third, fourth] = arguments;
-        // SAFETY: rbx, rbp and r12 to r15 are saved on the stack and restored, the stack is aligned for the call,
-        // and everything that a System V callee may destroy is declared so. The caller vouches for the arguments.
-        unsafe {
-            core::arch::asm!(
-                "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
-                "mov rbx, 0x0b0b", "mov rbp, 0x0505", "mov r12, 0x1212",
-                "mov r13, 0x1313", "mov r14, 0x1414", "mov r15, 0x1515",
-                "push r9", "mov r10, rsp", "and rsp, -16", "push r10", "push r10",
-                "call r8",
-                "pop rsp", "pop r9",
-                "mov [r9], rbx", "mov [r9 + 8], rbp", "mov [r9 + 16], r12",
-                "mov [r9 + 24], r13", "mov [r9 + 32], r14", "mov [r9 + 40], r15",
-                "pop r15", "pop r14", "pop r13", "pop r12", "pop rbp", "pop rbx",
-                in("r8") routine, in("r9") found.as_mut_ptr(),
-                in("rdi") first, in("rsi") second, in("rdx") third, in("rcx") fourth, lateout("rax") result,
-                clobber_abi("C"),
-            );
-        }
-        (result, found)
-    }
-
-    /// Makes lines a ring of nodes, in order; gives the address of the first.
-    fn ring(lines: &mut [arch::Line], encoding: Encoding) -> usize {
-        let (base, nodes) = (lines.as_ptr().expose_provenance(), lines.len());
-        for (node, line) in lines.iter_mut().enumerate() {
-            line.0[0] = encoding.place(base as u64, ((node + 1) % nodes * 64) as u64);
-        }
-        base
-    }
-
-    #[test]
-    fn every_kernel_preserves_what_its_callee_must() {
-        for kernel in KERNELS {
-            let mut lines = [arch::Line([0; 8]); 3];
-            let base = ring(&mut lines, kernel.encoding);
-            let place = |node: usize| kernel.encoding.place(base as u64, (node * 64) as u64) as usize;
-            for hops in [0, 1, 2, 7, 8, 9, 15, 16, 17, 80, 83] {
-                // SAFETY: the ring holds three nodes in the kernel's encoding, the first of which lies at its start.
-                let (ended, found) =
-                    unsafe { call_marked(kernel.routine as usize, [base, place(0), hops, place(2) + 1]) };
-                assert_eq!(ended, place(hops % 3), "{} after {hops} hops", kernel.name);
-                assert_eq!(found, MARKS, "{}", kernel.name);
-            }
-        }
-    }
-
-    #[test]
-    fn the_check_stops_at_a_bad_index() {
-        let mut lines = [arch::Line([0; 8]); 3];
-        ring(&mut lines, Encoding::Index);
-        lines[2].0[0] = 24;
-        let base = lines.as_ptr().expose_provenance();
-        for hops in [3, 4, 11, 100] {
-            // SAFETY: the only index that names no node is the one that is checked.
-            let (ended, _) = unsafe { call_marked(arch::INDEX_CHECKED_CHASE as usize, [base, 0, hops, 24]) };
-            assert_eq!(ended, 24);
-        }
-    }
-
-    #[test]
-    fn lanes_preserve_what_their_callee_must_and_write_their_cursors_alone() {
-        const GUARD: usize = 0xdead_beef;
-        let mut lines = [arch::Line([0; 8]); 67];
-        let base = ring(&mut lines, Encoding::Pointer);
-        let plain = PARALLEL.iter().chain(WINDOW.iter().flatten());
-        let plain = plain.map(|kernel| (kernel.routine(), kernel.lanes(), kernel.work(), 0));
-        let gaps = Filler::ALL.into_iter().flat_map(|filler| {
-            [0, 1, 2, 5, 100, Gap::MOST]
-                .map(|fillers| (Gap::new(filler, fillers).unwrap().routine(), Gap::LANES, 0, fillers))
-        });
-        for (routine, lanes, work, fillers) in plain.chain(gaps) {
-            for hops in [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 80, 83] {
-                let mut cursors = [GUARD; 66];
-                for (lane, cursor) in cursors.iter_mut().skip(1).take(lanes).enumerate() {
-                    *cursor = base + lane * 64;
-                }
-                let mut expected = cursors;
-                // SAFETY: each cursor stands on a node of the ring, and there is one for each lane.
-                let digest = unsafe { portable::lane_chase(&mut expected[1..=lanes], hops, work) };
-                let arguments = [cursors[1..].as_mut_ptr().expose_provenance(), hops, fillers, 0];
-                // SAFETY: the same, and the fillers are a gap's.
-                let (result, found) = unsafe { call_marked(routine as usize, arguments) };
-                assert_eq!(cursors, expected, "{lanes} lanes, {work} units of work, {fillers} fillers");
-                assert_eq!(found, MARKS, "{lanes} lanes, {work} units of work, {fillers} fillers");
-                let has_digest =
-                    WINDOW.iter().flatten().any(|kernel| kernel.routine() as usize == routine as usize);
-                assert_eq!(result as u64, if has_digest { digest } else { 0 }, "{lanes} lanes, {work} units");
-            }
-        }
-    }
-
-    #[test]
-    fn strided_loads_agree_with_plain_rust() {
-        let words: [u64; 600] =
-            core::array::from_fn(|place| (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let base = words.as_ptr();
-        for stride in [8, 16, 24, 64] {
-            for loads in [0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 75] {
-                let arguments = [base.expose_provenance(), stride, loads, 0];
-                // SAFETY: 75 strides of 64 bytes are the 600 words.
-                let (sum, found) = unsafe { call_marked(arch::STRIDED_LOADS as usize, arguments) };
-                // SAFETY: the same.
-                let expected = unsafe { portable::strided_loads(base.cast(), stride, loads) };
-                assert_eq!((sum as u64, found), (expected, MARKS), "{loads} loads, {stride} bytes apart");
-            }
-        }
-    }
-}

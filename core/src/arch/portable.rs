@@ -4,10 +4,10 @@
 //!
 //! As [`Routine`](super::Routine) and its siblings say: the caller vouches for the chain.
 
-use super::WINDOW_ADDEND;
-use crate::kernel::Encoding;
+use super::x86_64::WINDOW_ADDEND;
+use crate::kernel::encoding::Encoding;
 
-/// Follows whatever the nodes hold.
+/// Follows the nodes' words.
 ///
 /// # Safety
 ///
@@ -50,7 +50,7 @@ pub unsafe fn lane_chase(cursors: &mut [usize], hops: usize, work: usize) -> u64
     digest
 }
 
-/// The wrapping sum of the words at the first `loads` multiples of `stride`.
+/// Returns the wrapping sum of the words at the first `loads` multiples of `stride`.
 ///
 /// # Safety
 ///

@@ -1,21 +1,14 @@
-//! Writing a chain to memory: in address order, whole lines at a time, past the caches.
+//! Writing a chain to memory: in address order, whole lines at a time.
 //!
-//! Knows where a node lies and what it has to hold; nothing of walks.
+//! Knows the places of nodes and what they have to hold; nothing of walks.
 
-use crate::arch::{self, Line};
+use super::error::BuildError;
+use super::stores::Stores;
+use crate::arch::Line;
 use crate::chain::Chain;
 use crate::kernel::Encoding;
 
-/// Why a chain cannot be written to a piece of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BuildError {
-    /// The memory is smaller than the chain's working set.
-    TooSmall,
-    /// The nodes are too small for what they are to hold, or too many for it to tell them apart.
-    Encoding,
-}
-
-/// How many successors are computed between writes; 4 KiB of the first-level cache.
+/// The successors that are computed between writes; 4 KiB of the first-level cache.
 const BLOCK: usize = 512;
 
 /// The successors of all nodes, a block at a time.
@@ -31,7 +24,7 @@ impl<'c> Successors<'c> {
         Successors { chain, first: 0, block: [0; BLOCK] }
     }
 
-    /// The successors of the next nodes, and the first of these nodes; none after the last node.
+    /// Returns the successors of the next nodes, and the first of these nodes; none after the last node.
     pub(super) fn take(&mut self) -> (u64, &[u64]) {
         let first = self.first;
         let count = (self.chain.nodes() - first).min(BLOCK as u64);
@@ -47,7 +40,12 @@ impl<'c> Successors<'c> {
 /// # Errors
 ///
 /// As [`Buffer::build`](super::Buffer::build).
-pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Result<(), BuildError> {
+pub(super) fn write(
+    lines: &mut [Line],
+    chain: &Chain,
+    encoding: Encoding,
+    stores: Stores,
+) -> Result<(), BuildError> {
     let layout = chain.layout();
     if layout.size().0 > core::mem::size_of_val::<[Line]>(lines) as u64 {
         return Err(BuildError::TooSmall);
@@ -64,7 +62,7 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
             let distance = 64 / encoding.unit().0;
             for lines in lines.chunks_mut(BLOCK) {
                 for (line, &successor) in lines.iter_mut().zip(successors.take().1) {
-                    arch::stream_line(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
+                    stores.write(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
                 }
             }
         }
@@ -78,7 +76,7 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
                             *word |= (origin + successor * distance) << (offset % 8 * 8);
                         }
                     }
-                    arch::stream_line(line, &words);
+                    stores.write(line, &words);
                 }
             }
         }
@@ -90,11 +88,11 @@ pub(super) fn write(lines: &mut [Line], chain: &Chain, encoding: Encoding) -> Re
             for (node, &successor) in (first..).zip(successors) {
                 if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
                     let place = encoding.place(base, layout.offset(successor));
-                    arch::stream_line(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
+                    stores.write(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
                 }
             }
         },
     }
-    arch::streams_done();
+    stores.finish(lines);
     Ok(())
 }

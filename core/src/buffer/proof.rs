@@ -4,16 +4,8 @@
 //! memory is read by [`Buffer::verify`] alone.
 
 use super::build::Successors;
+use super::error::Astray;
 use super::{Buffer, Cursor};
-
-/// A timed or untimed walk that ended elsewhere than the generator says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Astray {
-    /// The node on which the walk set out.
-    pub from: u64,
-    /// The hops that it was to make.
-    pub hops: u64,
-}
 
 impl Buffer<'_> {
     /// Proves that a walk of `hops` hops from the node `from` ended where the generator says.
@@ -93,7 +85,7 @@ impl Buffer<'_> {
         Ok(())
     }
 
-    /// What a node holds.
+    /// Returns the word that a node holds.
     fn held(&self, node: u64) -> Option<u64> {
         let offset = self.chain.layout().offset(node) as usize;
         let word = self.lines.get(offset / 64)?.0.get(offset / 8 % 8)? >> (offset % 8 * 8);

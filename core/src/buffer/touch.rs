@@ -22,7 +22,7 @@ impl Buffer<'_> {
     }
 }
 
-/// The numbers below `count`, each once, neighbours far apart.
+/// Returns the numbers below `count`, each once, neighbours far apart.
 fn scattered(count: u64) -> impl Iterator<Item = u64> {
     let golden = (count as f64 * GOLDEN) as u64;
     // One has no common factor with any number, so that there is a step.

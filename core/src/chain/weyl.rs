@@ -11,7 +11,7 @@
 //! are too few for: the distance between successive nodes then shows structure
 //! that a prefetcher could learn.
 //!
-//! What this gives beside speed: successors in address order, so that the
+//! It gives more than speed: successors in address order, so that the
 //! buffer is written once, in whole lines; and the node at any *time* `t`,
 //! `G(c t)`, without a walk.
 
@@ -28,7 +28,7 @@ pub struct Mixer {
 }
 
 impl Mixer {
-    /// A bijection on `0 .. 2^bits`, for `bits` up to 63.
+    /// Returns a bijection on `0 .. 2^bits`, for `bits` up to 63.
     #[must_use]
     pub fn new(bits: u32, rng: &mut Pcg32) -> Self {
         let mask = (1u64 << bits.min(63)) - 1;
@@ -42,7 +42,7 @@ impl Mixer {
         Mixer { mask, shift: bits.div_ceil(2), multipliers, inverses }
     }
 
-    /// The largest number of the domain, which is all ones.
+    /// Returns the largest number of the domain, which is all ones.
     #[must_use]
     pub const fn mask(&self) -> u64 {
         self.mask
@@ -69,14 +69,14 @@ impl Mixer {
         self.fold(x)
     }
 
-    /// The xor-shift between multiplications, which undoes itself.
+    /// Returns the xor-shift between multiplications, which undoes itself.
     #[inline(always)]
     const fn fold(&self, x: u64) -> u64 {
         x ^ (x >> self.shift)
     }
 }
 
-/// The multiplicative inverse of an odd number modulo 2^64.
+/// Returns the multiplicative inverse of an odd number modulo 2^64.
 ///
 /// Newton's iteration doubles the number of correct low bits; an odd number is
 /// its own inverse modulo 8, so five steps give 96 ≥ 64 of them.
@@ -100,7 +100,7 @@ pub struct Weyl {
 }
 
 impl Weyl {
-    /// A cycle over `nodes` nodes, at least one and at most 2^62.
+    /// Returns a cycle over `nodes` nodes, at least one and at most 2^62.
     #[must_use]
     pub fn new(nodes: u64, rng: &mut Pcg32) -> Self {
         let bits = nodes.max(1).next_power_of_two().trailing_zeros();
@@ -110,25 +110,25 @@ impl Weyl {
         Weyl { nodes: nodes.max(1), mixer, step }
     }
 
-    /// The node that follows `node`.
+    /// Returns the node that follows `node`.
     #[must_use]
     pub fn next(&self, node: u64) -> u64 {
         self.node_at(self.advance(self.time_of(node), 1))
     }
 
-    /// The time at which the cycle stands on `node`.
+    /// Returns the time at which the cycle stands on `node`.
     #[must_use]
     pub fn time_of(&self, node: u64) -> u64 {
         self.mixer.unmix(node)
     }
 
-    /// The node on which the cycle stands at `time`.
+    /// Returns the node on which the cycle stands at `time`.
     #[must_use]
     pub fn node_at(&self, time: u64) -> u64 {
         self.mixer.mix(time)
     }
 
-    /// The time at which a chase that set out at `time` stands after `hops` hops.
+    /// Returns the time at which a chase that set out at `time` stands after `hops` hops.
     ///
     /// At once for a power of two. Otherwise the elements that are left out
     /// have to be counted; that is less than a nanosecond a hop, and needs no memory.
@@ -164,7 +164,7 @@ impl Weyl {
         time
     }
 
-    /// The cycle for vector units, where there are any and its numbers fit.
+    /// Returns the cycle for vector units, where there are any and its numbers fit.
     fn vectorised(&self) -> Option<(Avx2, avx2::Cycle)> {
         let Mixer { mask, shift, multipliers, inverses } = self.mixer;
         let cycle = avx2::Cycle {
@@ -178,7 +178,7 @@ impl Weyl {
         Some((Avx2::detect()?, cycle))
     }
 
-    /// The first time from `part`/`parts` of the cycle on at which it stands on a node.
+    /// Returns the first time from `part`/`parts` of the cycle on at which it stands on a node.
     ///
     /// Parts are equal in steps of the full cycle, hence in nodes to within the
     /// square root of their number; exactly for a power of two.

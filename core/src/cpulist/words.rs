@@ -1,4 +1,4 @@
-//! What sets of every size do alike, on the words of their bitmaps.
+//! Operations that sets of every size share, on the words of their bitmaps.
 //!
 //! Compiled once, whereas each method of a set is compiled for every size of set.
 
@@ -81,14 +81,14 @@ impl fmt::Display for ListError<'_> {
     }
 }
 
-/// Whether a list may name a number twice.
+/// The rule for a list that names a number twice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repeats {
     Allowed,
     Refused,
 }
 
-/// The word of `id` in a bitmap, and its bit there.
+/// Returns the word of `id` in a bitmap, and its bit there.
 pub(super) const fn split(id: u32) -> (usize, u64) {
     (id as usize / 64, 1 << (id % 64))
 }
@@ -103,13 +103,13 @@ pub(super) fn insert(words: &mut [u64], id: u32) -> bool {
     added
 }
 
-/// The number of members.
+/// Returns the number of members.
 #[inline(never)]
 pub(super) fn count(words: &[u64]) -> usize {
     words.iter().map(|word| word.count_ones() as usize).sum()
 }
 
-/// The members in rising order.
+/// Returns the members in rising order.
 #[inline(never)]
 pub(super) fn iter(words: &[u64]) -> Ids<'_> {
     let mut words = words.iter();

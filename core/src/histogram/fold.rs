@@ -38,7 +38,7 @@ const SIGNIFICANT: f64 = 10.0;
 /// sharp enough; the longest of such equals is the period.
 const EQUALLY_GOOD: f64 = 0.9;
 
-/// Where to look, in ticks.
+/// The range to search, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
     /// The shortest trial period.
@@ -50,7 +50,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// The range of DRAM refresh: 1.5 to 20 µs, in segments of 2 ms.
+    /// Returns the range of DRAM refresh: 1.5 to 20 µs, in segments of 2 ms.
     ///
     /// JEDEC's average refresh interval is 7.8 µs (DDR4) or 3.9 µs (DDR5), halved
     /// when hot, at fine granularity, or by two ranks that take turns.
@@ -70,13 +70,13 @@ impl Search {
 pub struct Period {
     /// The period in ticks, to about 0.01 %.
     pub ticks: f64,
-    /// How far the chi-square exceeds that of slowness at random, in standard
+    /// The amount by which the chi-square exceeds that of slowness at random, in standard
     /// deviations.
     pub significance: f64,
 }
 
 impl Period {
-    /// Whether a period is there at all; the best of noise is a period as well.
+    /// Returns whether a period is there at all; the best of noise is a period as well.
     #[must_use]
     pub fn is_significant(&self) -> bool {
         self.significance > SIGNIFICANT
@@ -117,7 +117,7 @@ pub fn find_period(slow: &[u64], ordinary: &[u64], search: &Search) -> Option<Pe
     Some(found)
 }
 
-/// The best of the periods within one step of the scan.
+/// Returns the best of the periods within one step of the scan.
 fn refined(coarse: Period, slow: &[u64], ordinary: &[u64], search: &Search) -> Period {
     let step = (SCAN_STEP - 1.0) / f64::from(REFINING_STEPS);
     let mut best = None;
@@ -136,7 +136,7 @@ fn better(best: &mut Option<Period>, trial: Option<Period>) {
     }
 }
 
-/// The chi-square of all segments together for one trial period.
+/// Returns the chi-square of all segments together for one trial period.
 fn fold(slow: &[u64], ordinary: &[u64], segment: u64, ticks: f64) -> Option<Period> {
     // A phase as a 64-bit fraction of a period: the product wraps round once a period.
     let phase_per_tick = (TWO_TO_64 / ticks) as u64;
@@ -170,7 +170,7 @@ fn fold(slow: &[u64], ordinary: &[u64], segment: u64, ticks: f64) -> Option<Peri
     (variance > 0.0).then(|| Period { ticks, significance: excess / sqrt(variance) })
 }
 
-/// How many stamps of a segment fall into each phase.
+/// The stamps of a segment in each phase.
 struct Phases {
     counts: [u32; PHASES],
     total: u32,
@@ -194,14 +194,14 @@ impl Phases {
         phases
     }
 
-    /// The chi-square against equal counts, less its mean.
+    /// Returns the chi-square against equal counts, less its mean.
     fn excess(&self) -> f64 {
         let expected = f64::from(self.total) / PHASES as f64;
         let deviation = |&count: &u32| f64::from(count) - expected;
         self.counts.iter().map(|count| deviation(count) * deviation(count) / expected).sum::<f64>() - FREEDOM
     }
 
-    /// The variance of that chi-square for equally likely phases, exactly.
+    /// Returns the variance of that chi-square for equally likely phases, exactly.
     fn variance(&self) -> f64 {
         2.0 * FREEDOM * (1.0 - 1.0 / f64::from(self.total))
     }

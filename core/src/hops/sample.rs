@@ -2,7 +2,6 @@
 //!
 //! Knows counts and ticks. That a hop was interrupted is decided elsewhere.
 
-use super::buckets_below;
 use crate::histogram::{Bucket, Histogram};
 use crate::math::sqrt;
 
@@ -16,6 +15,11 @@ const CLUSTER: f64 = 0.03;
 const LEAST_CLUSTER: f64 = 10.0;
 /// The likeliest hop to be interrupted counts for two, or else a few would weigh as much as all others.
 const MOST_INTERRUPTED: f64 = 0.5;
+
+/// Returns the buckets of a histogram that begin below `below`; all of them for `None`.
+pub fn buckets_below(histogram: &Histogram, below: Option<u64>) -> impl Iterator<Item = Bucket> + '_ {
+    histogram.buckets().take_while(move |bucket| below.is_none_or(|below| bucket.low < below))
+}
 
 /// Hops as they were timed: those in which the kernel was not entered.
 ///
@@ -35,7 +39,7 @@ pub struct Sample<'h> {
     pub step: u64,
     /// The timer's own ticks in every window.
     pub overhead: f64,
-    /// How often the kernel is entered per tick, where that leaves a mark.
+    /// The entries into the kernel per tick, where that leaves a mark.
     pub entries: f64,
 }
 
@@ -52,7 +56,7 @@ pub struct Quantile {
     pub on_step: bool,
 }
 
-/// What a hop of so many ticks counts for, given how often the kernel is entered per tick.
+/// Returns the weight of a hop of so many ticks, given the entries into the kernel per tick.
 #[must_use]
 pub fn weight(ticks: f64, entries: f64) -> f64 {
     1.0 / (1.0 - (ticks * entries).clamp(0.0, MOST_INTERRUPTED))
@@ -63,7 +67,7 @@ fn middle(bucket: &Bucket) -> f64 {
 }
 
 impl Sample<'_> {
-    /// The middles of the buckets, with what the hops in them count for.
+    /// Returns the middles of the buckets, with what the hops in them count for.
     fn weights(&self) -> impl Iterator<Item = (Bucket, f64, f64)> + '_ {
         buckets_below(self.histogram, self.below).map(|bucket| {
             let middle = middle(&bucket);
@@ -75,7 +79,7 @@ impl Sample<'_> {
         self.weights().map(|(.., count)| count).sum()
     }
 
-    /// The number of ticks that `percent` of the hops do not exceed.
+    /// Returns the number of ticks that `percent` of the hops do not exceed.
     ///
     /// A counter that moves in steps rounds each difference to one of them, either
     /// way: a value stands for the width of a step around it, and the percentile is
@@ -85,7 +89,7 @@ impl Sample<'_> {
         self.at(percent / 100.0 * self.total())
     }
 
-    /// The value at a rank.
+    /// Returns the value at a rank.
     fn at(&self, rank: f64) -> Option<f64> {
         let mut seen = 0.0;
         let mut last = None;
@@ -101,9 +105,9 @@ impl Sample<'_> {
         last.map(|value| value.max(0.0))
     }
 
-    /// The same with its interval by order statistics: ranks n q +- 1.96 sqrt(n q (1 - q)).
+    /// Returns the same with its interval by order statistics: ranks n q +- 1.96 sqrt(n q (1 - q)).
     ///
-    /// Where the interval spans two clusters, chance decides on which of them the
+    /// If the interval spans two clusters, chance decides on which of them the
     /// rank falls, or between them where no hop is. The upper one is what the
     /// slowest hops take, and is reported: a tail is not to be hidden.
     #[must_use]
@@ -117,7 +121,7 @@ impl Sample<'_> {
         Some(Quantile { value: if on_step { high } else { value }, low, high, on_step })
     }
 
-    /// Whether fewer hops lie between two clusters than in the upper one.
+    /// Returns whether fewer hops lie between two clusters than in the upper one.
     fn is_step(&self, low: f64, high: f64) -> bool {
         let hop = |window: f64| (window - self.overhead).max(0.0);
         let step = self.step as f64;

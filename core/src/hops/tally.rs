@@ -5,7 +5,7 @@
 /// Two for each power of two up to 2^40.
 const CELLS: usize = 80;
 
-/// How many values there were in each half octave, and their sum.
+/// The number of values in each half octave, and their sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
     cells: [Cell; CELLS],
@@ -21,7 +21,7 @@ impl Tally {
     /// No values.
     pub const EMPTY: Tally = Tally { cells: [Cell { count: 0, sum: 0 }; CELLS] };
 
-    /// Counts one value; the last cell takes whatever is larger.
+    /// Counts one value; the last cell takes all larger ones.
     pub fn record(&mut self, value: u64) {
         if let Some(cell) = self.cells.get_mut(cell_of(value)) {
             cell.count += 1;
@@ -37,19 +37,19 @@ impl Tally {
         }
     }
 
-    /// The values from `least` up, and all of its half octave.
+    /// Returns the values from `least` up, and all of its half octave.
     #[must_use]
     pub fn count_from(&self, least: u64) -> u64 {
         self.cells.get(cell_of(least)..).unwrap_or_default().iter().map(|cell| cell.count).sum()
     }
 
-    /// The mean of the values below the half octave of `below`; `None` without any.
+    /// Returns the mean of the values below the half octave of `below`; `None` without any.
     #[must_use]
     pub fn mean_below(&self, below: Option<u64>) -> Option<f64> {
         self.weighted_mean(below, |_| 1.0)
     }
 
-    /// The same, each half octave with the `weight` of its own mean.
+    /// Returns the same, each half octave with the `weight` of its own mean.
     #[must_use]
     pub fn weighted_mean(&self, below: Option<u64>, weight: impl Fn(f64) -> f64) -> Option<f64> {
         let cells = self.cells.get(..below.map_or(CELLS, cell_of)).unwrap_or_default();
@@ -63,13 +63,13 @@ impl Tally {
         (total > 0.0).then(|| sum / total)
     }
 
-    /// The sum of all values.
+    /// Returns the sum of all values.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.sum))
     }
 
-    /// The smallest number of each half octave, ascending. All are ends of histogram buckets.
+    /// Returns the smallest number of each half octave, ascending. All are ends of histogram buckets.
     pub fn edges() -> impl DoubleEndedIterator<Item = u64> {
         (2..CELLS).map(|cell| (2 + cell as u64 % 2) << (cell / 2 - 1))
     }

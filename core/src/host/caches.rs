@@ -65,19 +65,19 @@ impl Caches {
         }
     }
 
-    /// The caches, nearest first.
+    /// Returns the caches, nearest first.
     #[must_use]
     pub fn as_slice(&self) -> &[Cache] {
         self.caches.get(..self.length).unwrap_or_default()
     }
 
-    /// The cache of this level that holds data.
+    /// Returns the cache of this level that holds data.
     #[must_use]
     pub fn data(&self, level: u32) -> Option<&Cache> {
         self.as_slice().iter().find(|cache| cache.level == level && cache.kind.holds_data())
     }
 
-    /// The cache of the highest level that holds data.
+    /// Returns the cache of the highest level that holds data.
     #[must_use]
     pub fn last_level(&self) -> Option<&Cache> {
         self.as_slice().iter().filter(|cache| cache.kind.holds_data()).max_by_key(|cache| cache.level)
@@ -85,13 +85,13 @@ impl Caches {
 }
 
 impl CacheKind {
-    /// Whether loads of data go through it.
+    /// Returns whether loads of data go through it.
     #[must_use]
     pub const fn holds_data(self) -> bool {
         !matches!(self, Self::Instruction)
     }
 
-    /// The kernel's word for it.
+    /// Returns the kernel's word for it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -112,7 +112,7 @@ impl Cache {
         shared_by: CpuSet::EMPTY,
     };
 
-    /// A cache without level, kind or size is of no use to anybody.
+    /// Returns a cache without level, kind or size is of no use to anybody.
     fn read(files: &impl Files, cpu: CpuId, index: usize) -> Option<Self> {
         let directory = path(format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"));
         let file = |name| path(format_args!("{directory}/{name}"));
@@ -133,7 +133,7 @@ fn kind(name: &[u8]) -> Option<CacheKind> {
         .find(|kind| kind.name().as_bytes() == name.trim_ascii())
 }
 
-/// The kernel writes `32K`, whatever the size.
+/// Returns the kernel writes `32K`: kibibytes, for every size.
 fn size(text: &[u8]) -> Option<Bytes> {
     let text = text.trim_ascii();
     let (digits, unit) = match text.split_last()? {

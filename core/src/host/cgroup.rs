@@ -122,7 +122,7 @@ impl Version {
     }
 }
 
-/// The version in charge of memory, and the path of the group by it; the root
+/// Returns the version in charge of memory, and the path of the group by it; the root
 /// where nothing is said. Lines are `4:memory:/path` in version 1, `0::/path` in 2.
 fn memory_group(groups: &[u8]) -> (&'static Version, &str) {
     let mut unified = "/";

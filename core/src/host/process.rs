@@ -45,7 +45,7 @@ pub enum Capability {
 }
 
 impl Process {
-    /// A process of which nothing is known.
+    /// A process without any known fact.
     pub const EMPTY: Self =
         Self { cpus_allowed: CpuSet::EMPTY, mems_allowed: NodeSet::EMPTY, capabilities: None, seccomp: None };
 
@@ -75,7 +75,7 @@ impl Process {
         });
     }
 
-    /// Whether the process is known to have this privilege.
+    /// Returns whether the process is known to have this privilege.
     #[must_use]
     pub fn has(&self, capability: Capability) -> bool {
         self.capabilities.is_some_and(|bits| bits >> (capability as u8) & 1 == 1)

@@ -2,16 +2,21 @@
 
 use core::fmt;
 
+/// The deepest nesting of objects and arrays, in both directions.
+///
+/// The kinds of the open containers are the bits of one word.
+pub const MAX_DEPTH: usize = 64;
+
 /// A defect of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The byte, counted from 0, at which reading stopped.
     pub offset: usize,
-    /// What is wrong there.
+    /// The defect there.
     pub reason: Reason,
 }
 
-/// What is wrong with a document.
+/// The kinds of defects of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The document ends too early.
@@ -30,7 +35,7 @@ pub enum Reason {
     Control,
     /// Bytes that are not UTF-8.
     Encoding,
-    /// More than [`super::MAX_DEPTH`] containers in one another.
+    /// More than [`MAX_DEPTH`] containers in one another.
     Depth,
 }
 
@@ -51,7 +56,7 @@ impl fmt::Display for Reason {
             Self::Escape => out.write_str("invalid escape in a string"),
             Self::Control => out.write_str("control character in a string"),
             Self::Encoding => out.write_str("invalid UTF-8 in a string"),
-            Self::Depth => write!(out, "nested deeper than {} levels", super::MAX_DEPTH),
+            Self::Depth => write!(out, "nested deeper than {} levels", MAX_DEPTH),
         }
     }
 }

@@ -3,9 +3,8 @@
 //! Strict: what RFC 8259 does not allow is an error with its place, and after an
 //! error there is only that error.
 
-use super::error::{Error, Reason};
+use super::error::{Error, Reason, MAX_DEPTH};
 use super::string::Str;
-use super::MAX_DEPTH;
 use crate::double;
 
 /// One step through a document.
@@ -45,7 +44,7 @@ pub struct Reader<'a> {
     failed: Option<Error>,
 }
 
-/// What the grammar allows next.
+/// The part of the grammar that comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// A value, as the whole document, after a colon or after a comma.
@@ -57,25 +56,25 @@ enum Next {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the start of `input`.
+    /// Returns a reader at the start of `input`.
     #[must_use]
     pub const fn new(input: &'a [u8]) -> Self {
         Self { input, offset: 0, depth: 0, objects: 0, next: Next::Value, failed: None }
     }
 
-    /// How many bytes were read.
+    /// Returns how many bytes were read.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// How many objects and arrays are open.
+    /// Returns how many objects and arrays are open.
     #[must_use]
     pub const fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The next event; [`Event::End`] again and again after the end.
+    /// Returns the next event; [`Event::End`] again and again after the end.
     ///
     /// # Errors
     /// Where the document is defective: the first defect, again and again.
@@ -110,24 +109,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Inside an object, goes on to the member `name` and stops before its value.
-    /// False where no further member has that name; the end of the object is
-    /// passed then.
-    ///
-    /// # Errors
-    /// As for [`Reader::next_event`], and where the reader is not inside an object.
-    pub fn seek_key(&mut self, name: &str) -> Result<bool, Error> {
-        loop {
-            match self.next_event()? {
-                Event::Key(key) if key == name => return Ok(true),
-                Event::Key(_) => self.skip_value()?,
-                Event::EndObject => return Ok(false),
-                _ => return Err(self.fail(self.offset, Reason::Expected("a member of an object"))),
-            }
-        }
-    }
-
-    /// The next event, which has to be the beginning of an object.
+    /// Returns the next event, which has to be the beginning of an object.
     ///
     /// # Errors
     /// As for [`Reader::next_event`], and where it is something else.
@@ -135,7 +117,7 @@ impl<'a> Reader<'a> {
         self.expect("an object", |event| matches!(event, Event::BeginObject).then_some(()))
     }
 
-    /// The next event, which has to be the beginning of an array.
+    /// Returns the next event, which has to be the beginning of an array.
     ///
     /// # Errors
     /// As for [`Reader::next_event`], and where it is something else.
@@ -143,7 +125,7 @@ impl<'a> Reader<'a> {
         self.expect("an array", |event| matches!(event, Event::BeginArray).then_some(()))
     }
 
-    /// The next event, which has to be a number.
+    /// Returns the next event, which has to be a number.
     ///
     /// # Errors
     /// As for [`Reader::next_event`], and where it is something else.
@@ -154,7 +136,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next event, which has to be a string.
+    /// Returns the next event, which has to be a string.
     ///
     /// # Errors
     /// As for [`Reader::next_event`], and where it is something else.
@@ -308,7 +290,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The length of the number at the start of `text`, or that of the part before its defect.
+/// Returns the length of the number at the start of `text`, or that of the part before its defect.
 fn number_length(text: &[u8]) -> Result<usize, usize> {
     let at = |place: usize| text.get(place).copied();
     let digits = |start: usize| {

@@ -11,19 +11,13 @@ pub struct Str<'a> {
 }
 
 impl<'a> Str<'a> {
-    /// The text as it stands between the quotes of the document.
+    /// Returns the text as it stands between the quotes of the document.
     #[must_use]
     pub const fn raw(self) -> &'a str {
         self.raw
     }
 
-    /// The text itself, where it has no escapes.
-    #[must_use]
-    pub fn as_plain(self) -> Option<&'a str> {
-        (!self.raw.contains('\\')).then_some(self.raw)
-    }
-
-    /// The decoded characters.
+    /// Returns the decoded characters.
     #[must_use]
     pub fn chars(self) -> Chars<'a> {
         Chars { raw: self.raw.chars() }
@@ -52,7 +46,7 @@ impl<'a> Str<'a> {
     }
 }
 
-/// The length of what follows a backslash.
+/// Returns the length of what follows a backslash.
 fn escape_length(rest: &[u8]) -> Result<usize, Reason> {
     match rest.first() {
         None => Err(Reason::Truncated),
@@ -77,7 +71,7 @@ fn escape_length(rest: &[u8]) -> Result<usize, Reason> {
     }
 }
 
-/// The four hexadecimal digits at the start of `digits`.
+/// Returns the four hexadecimal digits at the start of `digits`.
 fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
     let digits = digits.unwrap_or_default();
     let mut value = 0;

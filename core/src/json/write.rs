@@ -5,10 +5,10 @@
 
 use core::fmt::{self, Write};
 
-use super::MAX_DEPTH;
+use super::error::MAX_DEPTH;
 use crate::decimal::Trimmed;
 
-/// Where line breaks go. There are no other spaces.
+/// The places of line breaks. There are no other spaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// Everything on one line, without an end of line.
@@ -28,18 +28,18 @@ pub struct Writer<W> {
     out: W,
     layout: Layout,
     depth: usize,
-    /// Bit `depth - 1`: whether the container of that depth is an object.
+    /// Bit `depth - 1`: true where the container of that depth is an object.
     objects: u64,
-    /// Bit `depth - 1`: whether it has members, so that a comma comes next.
+    /// Bit `depth - 1`: true where it has members, so that a comma comes next.
     occupied: u64,
-    /// Whether a key waits for its value.
+    /// True while a key waits for its value.
     key_waits: bool,
-    /// Whether the outermost value was begun.
+    /// True once the outermost value was begun.
     begun: bool,
 }
 
 impl<W: Write> Writer<W> {
-    /// A writer of one document into `out`.
+    /// Returns a writer of one document into `out`.
     pub const fn new(out: W, layout: Layout) -> Self {
         Self { out, layout, depth: 0, objects: 0, occupied: 0, key_waits: false, begun: false }
     }
@@ -76,7 +76,7 @@ impl<W: Write> Writer<W> {
         self.end(false, ']')
     }
 
-    /// The name of the next member. Returns the writer, so that its value can be
+    /// Writes the name of the next member. Returns the writer, so that its value can be
     /// written in the same breath: `writer.key("seed")?.u64(42)?`.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl<W: Write> Writer<W> {
         Ok(self)
     }
 
-    /// A string.
+    /// Writes a string.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -101,7 +101,7 @@ impl<W: Write> Writer<W> {
         self.quote(|out| out.write_str(value))
     }
 
-    /// A string of whatever `value` prints.
+    /// Writes a string of the text that `value` prints.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -110,7 +110,7 @@ impl<W: Write> Writer<W> {
         self.quote(|out| write!(out, "{value}"))
     }
 
-    /// A string of bytes that should be UTF-8; what is not becomes U+FFFD.
+    /// Writes a string of bytes that should be UTF-8; what is not becomes U+FFFD.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -127,7 +127,7 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// A whole number. JSON readers that use double precision are exact up to 2^53.
+    /// Writes a whole number. JSON readers that use double precision are exact up to 2^53.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -136,7 +136,7 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{value}")
     }
 
-    /// A whole number with a sign.
+    /// Writes a whole number with a sign.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -145,7 +145,7 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{value}")
     }
 
-    /// A number rounded to at most `digits` decimals (17 at most), zeros at the
+    /// Writes a number rounded to at most `digits` decimals (17 at most), zeros at the
     /// end left out: 240.000 is written as `240`. What is not finite has no form
     /// in JSON and is written as `null`.
     ///
@@ -159,7 +159,7 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{:.digits$}", Trimmed(value))
     }
 
-    /// `true` or `false`.
+    /// Writes `true` or `false`.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -168,7 +168,7 @@ impl<W: Write> Writer<W> {
         self.out.write_str(if value { "true" } else { "false" })
     }
 
-    /// `null`, for what is not known.
+    /// Writes `null`, for what is not known.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -211,7 +211,7 @@ impl<W: Write> Writer<W> {
         self.out.write_char(bracket)
     }
 
-    /// What has to be written before any value.
+    /// Writes the comma that a value may need before it.
     fn value(&mut self) -> fmt::Result {
         if self.key_waits {
             self.key_waits = false;
@@ -246,7 +246,7 @@ impl<W: Write> Writer<W> {
         self.objects & self.innermost() != 0
     }
 
-    /// The bit of the innermost container; none outside of all.
+    /// Returns the bit of the innermost container; none outside of all.
     const fn innermost(&self) -> u64 {
         (1_u64 << self.depth.saturating_sub(1)) * (self.depth > 0) as u64
     }

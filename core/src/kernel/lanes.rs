@@ -1,116 +1,141 @@
 //! Kernels that walk several lanes side by side, over nodes that hold addresses.
 //!
-//! How many loads a processor keeps in flight ([`PARALLEL`]), how far its window
-//! reaches past work that waits for them ([`WINDOW`]), and how many instructions
-//! fit between two of them ([`Gap`]). Nothing here touches memory.
+//! They show the loads that a processor keeps in flight ([`PARALLEL`]), the reach of
+//! its window past work that waits for them ([`WINDOW`]), and the instructions
+//! that fit between two of them ([`Gap`]). Nothing here touches memory.
 
-use crate::arch::{self, LaneRoutine, WINDOW_LANES};
+use crate::arch::{self, LaneRoutine, REGISTER_LANES, WINDOW_LANES};
 
-/// The most lanes that a kernel has.
-pub const MOST_LANES: usize = 64;
+pub use crate::arch::MOST_LANES;
 
 /// A chase loop that makes exactly one dependent load per hop and lane.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneKernel {
-    lanes: usize,
-    in_memory: usize,
-    work: usize,
-    prefetch: bool,
-    instructions: usize,
-    routine: LaneRoutine,
+pub struct LaneKernel(Form);
+
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// As many lanes, with nothing but their loads.
+    Plain(usize),
+    /// [`WINDOW_LANES`] lanes with work, and perhaps a prefetch.
+    Window { work: usize, prefetch: bool },
 }
 
 impl LaneKernel {
-    /// How many chains it walks side by side.
+    /// Returns the number of chains that it walks side by side.
     #[must_use]
     pub const fn lanes(&self) -> usize {
-        self.lanes
+        match self.0 {
+            Form::Plain(lanes) => lanes,
+            Form::Window { .. } => WINDOW_LANES,
+        }
     }
 
-    /// How many of their cursors have no register: one load from the first-level cache more for each and hop.
+    /// Returns how many of its cursors have no register, though those of other kernels do.
+    ///
+    /// Each costs one load from the first-level cache more per hop.
     #[must_use]
     pub const fn in_memory(&self) -> usize {
-        self.in_memory
+        match self.0 {
+            Form::Plain(lanes) if !in_registers(lanes) => lanes - REGISTER_LANES,
+            _ => 0,
+        }
     }
 
-    /// Units of work between the loads: dependent additions of one cycle, the first of which waits for the load.
+    /// Returns the units of work between the loads: dependent additions of one cycle.
+    ///
+    /// The first waits for the load.
     #[must_use]
     pub const fn work(&self) -> usize {
-        self.work
+        match self.0 {
+            Form::Plain(_) => 0,
+            Form::Window { work, .. } => work,
+        }
     }
 
-    /// Whether the next node of a lane is prefetched as soon as its address is known.
+    /// Returns whether the next node of a lane is prefetched as soon as its address is known.
     #[must_use]
     pub const fn prefetch(&self) -> bool {
-        self.prefetch
+        matches!(self.0, Form::Window { prefetch: true, .. })
     }
 
-    /// How many instructions one hop of all lanes takes, without the loop around it.
+    /// Returns how many instructions one hop of all lanes takes, without the loop around it.
     ///
-    /// That many lie between a lane's load and its next one. Where the processor
+    /// So many lie between a lane's load and its next one. Where the processor
     /// has no room for them, it does not have the loads of all lanes in flight.
     #[must_use]
     pub const fn instructions(&self) -> usize {
-        self.instructions
+        match self.0 {
+            // A lane in memory takes a load and a store more.
+            Form::Plain(lanes) => lanes + 2 * self.in_memory(),
+            Form::Window { work, prefetch } => {
+                WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize)
+            }
+        }
     }
 
-    pub(crate) const fn routine(&self) -> LaneRoutine {
-        self.routine
+    /// Returns the loop, and the count that it takes.
+    pub(crate) fn routine(&self) -> (LaneRoutine, usize) {
+        match self.0 {
+            Form::Plain(lanes) => match arch::REGISTER_CHASES.iter().find(|(held, _)| *held == lanes) {
+                Some((_, routine)) => (*routine, 0),
+                None => (arch::MEMORY_CHASE, self.in_memory()),
+            },
+            Form::Window { work, prefetch: false } => (arch::WINDOW_CHASE, work),
+            Form::Window { work, prefetch: true } => (arch::WINDOW_PREFETCH_CHASE, work),
+        }
     }
 }
+
+/// Returns whether there is a loop for exactly so many lanes, all of whose cursors are in registers.
+const fn in_registers(lanes: usize) -> bool {
+    let mut place = 0;
+    while place < arch::REGISTER_CHASES.len() {
+        if arch::REGISTER_CHASES[place].0 == lanes {
+            return true;
+        }
+        place += 1;
+    }
+    false
+}
+
+/// Numbers of lanes to compare: all that registers hold, then steps of about a third.
+const LANES: [usize; 15] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, MOST_LANES];
+
+/// Amounts of work to compare: one by one at first, where it is hidden, then steps of about a third.
+const WORK: [usize; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, arch::MOST_WORK];
 
 /// The kernels without work, by their number of lanes.
-pub static PARALLEL: [LaneKernel; arch::PARALLEL_CHASES.len()] = {
-    let mut kernels = [plain(arch::PARALLEL_CHASES[0]); arch::PARALLEL_CHASES.len()];
-    let mut place = 1;
+pub static PARALLEL: [LaneKernel; LANES.len()] = {
+    let mut kernels = [LaneKernel(Form::Plain(0)); LANES.len()];
+    let mut place = 0;
     while place < kernels.len() {
-        kernels[place] = plain(arch::PARALLEL_CHASES[place]);
+        assert!(in_registers(LANES[place]) || LANES[place] > REGISTER_LANES && LANES[place] <= MOST_LANES);
+        kernels[place] = LaneKernel(Form::Plain(LANES[place]));
         place += 1;
     }
     kernels
 };
 
-const fn plain((lanes, routine): (usize, LaneRoutine)) -> LaneKernel {
-    let in_memory = if lanes > arch::REGISTER_LANES { lanes - arch::REGISTER_LANES_BESIDE_MEMORY } else { 0 };
-    // A lane in memory takes a load and a store more.
-    LaneKernel { lanes, in_memory, work: 0, prefetch: false, instructions: lanes + 2 * in_memory, routine }
-}
-
-/// Sixteen lanes with work: pairs of a kernel that prefetches and one that does not, by the units of work.
-pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
-    let mut kernels = [window(arch::WINDOW_CHASES[0]); arch::WINDOW_CHASES.len()];
-    let mut place = 1;
+/// Sixteen lanes with work: pairs of a kernel without a prefetch and one with it, by the units of work.
+pub static WINDOW: [[LaneKernel; 2]; WORK.len()] = {
+    let mut kernels = [[LaneKernel(Form::Plain(0)); 2]; WORK.len()];
+    let mut place = 0;
     while place < kernels.len() {
-        kernels[place] = window(arch::WINDOW_CHASES[place]);
+        let work = WORK[place];
+        assert!(work <= arch::MOST_WORK);
+        kernels[place] = [
+            LaneKernel(Form::Window { work, prefetch: false }),
+            LaneKernel(Form::Window { work, prefetch: true }),
+        ];
         place += 1;
     }
     kernels
 };
 
-const fn window((work, without, with): (usize, LaneRoutine, LaneRoutine)) -> [LaneKernel; 2] {
-    let instructions = WINDOW_LANES * (arch::WINDOW_OVERHEAD + work);
-    let without = LaneKernel {
-        lanes: WINDOW_LANES,
-        in_memory: 0,
-        work,
-        prefetch: false,
-        instructions,
-        routine: without,
-    };
-    let instructions = instructions + WINDOW_LANES;
-    [without, LaneKernel { prefetch: true, instructions, routine: with, ..without }]
-}
-
-/// The kernel of [`PARALLEL`] with so many lanes.
+/// Returns the kernel of [`PARALLEL`] with so many lanes.
 #[must_use]
 pub fn parallel(lanes: usize) -> Option<&'static LaneKernel> {
-    PARALLEL.iter().find(|kernel| kernel.lanes == lanes)
-}
-
-/// The kernel of [`WINDOW`] with so many units of work, with a prefetch or without.
-#[must_use]
-pub fn windowed(work: usize, prefetch: bool) -> Option<&'static LaneKernel> {
-    WINDOW.iter().flatten().find(|kernel| kernel.work == work && kernel.prefetch == prefetch)
+    PARALLEL.iter().find(|kernel| kernel.lanes() == lanes)
 }
 
 /// Instructions that depend on no load, to put between two of them.
@@ -123,9 +148,9 @@ pub enum Filler {
     /// `nop`: needs an entry of the reorder buffer alone. Where several share one
     /// (Zen 4) there may be no limit to be seen within [`Gap::MOST`].
     Nop,
-    /// `lea`: also needs an integer register, of which there may be fewer than entries.
+    /// `lea`: also needs an integer register. There may be fewer of these than entries.
     Lea,
-    /// `lea`, `cmp` and `paddd` by turns: registers of three kinds, so that the
+    /// `lea`, `cmp` and `xorps` by turns: registers of three kinds, so that the
     /// entries of the reorder buffer run out first.
     Mixed,
 }
@@ -134,7 +159,7 @@ impl Filler {
     /// Every kind.
     pub const ALL: [Filler; 3] = [Filler::Nop, Filler::Lea, Filler::Mixed];
 
-    /// The name by which it is known.
+    /// Returns the name by which it is known.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -163,7 +188,7 @@ impl Gap {
     /// Instructions from one load to the next beside the fillers: two moves, a jump, the loop's two.
     pub const OVERHEAD: usize = 5;
 
-    /// A gap of `fillers` instructions, or `None` beyond [`MOST`](Self::MOST).
+    /// Returns a gap of `fillers` instructions, or `None` beyond [`MOST`](Self::MOST).
     #[must_use]
     pub const fn new(filler: Filler, fillers: usize) -> Option<Gap> {
         if fillers > Gap::MOST {
@@ -172,24 +197,26 @@ impl Gap {
         Some(Gap { filler, fillers })
     }
 
-    /// The kind of instruction.
+    /// Returns the kind of instruction.
     #[must_use]
     pub const fn filler(self) -> Filler {
         self.filler
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub const fn fillers(self) -> usize {
         self.fillers
     }
 
-    pub(crate) const fn routine(self) -> LaneRoutine {
-        match self.filler {
+    /// Returns the loop, and the count that it takes.
+    pub(crate) const fn routine(self) -> (LaneRoutine, usize) {
+        let routine = match self.filler {
             Filler::Nop => arch::REACH_NOP_CHASE,
             Filler::Lea => arch::REACH_LEA_CHASE,
             Filler::Mixed => arch::REACH_MIXED_CHASE,
-        }
+        };
+        (routine, self.fillers)
     }
 }
 
@@ -199,11 +226,11 @@ mod tests {
 
     #[test]
     fn lanes_are_in_ascending_order_and_in_registers_as_far_as_they_go() {
-        assert!(PARALLEL.is_sorted_by_key(|kernel| kernel.lanes));
+        assert!(PARALLEL.is_sorted_by_key(LaneKernel::lanes));
         for kernel in &PARALLEL {
-            assert!(kernel.lanes <= MOST_LANES);
-            assert_eq!(kernel.in_memory > 0, kernel.lanes > 14);
-            assert!(core::ptr::eq(parallel(kernel.lanes).unwrap(), kernel));
+            assert!(kernel.lanes() <= MOST_LANES);
+            assert_eq!(kernel.in_memory() > 0, kernel.lanes() > 14);
+            assert!(core::ptr::eq(parallel(kernel.lanes()).unwrap(), kernel));
         }
         assert!(parallel(5).is_none());
     }
@@ -211,12 +238,11 @@ mod tests {
     #[test]
     fn a_unit_of_work_is_one_instruction() {
         for [without, with] in &WINDOW {
-            assert_eq!(without.instructions(), 16 * (4 + without.work));
-            assert_eq!(with.instructions(), 16 * (5 + without.work));
-            assert!(core::ptr::eq(windowed(without.work, false).unwrap(), without));
-            assert!(core::ptr::eq(windowed(without.work, true).unwrap(), with));
+            assert_eq!(without.instructions(), 16 * (7 + without.work()));
+            assert_eq!(with.instructions(), 16 * (8 + without.work()));
+            assert_eq!((with.work(), without.prefetch(), with.prefetch()), (without.work(), false, true));
         }
-        assert!(windowed(5, false).is_none());
+        assert!(WINDOW.is_sorted_by_key(|[kernel, _]| kernel.work()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One walk, nine ways: the same chain in the data structures that programs keep it in.
 //!
 //! A variant is a kernel, the distance between its nodes and the pages they lie
-//! on. The order of the walk, the size and what is measured are not its business.
+//! on. It does not know the order of the walk, its size or the quantity measured.
 
 use super::{Kernel, INDEX, INDEX4, INDEX_CHECKED, LINE_INDEX, LINE_INDEX4, POINTER};
 use crate::units::{Bytes, PageSize};
@@ -11,7 +11,7 @@ use crate::units::{Bytes, PageSize};
 pub struct Variant {
     /// The name by which it is known.
     pub name: &'static str,
-    /// What is unusual about it.
+    /// Its peculiarity.
     pub summary: &'static str,
     /// The loop.
     pub kernel: &'static Kernel,
@@ -21,15 +21,9 @@ pub struct Variant {
     pub pages: PageSize,
 }
 
-impl Variant {
-    /// The number of nodes that share a cache line.
-    #[must_use]
-    pub const fn nodes_per_line(&self) -> u64 {
-        64 / self.stride.0
-    }
-}
-
-/// Where nodes are packed, a line that was fetched serves several of them: the
+/// Makes a variant.
+///
+/// If nodes are packed, a line that was fetched serves several of them: the
 /// chain has more nodes in the same bytes, and a hop finds its line in a cache more often.
 const fn variant(
     name: &'static str,
@@ -70,7 +64,6 @@ mod tests {
     fn every_variant_can_be_built() {
         for variant in &VARIANTS {
             assert!(variant.kernel.encoding.reaches(Bytes::GIB, variant.stride), "{}", variant.name);
-            assert_eq!(variant.nodes_per_line() * variant.stride.0, 64, "{}", variant.name);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::units::Bytes;
 
 /// A tree of small text files, addressed by absolute path.
 pub trait Files {
-    /// The content of the file at `path` (such as `/sys/devices/system/node/online`),
+    /// Returns the content of the file at `path` (such as `/sys/devices/system/node/online`),
     /// read into `buffer` and cut off where that is full; `None` where the file is
     /// absent or cannot be read.
     fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]>;
@@ -30,22 +30,22 @@ pub(crate) fn path(parts: fmt::Arguments<'_>) -> Path {
     }
 }
 
-/// The whole file as one number, white space around it left out.
+/// Returns the whole file as one number, white space around it left out.
 pub(crate) fn number<T: TryFrom<u64>>(files: &impl Files, path: &str) -> Option<T> {
     parse(files.read(path, &mut [0; 64])?)
 }
 
-/// The whole file as one number that may be negative.
+/// Returns the whole file as one number that may be negative.
 pub(crate) fn signed_number(files: &impl Files, path: &str) -> Option<i32> {
     signed(files.read(path, &mut [0; 64])?)
 }
 
-/// The whole file as one short text; empty where there is none.
+/// Returns the whole file as one short text; empty where there is none.
 pub(crate) fn text<const N: usize>(files: &impl Files, path: &str) -> Text<N> {
     files.read(path, &mut [0; 256]).map_or(Text::EMPTY, Text::from_bytes)
 }
 
-/// The whole file as a switch: `1`, `Y` or `true` against `0`, `N` or `false`.
+/// Returns the whole file as a switch: `1`, `Y` or `true` against `0`, `N` or `false`.
 pub(crate) fn switch(files: &impl Files, path: &str) -> Option<bool> {
     match files.read(path, &mut [0; 16])?.trim_ascii() {
         b"1" | b"Y" | b"true" => Some(true),
@@ -54,7 +54,7 @@ pub(crate) fn switch(files: &impl Files, path: &str) -> Option<bool> {
     }
 }
 
-/// The whole file as a list of numbers.
+/// Returns the whole file as a list of numbers.
 ///
 /// Some 1600 ranges fit the buffer. Of a longer list the last piece may be cut
 /// in two, and is left out.
@@ -68,7 +68,7 @@ pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: &str) -> Option<
     IdSet::parse_kernel(list).ok()
 }
 
-/// A number in `bytes`, white space around it left out.
+/// Returns a number in `bytes`, white space around it left out.
 pub(crate) fn parse<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
     T::try_from(integer(bytes.trim_ascii())?).ok()
 }
@@ -91,7 +91,7 @@ fn integer(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// What follows `name` and a colon at the start of a line, without white space
+/// Returns the text after `name` and a colon at the start of a line, without white space
 /// around it: the form of `/proc/self/status`, `/proc/meminfo`, `/proc/cpuinfo`.
 pub(crate) fn field<'a>(content: &'a [u8], name: &str) -> Option<&'a [u8]> {
     lines(content).find_map(|line| {
@@ -100,7 +100,7 @@ pub(crate) fn field<'a>(content: &'a [u8], name: &str) -> Option<&'a [u8]> {
     })
 }
 
-/// The number after the word `name`, wherever on a line it stands: the form of
+/// Returns the number after the word `name`, wherever on a line it stands: the form of
 /// `nodeN/meminfo` (`Node 0 MemTotal: 5728460 kB`) and of `memory.stat`.
 pub(crate) fn number_after(content: &[u8], name: &str) -> Option<u64> {
     lines(content).find_map(|line| {

@@ -13,7 +13,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 impl Topology {
     /// Reads the topology of a system, in place of what was read before.
     ///
-    /// Where the kernel shows no nodes, one node 0 is assumed, with the online
+    /// If the kernel shows no nodes, one node 0 is assumed, with the online
     /// CPUs among `allowed` (all of them where the kernel does not say which are
     /// online) and the memory of `/proc/meminfo`.
     pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
@@ -76,7 +76,7 @@ impl Topology {
             let access = path(format_args!("{NODES}/node{}/access0/initiators", node.id));
             let latency: Option<u64> =
                 files::number(files, path(format_args!("{access}/read_latency")).as_str());
-            // Zero stands for a figure that the firmware does not give.
+            // Zero is the firmware's figure where it knows none.
             let Some(nanoseconds @ 1..) = latency else { continue };
             let leads_to = |id: &u32| {
                 files.read(path(format_args!("{access}/node{id}/cpulist")).as_str(), &mut [0; 16]).is_some()
@@ -119,7 +119,7 @@ impl Node {
     }
 }
 
-/// The package of the first CPU. The kernel writes -1 where it does not know.
+/// Returns the package of the first CPU. The kernel writes -1 where it does not know.
 fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
     let cpu = cpus.first()?;
     files::number(files, path(format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id")).as_str())
@@ -131,7 +131,7 @@ fn page_pool(files: &impl Files, directory: core::fmt::Arguments<'_>, size: Byte
     Some(PagePool { total: count("nr_hugepages")?, free: count("free_hugepages")? })
 }
 
-/// `/proc/meminfo` speaks of the default size alone.
+/// `/proc/meminfo` shows the default size alone.
 fn default_page_pool(meminfo: &[u8], size: Bytes) -> Option<PagePool> {
     let count = |name| files::number_after(meminfo, name);
     (kilobytes_after(meminfo, "Hugepagesize:")? == size)

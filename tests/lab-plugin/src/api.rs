@@ -50,6 +50,8 @@ pub struct Handle {
 pub type OnTranslation = unsafe extern "C" fn(id: u64, block: *mut Handle);
 /// Called after a memory access of an instruction.
 pub type OnAccess = unsafe extern "C" fn(cpu: c_uint, access: u32, address: u64, data: *mut c_void);
+/// Called before an instruction.
+pub type OnExecution = unsafe extern "C" fn(cpu: c_uint, data: *mut c_void);
 /// Called when the emulator ends.
 pub type OnExit = unsafe extern "C" fn(id: u64, data: *mut c_void);
 
@@ -105,6 +107,9 @@ functions! {
     /// Asks to be called after each memory access of an instruction.
     register_access: unsafe extern "C" fn(*mut Handle, OnAccess, c_int, c_int, *mut c_void)
         = c"qemu_plugin_register_vcpu_mem_cb";
+    /// Asks to be called before each execution of an instruction.
+    register_execution: unsafe extern "C" fn(*mut Handle, OnExecution, c_int, *mut c_void)
+        = c"qemu_plugin_register_vcpu_insn_exec_cb";
     /// Instructions of a block.
     instructions: unsafe extern "C" fn(*const Handle) -> usize = c"qemu_plugin_tb_n_insns";
     /// An instruction of a block.

@@ -34,6 +34,10 @@ impl std::error::Error for ArgumentError {}
 pub struct Arguments {
     /// Addresses of the guest's code whose loads are modelled.
     pub code: Range<u64>,
+    /// Addresses of the guest's code whose stamps open and close timed windows.
+    pub stamps: Range<u64>,
+    /// Addresses of routines of known arithmetic, and the ticks of each of their blocks.
+    pub blocks: Vec<(Range<u64>, u64)>,
     /// Caches, translation and irregularities.
     pub description: Description,
     /// Where the nodes are, if it was said.
@@ -53,8 +57,8 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given once.
-const SINGLE: [&str; 10] =
-    ["start", "end", "page", "prefetch", "noise", "seed", "absorb", "overhead", "probe", "report"];
+const SINGLE: [&str; 11] =
+    ["start", "end", "stamps", "page", "prefetch", "noise", "seed", "absorb", "overhead", "probe", "report"];
 
 impl Arguments {
     /// Reads `name=value` arguments.
@@ -99,6 +103,17 @@ impl Arguments {
         match name {
             "start" => self.code.start = number(value)?,
             "end" => self.code.end = number(value)?,
+            "stamps" => {
+                let [start, end] = exactly(&pieces, "START:END")?;
+                self.stamps = number(start)?..number(end)?;
+                if self.stamps.is_empty() {
+                    return Err("the end is not above the start".to_owned());
+                }
+            }
+            "block" => {
+                let [start, end, ticks] = exactly(&pieces, "START:END:TICKS")?;
+                self.blocks.push((number(start)?..number(end)?, positive(ticks)?));
+            }
             "level" => self.add_level(&pieces)?,
             "node" => self.add_node(&pieces)?,
             "backend" => {
@@ -151,9 +166,11 @@ impl Arguments {
             "report" if value.is_empty() => return Err("no file named".to_owned()),
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
-                return Err("unknown; known are start, end, level, node, backend, latency, cpu, tlb, page, \
+                return Err(
+                    "unknown; known are start, end, stamps, block, level, node, backend, latency, cpu, tlb, page, \
                             prefetch, tail, pause, noise, seed, absorb, overhead, probe, report"
-                    .to_owned())
+                        .to_owned(),
+                )
             }
         }
         Ok(())

@@ -3,7 +3,10 @@
 //! A chase loop is called as a function, so that its end loads the return
 //! address, and the saved registers before that. On a real machine these are not
 //! part of the chain; here they must not be slowed down as if they were. The
-//! return also tells that a timed stretch is over.
+//! return also tells that a call is over.
+//!
+//! Outside of the loops, the stamps tell where a timed window begins and ends, and the
+//! decrement of their counter tells how far routines of known arithmetic are.
 
 /// What a load is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +17,25 @@ pub enum Purpose {
     Stack,
     /// It takes the return address.
     Return,
+}
+
+/// Which end of a timed window a reading of the time-stamp counter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamp {
+    /// `rdtsc`.
+    Open,
+    /// `rdtscp`.
+    Close,
+}
+
+/// What the x86-64 instruction with these bytes does to a timed window, if anything.
+#[must_use]
+pub fn stamp(bytes: &[u8]) -> Option<Stamp> {
+    match bytes {
+        [0x0f, 0x31, ..] => Some(Stamp::Open),
+        [0x0f, 0x01, 0xf9, ..] => Some(Stamp::Close),
+        _ => None,
+    }
 }
 
 /// What the x86-64 instruction with these bytes loads for, if it loads at all:
@@ -28,9 +50,29 @@ pub fn purpose(bytes: &[u8]) -> Purpose {
     }
 }
 
+/// Whether the x86-64 instruction with these bytes is `dec rdi`, by which such a routine counts its blocks.
+#[must_use]
+pub fn ends_block(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x48, 0xff, 0xcf])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_ends_where_the_counter_is_decremented() {
+        assert!(ends_block(&[0x48, 0xff, 0xcf]));
+        assert!(!ends_block(&[0x48, 0xff, 0xca]) && !ends_block(&[0x48, 0x01, 0xd0]));
+        // rdx; add rax, rdx
+    }
+
+    #[test]
+    fn stamps_open_and_close() {
+        assert_eq!(stamp(&[0x0f, 0x31]), Some(Stamp::Open));
+        assert_eq!(stamp(&[0x0f, 0x01, 0xf9]), Some(Stamp::Close));
+        assert_eq!(stamp(&[0x0f, 0xae, 0xe8]), None); // lfence
+    }
 
     #[test]
     fn hops_are_told_from_the_stack() {

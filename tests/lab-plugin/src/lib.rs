@@ -21,6 +21,8 @@
 //! | argument | meaning |
 //! | --- | --- |
 //! | `start=ADDRESS` `end=ADDRESS` | virtual addresses of the code whose loads are modelled, the end excluded; required |
+//! | `stamps=START:END` | virtual addresses of code, the end excluded, in which `rdtsc` opens a timed window and `rdtscp` closes it; without them every call of a loop is a window |
+//! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi`; ticks of each block: the guest's core clock. Without, it is the host's |
 //! | `level=SIZE:WAYS:TICKS[:lru\|random][:shared]` + | a cache level, the nearest first: lines of 64 bytes, ticks of a load that hits it, all told; private to each CPU unless `shared`, and behind a shared level all are; LRU by default |
 //! | `latency=FROM:TO:TICKS` + | ticks of a load by a CPU of node FROM from memory of node TO, all told; `*` is every node; the narrower goes before the wider, the later before the earlier; required for every pair unless `probe=on` |
 //! | `cpu=FIRST[-LAST]:NODE` + | node of these CPUs; 0 for all that are not named |
@@ -32,7 +34,7 @@
 //! | `tail=EVERY:TICKS` + | every n-th load of a CPU is slower |
 //! | `pause=EVERY:TICKS` + | after every n-th load of a CPU nothing happens for so long |
 //! | `noise=PERCENT:EVERY` | drift: all that loads take is multiplied by a factor that is drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT; none |
-//! | `absorb=TICKS` | a hop that begins within so many ticks of the modelled end of the last one, in the same call of the loop, is counted from that end; 0 |
+//! | `absorb=TICKS` | a hop that begins within so many ticks of the modelled end of the last one, in the same call of the loop, is counted from that end, and so is the first one from the stamp that opens its window; 0 |
 //! | `overhead=TICKS` | any other hop is shortened by so much; 0 |
 //! | `seed=N` | of random replacement and noise; 0 |
 //! | `probe=on\|off` | report which memory was touched; off |
@@ -42,10 +44,10 @@
 //!
 //! A hop costs the guest what is modelled and what the emulator needs around the
 //! callback: 30 to 80 ticks, several hundred where its own TLB does not reach.
-//! Timer interrupts of the guest take some 2 % more. `absorb=1M` takes all of this
-//! out of every call of a loop but its first hop, which `overhead=100` sees to.
-//! Calls are told apart by their return, so that nothing is made good across two
-//! timed batches. To find the figures of another emulator, run a flat model
+//! Timer interrupts of the guest take some 2 % more. `absorb=64M` takes all of this
+//! out of every timed window and, without `stamps`, out of every call of a loop but
+//! its first hop, which `overhead=100` sees to. Nothing is made good across two
+//! windows or calls. To find the figures of another emulator, run a flat model
 //! (`latency=*:*:10000`) without either, and read `gap p50`; that, doubled, is the
 //! overhead, since a call and its time stamps cost about as much again.
 //!
@@ -56,6 +58,22 @@
 //! time in order to make good what was lost, `disturbed hops` callbacks that ended
 //! more than 1000 ticks late, since something else ran on the host. Where these
 //! are more than a few in a thousand, means are not to be relied on, medians are.
+//!
+//! # What was delivered
+//!
+//! A busy host takes the CPU away for longer than can be made good, and a guest that
+//! says so is right. So the report has the *excess* of the timed windows: ticks a hop
+//! above what the model asked for, and how often each was seen, by what all hops of a
+//! window had in common. One line for each:
+//!
+//! ```text
+//! latency-lab: windows node 0 to node 1; misses 0; hops 103; tail 0; count 150; sum 321; excess 2:149 23:1
+//! ```
+//!
+//! It begins with `level 1`, `node 0 to node 1`, `unclaimed` or, if not all hops found
+//! their lines in the same place, `mixed`; then come the TLB levels missed by any hop,
+//! the hops, the tail of an only hop, the windows and the sum of their excesses. `empty
+//! window` is what a window without hops takes, which is in each of the others as well.
 //!
 //! # Addresses of nodes
 //!
@@ -77,6 +95,7 @@
 pub mod api;
 pub mod arguments;
 pub mod cache;
+pub mod delivered;
 pub mod instruction;
 pub mod memory;
 pub mod model;

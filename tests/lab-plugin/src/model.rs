@@ -82,7 +82,7 @@ pub struct Description {
 }
 
 /// Where a load found its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// In this cache level, the nearest being 0.
     Level(usize),
@@ -98,6 +98,10 @@ pub enum Source {
 pub struct Outcome {
     /// Ticks of the load, with translation and tail.
     pub ticks: u64,
+    /// Ticks of the tail among them.
+    pub tail: u64,
+    /// Levels of the TLB that were missed.
+    pub misses: usize,
     /// Ticks of an interruption that comes with it.
     pub pause: u64,
     /// Where the line was.
@@ -205,7 +209,7 @@ impl Machine {
         let mut guard = locked(self.cores.get(cpu)?);
         let core = &mut *guard;
         let line = physical_address >> LINE_SHIFT;
-        let translation = core.tlb.access(virtual_address, physical_address);
+        let (translation, misses) = core.tlb.access(virtual_address, physical_address);
         let hit = self.fill(&mut core.levels, line);
         if let Some(ahead) = core.prefetcher.access(line) {
             for line in ahead {
@@ -239,7 +243,7 @@ impl Machine {
         let steady = self.description.noise.map_or(steady, |noise| noise.applied(steady, core.draw));
         let ticks = steady.saturating_add(tail);
         counts.ticks = counts.ticks.saturating_add(ticks).saturating_add(pause);
-        Some(Outcome { ticks, pause, source })
+        Some(Outcome { ticks, tail, misses, pause, source })
     }
 
     /// Uses `line` in all levels from the nearest to the one that has it, which is

@@ -5,8 +5,9 @@
 //! A hop that begins within [`Pacing::absorb`] ticks of the modelled end of the
 //! last one, in the same call of the loop, is counted from that end: whatever lay
 //! between the two disappears, and a longer interruption is made good by the hops
-//! that follow. Any other hop is shortened by [`Pacing::overhead`]. Nothing here
-//! reads a clock.
+//! that follow. So is the first hop behind the stamp that opens a timed window, from
+//! that stamp on: what the guest times is then what was modelled. Any other hop is
+//! shortened by [`Pacing::overhead`]. Nothing here reads a clock.
 
 /// How the emulator's own cost is taken back, in ticks. Both 0 leave it in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,8 +69,10 @@ impl Gaps {
 /// The clock of one CPU's hops.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// When the last callback was left, within the same call of the loop.
+    /// When the last callback was left, within the same call of the loop or the same timed window.
     end: Option<u64>,
+    /// Whether that was a stamp's.
+    stamped: bool,
     /// When the last hop was to be over.
     deadline: u64,
     /// Whether it was over before it began, to make an interruption good.
@@ -91,9 +94,10 @@ impl Pace {
     /// A callback was entered at `entry` for a hop of `ticks`, and a `pause` after
     /// it: when both are to be over.
     pub fn enter(&mut self, pacing: Pacing, entry: u64, ticks: u64, pause: u64) -> u64 {
-        if let Some(end) = self.end {
+        if let Some(end) = self.end.filter(|_| !self.stamped) {
             self.gaps.note(entry.saturating_sub(end));
         }
+        self.stamped = false;
         let continues = self.end.is_some() && entry.saturating_sub(self.deadline) <= pacing.absorb;
         let over = if continues {
             self.deadline.saturating_add(ticks)
@@ -118,6 +122,11 @@ impl Pace {
             self.disturbed += 1;
             self.disturbed_ticks = self.disturbed_ticks.saturating_add(excess);
         }
+    }
+
+    /// A stamp that opens a timed window is taken at `now`: the next hop is counted from it.
+    pub fn begin(&mut self, now: u64) {
+        (self.end, self.deadline, self.stamped) = (Some(now), now, true);
     }
 
     /// The loop is left: the next hop follows no other.
@@ -171,6 +180,16 @@ mod tests {
         pace.interrupt();
         assert_eq!(hop(&mut pace, pacing, 10_000, 1000), 10_920, "the fourth is in another call");
         assert_eq!(pace.gaps.percentile(100), None, "the third came more than 4092 later");
+    }
+
+    #[test]
+    fn the_first_hop_of_a_timed_window_counts_from_its_stamp() {
+        let mut pace = Pace::default();
+        pace.begin(100);
+        assert_eq!(hop(&mut pace, Pacing { absorb: 500, overhead: 80 }, 450, 1000), 1100);
+        assert_eq!(pace.gaps.percentile(100), None, "a stamp is no hop");
+        pace.interrupt();
+        assert_eq!(hop(&mut pace, Pacing { absorb: 500, overhead: 80 }, 1200, 1000), 2120);
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! handles within the callback, the arguments and the information during the
 //! installation.
 
+mod moments;
+
 use std::arch::x86_64::_rdtsc;
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::ops::Range;
@@ -15,13 +17,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::api::{self, Api, Bytes, Handle, Information, OnAccess};
+use crate::api::{self, Api, Bytes, Handle, Information, OnAccess, OnExecution};
 use crate::arguments::Arguments;
-use crate::instruction::{purpose, Purpose};
+use crate::delivered::Windows;
+use crate::instruction::{ends_block, purpose, stamp, Purpose, Stamp};
 use crate::model::Machine;
 use crate::pacing::{Pace, Pacing};
 use crate::report::{Report, PREFIX};
 use crate::touched::Touched;
+use moments::{on_block, on_close, on_open};
 
 /// Bytes of the longest instruction of x86.
 const LONGEST: usize = 15;
@@ -31,14 +35,23 @@ struct Plugin {
     api: Api,
     bytes: Bytes,
     code: Range<u64>,
+    stamps: Range<u64>,
+    blocks: Vec<(Range<u64>, u64)>,
     machine: Machine,
     pacing: Pacing,
-    paces: Vec<Mutex<Pace>>,
+    clocks: Vec<Mutex<Clock>>,
     touched: Option<Touched>,
     foreign: AtomicU64,
     stores: AtomicU64,
     devices: AtomicU64,
     report: Option<PathBuf>,
+}
+
+/// What is timed of one CPU.
+#[derive(Default)]
+struct Clock {
+    pace: Pace,
+    windows: Windows,
 }
 
 static PLUGIN: OnceLock<Plugin> = OnceLock::new();
@@ -148,9 +161,11 @@ unsafe fn install(
         api,
         bytes,
         code: arguments.code,
+        stamps: arguments.stamps,
+        blocks: arguments.blocks,
         machine,
         pacing: arguments.pacing,
-        paces: (0..cpus).map(|_| Mutex::default()).collect(),
+        clocks: (0..cpus).map(|_| Mutex::default()).collect(),
         touched: arguments.probe.then(Touched::default),
         foreign: AtomicU64::new(0),
         stores: AtomicU64::new(0),
@@ -168,7 +183,7 @@ unsafe fn install(
     Ok(())
 }
 
-/// Asks for the accesses of those instructions of a block that are in the range.
+/// Asks for the accesses of those instructions of a block that are in the loops, and for the stamps.
 unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
     let Some(plugin) = PLUGIN.get() else { return };
     let api = &plugin.api;
@@ -177,10 +192,32 @@ unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
     unsafe {
         for number in 0..(api.instructions)(block) {
             let instruction = (api.instruction)(block, number);
-            if instruction.is_null() || !plugin.code.contains(&(api.instruction_address)(instruction)) {
+            if instruction.is_null() {
+                continue;
+            }
+            let address = (api.instruction_address)(instruction);
+            let (is_loop, may_stamp) = (plugin.code.contains(&address), plugin.stamps.contains(&address));
+            let block = plugin.blocks.iter().find(|(routine, _)| routine.contains(&address));
+            if !is_loop && !may_stamp && block.is_none() {
                 continue;
             }
             let (size, mut buffer) = ((api.instruction_size)(instruction), [0; LONGEST]);
+            if let Some((_, ticks)) = block {
+                if ends_block(plugin.bytes.read(instruction, size, &mut buffer)) {
+                    let ticks = std::ptr::from_ref(ticks).cast_mut().cast();
+                    (api.register_execution)(instruction, on_block, api::NO_REGISTERS, ticks);
+                }
+                continue;
+            }
+            if !is_loop {
+                let callback: OnExecution = match stamp(plugin.bytes.read(instruction, size, &mut buffer)) {
+                    Some(Stamp::Open) => on_open,
+                    Some(Stamp::Close) => on_close,
+                    None => continue,
+                };
+                (api.register_execution)(instruction, callback, api::NO_REGISTERS, std::ptr::null_mut());
+                continue;
+            }
             let callback: OnAccess = match purpose(plugin.bytes.read(instruction, size, &mut buffer)) {
                 Purpose::Data => on_access,
                 Purpose::Return => on_return,
@@ -224,9 +261,19 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
         touched.note(physical_address);
     }
     let Some(outcome) = plugin.machine.load(cpu, address, physical_address) else { return };
-    let Some(pace) = plugin.paces.get(cpu) else { return };
-    let mut pace = locked(pace);
+    let Some(clock) = plugin.clocks.get(cpu) else { return };
+    let Clock { pace, windows } = &mut *locked(clock);
     let deadline = pace.enter(plugin.pacing, entry, outcome.ticks, outcome.pause);
+    if plugin.stamps.is_empty() && !windows.is_open() {
+        windows.keep();
+        windows.open(entry);
+    }
+    windows.hop(&outcome);
+    spend(pace, deadline);
+}
+
+/// Lets the time pass until `deadline`.
+fn spend(pace: &mut Pace, deadline: u64) {
     let answer = ticks();
     let mut now = answer;
     while now < deadline {
@@ -241,23 +288,31 @@ unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *
     if plugin.is_foreign(address) {
         return;
     }
-    if let Some(pace) = plugin.paces.get(cpu as usize) {
-        locked(pace).interrupt();
+    let now = ticks();
+    if let Some(clock) = plugin.clocks.get(cpu as usize) {
+        let clock = &mut *locked(clock);
+        clock.pace.interrupt();
+        if plugin.stamps.is_empty() {
+            clock.windows.close(now);
+        }
     }
 }
 
 /// Writes the report.
 unsafe extern "C" fn on_exit(_id: u64, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
-    let mut all = Pace::default();
-    for pace in &plugin.paces {
-        all.add(&locked(pace));
+    let mut all = Clock::default();
+    for clock in &plugin.clocks {
+        let clock = locked(clock);
+        all.pace.add(&clock.pace);
+        all.windows.add(&clock.windows);
     }
     let ranges = plugin.touched.as_ref().map(Touched::ranges);
     let text = Report {
         counts: &plugin.machine.counts(),
         pairs: plugin.machine.pairs(),
-        pace: &all,
+        pace: &all.pace,
+        windows: &all.windows,
         foreign: plugin.foreign.load(Ordering::Relaxed),
         stores: plugin.stores.load(Ordering::Relaxed),
         devices: plugin.devices.load(Ordering::Relaxed),

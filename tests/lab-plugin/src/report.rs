@@ -6,8 +6,9 @@
 use std::fmt::{self, Write};
 use std::ops::RangeInclusive;
 
+use crate::delivered::{Class, Windows};
 use crate::memory::Pair;
-use crate::model::Counts;
+use crate::model::{Counts, Source};
 use crate::pacing::Pace;
 
 /// Begins every line.
@@ -21,6 +22,8 @@ pub struct Report<'a> {
     pub pairs: &'a [Pair],
     /// By the clock, over all CPUs.
     pub pace: &'a Pace,
+    /// What was delivered, over all CPUs.
+    pub windows: &'a Windows,
     /// Accesses by other code that QEMU took for the loops'.
     pub foreign: u64,
     /// Stores, which are not modelled.
@@ -29,6 +32,22 @@ pub struct Report<'a> {
     pub devices: u64,
     /// Memory touched, if it was asked for.
     pub touched: Option<&'a [RangeInclusive<u64>]>,
+}
+
+impl Report<'_> {
+    /// The name of a class of windows.
+    fn name(&self, class: &Class) -> String {
+        let source = match class.source {
+            None => "mixed".to_owned(),
+            Some(Source::Level(level)) => format!("level {}", level + 1),
+            Some(Source::Memory(pair)) => match self.pairs.get(pair) {
+                Some(Pair { from, to, .. }) => format!("node {from} to node {to}"),
+                None => "unclaimed".to_owned(),
+            },
+            Some(Source::Unclaimed) => "unclaimed".to_owned(),
+        };
+        format!("{source}; misses {}; hops {}; tail {}", class.misses, class.hops, class.tail)
+    }
 }
 
 impl fmt::Display for Report<'_> {
@@ -64,6 +83,17 @@ impl fmt::Display for Report<'_> {
             }
             writeln!(out, "{PREFIX} gap p{percent} {gap}")?;
         }
+        if let Some(ticks) = self.windows.empty() {
+            writeln!(out, "{PREFIX} empty window {ticks}")?;
+        }
+        for (class, excesses) in self.windows.kept() {
+            let (windows, sum) = (excesses.windows, excesses.sum);
+            write!(out, "{PREFIX} windows {}; count {windows}; sum {sum}; excess", self.name(class))?;
+            for (ticks, count) in excesses.counts() {
+                write!(out, " {ticks}:{count}")?;
+            }
+            writeln!(out)?;
+        }
         for range in self.touched.unwrap_or_default() {
             writeln!(out, "{PREFIX} touched {:#x}-{:#x}", range.start(), range.end())?;
         }
@@ -74,11 +104,20 @@ impl fmt::Display for Report<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Outcome;
 
     #[test]
     fn every_fact_has_its_line() {
         let counts = Counts { loads: 9, hits: vec![3, 4], pairs: vec![2], ..Counts::default() };
+        let mut windows = Windows::default();
+        windows.open(100);
+        windows.hop(&Outcome { ticks: 500, tail: 0, misses: 1, pause: 0, source: Source::Memory(0) });
+        windows.close(607);
+        windows.keep();
+        windows.open(700);
+        windows.close(790);
         let report = Report {
+            windows: &windows,
             counts: &counts,
             pairs: &[Pair { from: 0, to: 1, ticks: 5 }],
             pace: &Pace::default(),
@@ -88,9 +127,15 @@ mod tests {
             touched: Some(&[0..=0xfffff]),
         };
         let text = report.to_string();
-        for line in
-            ["loads 9", "level 2 hits 4", "node 0 to node 1 loads 2", "gap p50 none", "touched 0x0-0xfffff"]
-        {
+        for line in [
+            "loads 9",
+            "level 2 hits 4",
+            "node 0 to node 1 loads 2",
+            "gap p50 none",
+            "empty window 90",
+            "windows node 0 to node 1; misses 1; hops 1; tail 0; count 1; sum 7; excess 7:1",
+            "touched 0x0-0xfffff",
+        ] {
             assert!(text.lines().any(|found| found == format!("latency-lab: {line}")), "{line} in\n{text}");
         }
         assert!(text.lines().all(|line| line.starts_with(PREFIX)));

@@ -86,15 +86,15 @@ impl Tlb {
         Self { rule, levels: levels.iter().map(store).collect(), misses: vec![0; levels.len()], large: 0 }
     }
 
-    /// Translates, and returns the ticks that this adds to the access: the sum of
-    /// the miss costs of all levels that had to be passed.
-    pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> u64 {
+    /// Translates, and returns the ticks that this adds to the access, which is the
+    /// sum of the miss costs of all levels that had to be passed, and their number.
+    pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> (u64, usize) {
         let page = self.rule.page(virtual_address, physical_address);
         self.large += u64::from(page == Page::Large);
         // One store may hold both sizes: the top bit, which no page number
         // reaches, keeps them apart and leaves the choice of the set alone.
         let block = virtual_address >> page.shift() | u64::from(page == Page::Large) << 63;
-        let mut ticks = 0_u64;
+        let (mut ticks, mut missed) = (0_u64, 0);
         for ((level, store), misses) in self.levels.iter_mut().zip(&mut self.misses) {
             if level.only.is_some_and(|only| only != page) {
                 continue;
@@ -103,9 +103,10 @@ impl Tlb {
                 break;
             }
             *misses += 1;
+            missed += 1;
             ticks = ticks.saturating_add(level.miss_ticks);
         }
-        ticks
+        (ticks, missed)
     }
 
     /// Misses of each level so far.
@@ -137,7 +138,7 @@ mod tests {
     fn lap(tlb: &mut Tlb, pages: u64, size: u64, shift: u64) -> u64 {
         let mut ticks = 0;
         for _ in 0..3 {
-            ticks = (0..pages).map(|page| tlb.access(page * size, page * size + shift)).sum();
+            ticks = (0..pages).map(|page| tlb.access(page * size, page * size + shift).0).sum();
         }
         ticks
     }
@@ -159,6 +160,7 @@ mod tests {
         let mut tlb = tlb;
         assert_eq!(lap(&mut tlb, 33, 4 * KIB, 4 * KIB), 33 * 107);
         assert_eq!(tlb.misses(), [99, 99]);
+        assert_eq!((tlb.access(0, 4 * KIB), tlb.access(0, 4 * KIB)), ((107, 2), (0, 0)));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! `make bench` runs it: chains of a power of two of nodes and of other sizes,
 //! and for comparison Sattolo's shuffle in place. All in 2 MiB pages where the
-//! kernel gives them, interleaved, median of several rounds.
+//! kernel gives them, interleaved, median of several rounds. The kind of stores
+//! is chosen as the program chooses it, and the trial is part of the time.
 
-use latency_core::arch::Line;
-use latency_core::buffer::Buffer;
+use latency_core::arch::{Line, Stamp};
+use latency_core::buffer::{Buffer, Stores};
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;
 use latency_core::rng::Pcg32;
@@ -54,6 +55,15 @@ fn sattolo_in_place(lines: &mut [Line], rng: &mut Pcg32) {
     }
 }
 
+/// The size of the largest cache that the system reports, zero where it reports none.
+fn largest_cache() -> Bytes {
+    let size = |index: u32| {
+        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
+        std::fs::read_to_string(path).ok()?.trim().strip_suffix('K')?.parse().ok()
+    };
+    Bytes::KIB.times((0..4).filter_map(size).max().unwrap_or(0))
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 2]
@@ -61,10 +71,12 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 fn main() {
     println!(
-        "{:>9}  {:>10}  {:>12}  {:>14}  {:>12}",
-        "size", "memset", "build/memset", "sattolo/memset", "ns per node"
+        "{:>9}  {:>10}  {:>12}  {:>14}  {:>12}  {:>9}",
+        "size", "memset", "build/memset", "sattolo/memset", "ns per node", "stores"
     );
     let largest = Bytes::GIB;
+    let (stamp, cache) = (Stamp::detect(), largest_cache());
+    let mut stores = Stores::STREAMING;
     let memory = mapped(largest);
     for size in [Bytes::GIB, Bytes(3 << 28), Bytes((1 << 29) + 64 * 12_345), Bytes::MIB.times(256)] {
         let lines = &mut memory[..size.0 as usize / 64];
@@ -76,18 +88,20 @@ fn main() {
             }));
             let chain = Chain::new(Order::Random, size, Bytes(64), round as u64).expect("a chain of lines");
             build.push(seconds(|| {
-                Buffer::build(lines, &chain, Encoding::Pointer).expect("room for the chain");
+                stores = Stores::choose(lines, stamp, cache);
+                Buffer::build_with(lines, &chain, Encoding::Pointer, stores).expect("room for the chain");
             }));
             sattolo.push(seconds(|| sattolo_in_place(lines, &mut Pcg32::new(round as u64, 1))));
         }
         let (memset, build, sattolo) = (median(memset), median(build), median(sattolo));
         println!(
-            "{:>9}  {:>7.1} ms  {:>12.2}  {:>14.2}  {:>12.2}",
+            "{:>9}  {:>7.1} ms  {:>12.2}  {:>14.2}  {:>12.2}  {:>9}",
             size.to_string(),
             memset * 1e3,
             build / memset,
             sattolo / memset,
-            build * 1e9 / (size.0 / 64) as f64
+            build * 1e9 / (size.0 / 64) as f64,
+            if stores == Stores::STREAMING { "streaming" } else { "ordinary" }
         );
     }
 }

@@ -3,7 +3,8 @@
 //! Turns a model into a guest, and keeps what both sides said: the console and the
 //! plugin's counts. It judges nothing.
 
-use super::plugin::{self, Counts};
+use super::delivered::Delivered;
+use super::plugin::{self, Code, Counts};
 use super::{Clock, Experiment, Model, Pages};
 use crate::program::{scratch, try_binary};
 use crate::vm::{Console, Machine, NodeSpec};
@@ -11,17 +12,16 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// From this share of late hops on the lab itself was disturbed.
-const DISTURBED_SHARE: f64 = 0.01;
-
-/// The time limit of guests that choose how long they measure.
-const LONG: Duration = Duration::from_secs(600);
+/// A guest takes up to a minute of a CPU; a busy host may have a twentieth of one for it.
+const TIME_LIMIT: Duration = Duration::from_secs(1800);
 
 /// What a boot left behind.
 #[derive(Clone, Debug)]
 pub struct Boot {
     /// What the executable printed.
     pub console: Console,
+    /// What its windows really took.
+    pub delivered: Delivered,
     counts: Counts,
 }
 
@@ -36,7 +36,7 @@ impl Boot {
         let path = try_binary()?;
         let executable =
             fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        let code = plugin::chase_loops(&executable)?;
+        let code = Code::find(&executable)?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let report = scratch()?.join(format!("lab-{}-{number}.txt", std::process::id()));
         let argument = plugin::argument(&plugin::file()?, model, &code, &report);
@@ -47,7 +47,8 @@ impl Boot {
         // Left-overs in `target` cost space and nothing else.
         let _ = fs::remove_file(&report);
         let counts = counts.map_err(|error| format!("cannot read {}: {error}", report.display()));
-        Ok(Boot { console: console?, counts: Counts(counts?) })
+        let (console, counts) = (console?, Counts(counts?));
+        Ok(Boot { console, delivered: Delivered::parse(&counts.0), counts })
     }
 
     /// The loads that the model saw from one node to another.
@@ -58,21 +59,6 @@ impl Boot {
     /// The loads of the chase loops that the model could not place.
     pub fn unclaimed(&self) -> u64 {
         self.counts.count("unclaimed loads")
-    }
-
-    /// Why the boot says nothing of the executable, if that is so: its kernel died, or the host was busy.
-    pub fn disturbance(&self) -> Option<String> {
-        if self.console.text.trim().is_empty() {
-            return Some("the guest ended without a word".into());
-        }
-        let share = self.disturbed_share();
-        (share > DISTURBED_SHARE).then(|| format!("{:.1} % of the hops ended late", share * 100.0))
-    }
-
-    /// The share of hops whose time the emulator could not keep.
-    fn disturbed_share(&self) -> f64 {
-        let late = self.counts.count("disturbed hops") + self.counts.count("late hops");
-        late as f64 / self.counts.count("loads").max(1) as f64
     }
 }
 
@@ -96,11 +82,7 @@ fn machine(model: &Model) -> Machine {
         let pools: Vec<(u32, u32)> = (0..model.targets()).map(|node| (node, pages)).collect();
         machine = machine.huge_pages(&pools);
     }
-    if model.has_one_size() {
-        machine
-    } else {
-        machine.timeout(LONG)
-    }
+    machine.timeout(TIME_LIMIT)
 }
 
 fn options(model: &Model) -> Vec<String> {

@@ -2,10 +2,10 @@
 //!
 //! The grammar of both is in the documentation of the package `latency-lab-plugin`.
 
-use super::{Model, Pages};
+use super::{Clock, Model, Pages};
 use crate::cachegrind::CHASE_PREFIX;
 use crate::program::workspace;
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,13 @@ use std::path::{Path, PathBuf};
 pub const PLUGIN_VARIABLE: &str = "LATENCY_LAB_PLUGIN";
 
 /// Takes the emulator's own cost out of every hop; the figures are explained with the plugin.
-const CALIBRATION: &str = "absorb=1M,overhead=100";
+const CALIBRATION: &str = "absorb=64M,overhead=100";
+
+/// The arithmetic by which the executable tells the core's clock: routine, operations of a block, cycles of each.
+const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
+
+/// Ticks of a core cycle of the guest: the emulator needs about one for what takes one, and as long again to be told.
+pub const CYCLE: u64 = 4;
 
 /// The plugin: `$LATENCY_LAB_PLUGIN`, else the one that `make` builds.
 ///
@@ -32,24 +38,50 @@ pub fn file() -> Result<PathBuf, String> {
     })
 }
 
-/// The addresses of the chase loops in an executable.
-///
-/// # Errors
-///
-/// When it is not an object file, or has no symbols of chase loops.
-pub fn chase_loops(executable: &[u8]) -> Result<Range<u64>, String> {
-    let object = object::File::parse(executable).map_err(|error| format!("the executable: {error}"))?;
-    let loops = object.symbols().filter(|symbol| {
-        symbol.is_definition() && symbol.name().is_ok_and(|name| name.starts_with(CHASE_PREFIX))
-    });
-    loops
-        .map(|symbol| symbol.address()..symbol.address() + symbol.size().max(1))
-        .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
-        .ok_or_else(|| format!("the executable has no symbol {CHASE_PREFIX}*: was it stripped?"))
+/// Addresses in an executable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    /// The chase loops.
+    pub loops: Range<u64>,
+    /// All of the code: where the stamps are.
+    pub all: Range<u64>,
+    /// The routines of known arithmetic, and the core cycles of a block.
+    pub arithmetic: Vec<(Range<u64>, u64)>,
+}
+
+impl Code {
+    /// Finds them.
+    ///
+    /// # Errors
+    ///
+    /// When it is not an object file, or has no code, or no symbols of chase loops.
+    pub fn find(executable: &[u8]) -> Result<Self, String> {
+        let object = object::File::parse(executable).map_err(|error| format!("the executable: {error}"))?;
+        let text = object.section_by_name(".text").ok_or("the executable has no code")?;
+        let loops = object.symbols().filter(|symbol| {
+            symbol.is_definition() && symbol.name().is_ok_and(|name| name.starts_with(CHASE_PREFIX))
+        });
+        let loops = loops
+            .map(|symbol| range(&symbol))
+            .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
+            .ok_or_else(|| format!("the executable has no symbol {CHASE_PREFIX}*: was it stripped?"))?;
+        let routine = |(name, operations, cycles): (&str, u64, u64)| {
+            let found = object.symbols().find(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
+            let found =
+                found.ok_or_else(|| format!("the executable has no symbol {name}: was it stripped?"))?;
+            Ok::<_, String>((range(&found), operations * cycles))
+        };
+        let arithmetic = ARITHMETIC.into_iter().map(routine).collect::<Result<_, _>>()?;
+        Ok(Code { loops, all: text.address()..text.address() + text.size(), arithmetic })
+    }
+}
+
+fn range<'d>(symbol: &impl ObjectSymbol<'d>) -> Range<u64> {
+    symbol.address()..symbol.address() + symbol.size().max(1)
 }
 
 /// What QEMU's `-plugin` is given for a model.
-pub fn argument(plugin: &Path, model: &Model, code: &Range<u64>, report: &Path) -> String {
+pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> String {
     let page = match model.pages {
         Some(Pages::Small) => "4k",
         Some(Pages::Large) => "2m",
@@ -59,9 +91,16 @@ pub fn argument(plugin: &Path, model: &Model, code: &Range<u64>, report: &Path) 
     };
     let mut words = vec![
         plugin.display().to_string(),
-        format!("start={:#x},end={:#x}", code.start, code.end),
+        format!("start={:#x},end={:#x}", code.loops.start, code.loops.end),
         format!("{CALIBRATION},page={page},report={}", report.display()),
     ];
+    // Without a counter the guest takes no stamps: there a call of a loop is what it times.
+    words.extend(
+        (model.clock == Clock::Counter).then(|| format!("stamps={:#x}:{:#x}", code.all.start, code.all.end)),
+    );
+    words.extend(code.arithmetic.iter().map(|(routine, cycles)| {
+        format!("block={:#x}:{:#x}:{}", routine.start, routine.end, cycles * CYCLE)
+    }));
     // One node alone is a machine without NUMA: all of its memory is node 0.
     if model.targets() > 1 {
         words.extend((0..model.targets()).map(|node| format!("backend={node}:{}", model.memory)));
@@ -83,6 +122,9 @@ pub fn argument(plugin: &Path, model: &Model, code: &Range<u64>, report: &Path) 
     words.join(",")
 }
 
+/// Begins every line of the plugin's report.
+pub const PREFIX: &str = "latency-lab: ";
+
 /// What the plugin counted: lines `latency-lab: NAME VALUE`.
 #[derive(Clone, Debug)]
 pub struct Counts(pub String);
@@ -91,7 +133,7 @@ impl Counts {
     /// A count by its name; zero where there is none.
     pub fn count(&self, name: &str) -> u64 {
         let mut values = self.0.lines().filter_map(|line| {
-            line.strip_prefix("latency-lab: ")?.strip_prefix(name)?.strip_prefix(' ')?.parse().ok()
+            line.strip_prefix(PREFIX)?.strip_prefix(name)?.strip_prefix(' ')?.parse().ok()
         });
         values.next().unwrap_or(0)
     }
@@ -106,11 +148,13 @@ mod tests {
         let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9 \
                     level=64K:8:400:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
         let model: Model = line.parse().unwrap();
-        let text = argument(Path::new("/p.so"), &model, &(0x4000..0x40ff), Path::new("/report"));
+        let code =
+            Code { loops: 0x4000..0x40ff, all: 0x1000..0x9000, arithmetic: vec![(0x2000..0x2fff, 64)] };
+        let text = argument(Path::new("/p.so"), &model, &code, Path::new("/report"));
         assert_eq!(
             text,
-            "/p.so,start=0x4000,end=0x40ff,absorb=1M,overhead=100,page=auto,report=/report,\
-             backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
+            "/p.so,start=0x4000,end=0x40ff,absorb=64M,overhead=100,page=auto,report=/report,\
+             stamps=0x1000:0x9000,block=0x2000:0x2fff:256,backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
              latency=1:0:2000,latency=1:1:1000,level=32768:8:300,level=65536:8:400:random,\
              tlb=64:700,prefetch=4,noise=3:500,pause=5:9"
         );

@@ -65,7 +65,8 @@ fn a_file_gets_all_of_the_result_and_standard_output_nothing() {
     let text = fs::read_to_string(directory.path().join("result.json")).expect("the result");
     assert!(!pairs(&serde_json::from_str(&text).expect("JSON")).is_empty());
     // Shorter than what it replaces.
-    finish(&mut directory.command(&small(&["--quiet", "--output", "result.json"]))).expect_status(0);
+    finish(&mut directory.command(&small(&["--quiet", "--format=text", "-o", "result.json"])))
+        .expect_status(0);
     let text = fs::read_to_string(directory.path().join("result.json")).expect("the result");
     assert!(text.starts_with("Node ") && text.ends_with(" ns)\n"), "{text}");
 }

@@ -1,8 +1,10 @@
 //! What is printed when all is well.
 
 use super::small;
+use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs, text};
-use latency_tests::run::{run, Run};
+use latency_tests::run::{finish, run, Run};
+use std::fs;
 
 const CSV_HEADER: &str = "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,min_ns,mad_ns,trials,rounds,\
                           hops_per_trial,disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,\
@@ -139,10 +141,49 @@ fn help_names_every_option_and_version_the_version() {
     for words in ["Usage: latency-bench [EXPERIMENT] [OPTIONS]", "--cpunode=LIST", "--json", "Exit codes:"] {
         assert!(help.stdout.contains(words), "no {words:?}: {help}");
     }
-    assert_eq!(run(&["-h"]).stdout, help.stdout);
+    assert_eq!(run(&["help"]).stdout, help.stdout);
+    let short = run(&["-h"]);
+    assert!(short.expect_status(0).stdout.contains("Usage: latency-bench [EXPERIMENT]"), "{short}");
+    assert!(short.stdout.lines().count() < help.stdout.lines().count() / 2 + 1, "{short}");
     let matrix = run(&["matrix", "--help"]);
     assert!(matrix.expect_status(0).stdout.contains("Usage: latency-bench matrix"), "{matrix}");
+    assert_eq!(run(&["help", "matrix"]).stdout, matrix.stdout);
     let version = run(&["--version"]);
+    assert_eq!(run(&["version"]).stdout, version.stdout);
     assert_eq!(version.expect_status(0).stdout.lines().count(), 1, "{version}");
     assert!(version.stdout.starts_with("latency-bench 0."), "{version}");
+}
+
+#[test]
+fn a_slower_result_is_an_outcome_and_not_an_error() {
+    let directory = Directory::new("slower");
+    for (name, rows) in [("a", "65536 10\n131072 20\n"), ("b", "65536 20\n131072 40\n")] {
+        fs::write(directory.path().join(name), rows).expect("a file");
+    }
+    let slower = finish(&mut directory.command(&["compare", "a", "b", "--quiet"]));
+    slower.expect_status(5);
+    assert_eq!(slower.stderr, "REGRESSION: B is 100 % slower than A (allowed: 3 %, --threshold)\n");
+    let faster = finish(&mut directory.command(&["compare", "b", "a", "--quiet"]));
+    assert_eq!(faster.expect_status(0).stderr, "");
+}
+
+#[test]
+fn how_results_are_shown_may_be_said_to_every_experiment() {
+    let directory = Directory::new("presentation");
+    fs::write(directory.path().join("a"), "65536 10\n131072 20\n").expect("a file");
+    for command in [&["system"][..], &["compare", "a", "a"], &["matrix", "--dry-run"]] {
+        for shown in ["-q", "-v", "--color=never", "--progress=never", "--format=text"] {
+            finish(&mut directory.command(&[command, &[shown]].concat())).expect_status(0);
+        }
+    }
+}
+
+#[test]
+fn the_extension_of_the_output_chooses_the_format() {
+    let directory = Directory::new("extension");
+    for (name, begins) in [("r.json", "{"), ("r.csv", "from,"), ("r.svg", "<svg"), ("r.txt", "Node 0")] {
+        finish(&mut directory.command(&small(&["-o", name]))).expect_status(0);
+        let text = fs::read_to_string(directory.path().join(name)).expect("the result");
+        assert!(text.starts_with(begins), "{name}: {text}");
+    }
 }

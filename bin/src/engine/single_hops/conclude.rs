@@ -23,7 +23,7 @@ const EMPTY_TOLERANCE: u64 = 4;
 /// Single hops and batches may disagree by this much.
 const AGREEMENT: f64 = 0.03;
 
-impl Singles<'_> {
+impl Singles {
     /// Makes distributions of what was recorded, one for each outcome, with their warnings.
     ///
     /// # Errors

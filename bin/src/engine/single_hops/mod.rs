@@ -1,4 +1,4 @@
-//! Times single hops, in alternation with batches, at every visit of a sweep.
+//! Times single hops, in alternation with batches, at every visit to a point.
 //!
 //! Each visit makes some thousand hops with stamps around each, and watches as
 //! long in a loop that touches no memory. Times go into plain memory that fits a
@@ -13,7 +13,6 @@ use latency_core::hops::{Stamped, Tally};
 use latency_core::stats;
 
 use super::clock::Counter;
-use super::companion::Companion;
 use super::subject::Subject;
 use crate::error::{Failure, TimingError};
 use crate::result::distribution::Distribution;
@@ -34,7 +33,7 @@ const SHORTEST_WINDOW_NS: f64 = 30.0;
 const MOST_EACH: f64 = 64.0;
 /// Before each burst a lap or so long is walked untimed. Between bursts the chain is hardly touched, and samples,
 /// histograms and the machine's other users take its place in the caches, that of its page tables above all. Without
-/// this, single hops of 1 GiB and the batches after them took 1 to 5 % longer than a sweep's, and 10 to 30 % on a
+/// this, single hops of 1 GiB and the batches after them took 1 to 5 % longer than the batches alone, and 10 to 30 % on a
 /// machine shared with busy others.
 const WARM_UP_NS: f64 = 5e6;
 /// Visits of which the mean is kept to be compared with the batches of the same visit.
@@ -133,9 +132,9 @@ fn not_proven<E>(_: E) -> Failure<'static> {
     Failure::Timing(TimingError::HopsNotProven)
 }
 
-/// The single hops of every point of a sweep.
-pub struct Singles<'t> {
-    counter: &'t Counter,
+/// The single hops of every point.
+pub struct Singles {
+    counter: Counter,
     samples: Table<TimedHops>,
     recordings: Table<Recording>,
     visits: Table<Visit>,
@@ -143,15 +142,15 @@ pub struct Singles<'t> {
     distributions: Table<Distribution>,
 }
 
-impl<'t> Singles<'t> {
+impl Singles {
     /// Room for the hops of so many points: about 2 MiB each.
     ///
     /// # Errors
     ///
     /// That of mapping it.
-    pub fn new(counter: &'t Counter, points: usize) -> Result<Self, Errno> {
+    pub fn new(counter: &Counter, points: usize) -> Result<Self, Errno> {
         Ok(Singles {
-            counter,
+            counter: *counter,
             samples: Table::filled(WINDOWS, TimedHops::default())?,
             recordings: Table::filled(points, Recording::EMPTY)?,
             visits: Table::filled(points * VISITS, Visit::EMPTY)?,
@@ -261,10 +260,14 @@ impl<'t> Singles<'t> {
         }
         recording.watched += last.saturating_sub(begin);
     }
-}
 
-impl Companion for Singles<'_> {
-    fn visit(
+    /// Times single hops of the point with that index, which has had a `round`. The chase stands on `node`, and
+    /// afterwards wherever it was walked to.
+    ///
+    /// # Errors
+    ///
+    /// Those of a walk, [`Failure::Interrupted`] among them.
+    pub fn visit(
         &mut self,
         index: usize,
         subject: &Subject<'_>,

@@ -12,22 +12,17 @@ use latency_core::clock;
 use latency_core::kernel::lanes::{self, MOST_LANES};
 use latency_core::kernel::POINTER;
 
-use super::Stopwatch;
+use super::{Stopwatch, UNKNOWN_HOP_NS};
 use crate::engine::clock::Timer;
 use crate::engine::counters::{self, Meter};
-use crate::engine::subject::{Positions, SideBySide, Subject};
+use crate::engine::subject::{Positions, SideBySide};
 use crate::error::{Failure, TimingError};
 use crate::result::counters::Counted;
 use crate::result::Walk;
 use crate::sys::time;
 
 /// As many as memory serves well on every machine known.
-const FILLING_LANES: usize = 16;
-/// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
-/// after two laps a load took 59 ns that takes 17 in the end.
-pub const FILLING_LAPS: u64 = 12;
-/// Filling takes no longer, but for the first lap: 25 MiB of single dependent loads.
-pub const LONGEST_FILL_NS: f64 = 40e6;
+pub(super) const RUSHING_LANES: usize = 16;
 
 /// Loads with instructions between them are walked from stamp to stamp.
 pub const NEEDS_COUNTER: TimingError = TimingError::NeedsCounter {
@@ -49,39 +44,24 @@ fn not_proven<E>(_: E) -> Failure<'static> {
     Failure::Timing(TimingError::HopsNotProven)
 }
 
-impl Stopwatch<'_> {
-    /// Brings a working set into the caches that hold it, by laps of many lanes, which are fast: the hops made.
-    ///
-    /// None where nodes hold no addresses, or where many lanes are hardly faster than one, which takes `alone_ns`: in
-    /// an emulator. A chase that begins at the start of the cycle meets what was touched
-    /// longest ago, as after a lap of its own; further on it meets lines earlier than that.
-    ///
-    /// # Errors
-    ///
-    /// As [`warm_up`](Self::warm_up).
-    pub fn fill(&self, buffer: &Buffer<'_>, alone_ns: f64) -> Result<u64, Failure<'static>> {
-        /// Hops of each lane that tell.
-        const TRIED: u64 = 64;
-        const HARDLY: f64 = 0.6;
-        let Some(kernel) = lanes::parallel(FILLING_LANES) else { return Ok(0) };
-        if buffer.encoding() != POINTER.encoding {
-            return Ok(0);
-        }
-        let chain = buffer.chain();
-        let side =
-            SideBySide { walk: Walk::Lanes(kernel), positions: Cell::new(start(chain, FILLING_LANES)) };
-        let subject = Subject { buffer, kernel: &POINTER, side: Some(&side) };
-        let (tried, tried_ns) = self.walk_for(&subject, &mut 0, TRIED, f64::INFINITY)?;
-        if tried_ns > HARDLY * alone_ns * (tried * FILLING_LANES as u64) as f64 {
-            return Ok(0);
-        }
-        let lap = chain.nodes() / FILLING_LANES as u64 + 1;
-        let (_, lap_ns) = self.walk_for(&subject, &mut 0, lap, f64::INFINITY)?;
-        let (more, _) =
-            self.walk_for(&subject, &mut 0, (FILLING_LAPS - 1) * lap, LONGEST_FILL_NS - lap_ns)?;
-        Ok((lap + more) * FILLING_LANES as u64)
-    }
+/// Lanes that walk a chain of addresses as fast as memory allows.
+pub(super) struct Rush {
+    /// Where they stand.
+    pub(super) side: SideBySide,
+    /// Nanoseconds that a hop of all of them took.
+    pub(super) hop_ns: f64,
+}
 
+impl Rush {
+    /// Lanes at equal distances; `None` where nodes hold no addresses.
+    pub(super) fn over(buffer: &Buffer<'_>) -> Option<Rush> {
+        let kernel = lanes::parallel(RUSHING_LANES).filter(|_| buffer.encoding() == POINTER.encoding)?;
+        let positions = Cell::new(start(buffer.chain(), RUSHING_LANES));
+        Some(Rush { side: SideBySide { walk: Walk::Lanes(kernel), positions }, hop_ns: UNKNOWN_HOP_NS })
+    }
+}
+
+impl Stopwatch {
     /// Walks every lane `hops` hops, proves where each ended, and gives the nanoseconds that it took.
     pub(super) fn walk_lanes(
         &self,
@@ -144,7 +124,7 @@ impl Stopwatch<'_> {
         (starts, ends): (&[u64], &mut [Cursor]),
         hops: u64,
     ) -> Result<f64, Failure<'static>> {
-        Ok(match (self.timer, walk) {
+        Ok(match (&self.timer, walk) {
             (Timer::Counter(counter), walk) => {
                 let timed = match walk {
                     Walk::Lanes(kernel) => {

@@ -20,11 +20,14 @@ use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
 use crate::engine::clock::Timer;
-use crate::engine::schedule::rotation::{Limits, Rotation};
+use crate::engine::memory::{Beside, Memory};
+use crate::engine::run;
+use crate::engine::schedule::Schedule;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands, Order, Pages};
-use crate::plan::{self, duration, Scope};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
+use crate::plan::budget::{Budget, PLACES};
+use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part, Role};
 use crate::result::sample::Sample;
 use crate::result::{Extra, Point};
@@ -34,7 +37,7 @@ use crate::warning::Warning;
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
 const COARSE_ROUNDS: usize = 3;
 /// The whole takes about so long, unless a time limit for each point is given.
-const RUN_NS: f64 = 18e9;
+const RUN_NS: f64 = 12e9;
 /// No first-level cache is larger: what does not get slower before has none that shows.
 const MOST: Bytes = Bytes(512 << 10);
 /// A plateau's latencies differ by less; a larger level's is slower by more.
@@ -45,39 +48,38 @@ const OCTAVES: usize = 4;
 /// Sizes to an octave below the smallest that was planned.
 const STEPS: u32 = 4;
 /// Placements of one size in the search for the first level's edge.
-const EDGE_VISITS: u64 = 5;
+const EDGE_VISITS: usize = 5;
 
 /// Latency against working set.
 pub const CURVE: Experiment = Experiment {
     descriptor: Descriptor {
         name: "curve",
-        summary: "latency against working set, and the levels that it shows",
-        details: "A table and a plot of the latency at working sets from half of the L1 to several times the \
-                  last-level cache; then the size and latency of each level, as fitted models see them and as \
-                  the system reports them. Points are spread over several places in memory, because the \
-                  physical pages behind a buffer decide what a cache can hold of it.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(
-            &[
-                FlagId::MinSize,
-                FlagId::MaxSize,
-                FlagId::PointsPerOctave,
-                FlagId::Order,
-                FlagId::Stride,
-                FlagId::Kernel,
-                FlagId::Seed,
-                FlagId::Reciprocal,
-            ],
-        )),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "latency by working set, and each cache level",
+        details: "A table and a plot of the latency from half of the L1 to several times the last-level \
+                  cache, then the size and latency of each level, as a fitted model finds them and as the \
+                  system reports them. Each size is measured at several places in memory, because the \
+                  physical pages decide how much of it a cache can hold.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[
+            FlagId::MinSize,
+            FlagId::MaxSize,
+            FlagId::PointsPerOctave,
+            FlagId::Order,
+            FlagId::Stride,
+            FlagId::Kernel,
+            FlagId::Seed,
+            FlagId::Reciprocal,
+        ])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| {
-        duration::rotation(options, machine, points, RUN_NS / points.len().max(1) as f64)
+    budget: |options, _, points| {
+        Budget { more: OCTAVES * STEPS as usize + plan::curve::REFINEMENTS, ..Budget::new(options) }
+            .rewritten(PLACES)
+            .within(RUN_NS, points.len())
     },
     measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &[],
 };
 
@@ -106,25 +108,22 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let options = session.options;
-    let (Some(first), Some(largest)) = (points.first(), points.iter().map(|point| point.size).max()) else {
-        return Err(PlacementError::NothingToMeasure.into());
-    };
-    let region = plan::curve::region(largest, session.machine, first.target, first.pages);
-    let capacity = points.len() + OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
-    let limits = Limits { point_ns: options.point_limit_ns(), run_ns: options.run_limit_ns(RUN_NS) };
-    let mut rotation = Rotation::new(session, timer, first, region, capacity, limits)?;
-    for point in points {
-        rotation.add(*point);
-    }
     let mut extra = Extra::default();
-    let interrupted = match prepare(session, &mut rotation, first, &mut extra) {
-        Ok(()) => rotation.measure(session)?,
-        Err(Failure::Interrupted) => true,
-        Err(error) => return Err(error),
-    };
-    let mut findings = rotation.finish(session, interrupted)?;
+    let mut findings = run::measure_with(
+        session,
+        timer,
+        points,
+        budget,
+        &mut Beside::default(),
+        &mut |session, schedule| {
+            if let Some(first) = points.first() {
+                prepare(session, schedule, first, &mut extra)?;
+            }
+            schedule.run(session.progress)
+        },
+    )?;
     sort_by(&mut findings.outcomes, |one, other| {
         (one.point.stride, one.point.size).cmp(&(other.point.stride, other.point.size))
     });
@@ -147,24 +146,24 @@ fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
 /// The passes before the long one: which sizes there are to be, and where the first level ends.
 fn prepare(
     session: &mut Session<'_, '_>,
-    rotation: &mut Rotation<'_>,
+    schedule: &mut Schedule<Memory<'_>>,
     like: &Point,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
-    rotation.reach(session, COARSE_ROUNDS)?;
+    schedule.reach(session.progress, COARSE_ROUNDS)?;
     if session.options.min_size.is_none() {
-        descend(session, rotation, like)?;
+        descend(session, schedule, like)?;
     }
     if session.options.points_per_octave.is_none() {
-        refine(session, rotation, like)?;
+        refine(session, schedule, like)?;
     }
-    let l1 = first_level(rotation, like).unwrap_or(plan::curve::first_level_cache(session.machine));
+    let l1 = first_level(schedule, like).unwrap_or(plan::curve::first_level_cache(session.machine));
     let dense = session.options.order == Order::Random && like.stride == Bytes(64);
     if dense && session.options.min_size.is_none() && session.options.warmup_iters.is_none() {
         let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
         while let Some(size) = search.next_size() {
             session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
-            let (nanoseconds, cycles) = rotation.probe(session, &Point { size, ..*like }, EDGE_VISITS)?;
+            let (nanoseconds, cycles) = schedule.probe(&Point { size, ..*like }, EDGE_VISITS)?;
             search.record(if cycles.is_finite() { cycles } else { nanoseconds });
         }
         extra.edge = Some(search.edge());
@@ -176,7 +175,7 @@ fn prepare(
 /// first level may be wrong, or an emulator's invention.
 fn descend(
     session: &mut Session<'_, '_>,
-    rotation: &mut Rotation<'_>,
+    schedule: &mut Schedule<Memory<'_>>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let granule = plan::curve::granule(session.options);
@@ -186,7 +185,7 @@ fn descend(
             break;
         }
         let within = |size: Bytes| (least..=least.times(2)).contains(&size);
-        let dense = rotation.so_far().filter(|(point, _)| point.stride == like.stride && within(point.size));
+        let dense = schedule.so_far().filter(|(point, _)| point.stride == like.stride && within(point.size));
         let (low, high) = dense.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
             (low.min(latency), high.max(latency))
         });
@@ -195,31 +194,31 @@ fn descend(
         }
         for size in plan::curve::grid(Bytes(least.0 / 2), least, STEPS) {
             let size = Bytes(size.0 / granule.0 * granule.0);
-            if size < least && !rotation.add(Point { size, ..*like }) {
+            if size < least && !schedule.add(Point { size, ..*like }) {
                 return Ok(());
             }
         }
         least = Bytes(least.0 / 2);
-        rotation.reach(session, COARSE_ROUNDS)?;
+        schedule.reach(session.progress, COARSE_ROUNDS)?;
     }
     Ok(())
 }
 
 /// The largest size that takes no longer than the smallest.
-fn first_level(rotation: &mut Rotation<'_>, like: &Point) -> Option<Bytes> {
-    let dense = |(point, _): &(&Point, f64)| point.stride == like.stride;
-    let smallest = rotation.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
-    let held = rotation.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
+fn first_level(schedule: &mut Schedule<Memory<'_>>, like: &Point) -> Option<Bytes> {
+    let dense = |(point, _): &(Point, f64)| point.stride == like.stride;
+    let smallest = schedule.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
+    let held = schedule.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
     held.map(|(point, _)| point.size).max().filter(|size| *size <= MOST)
 }
 
 /// Adds sizes where the latency changes most between neighbours.
 fn refine(
     session: &mut Session<'_, '_>,
-    rotation: &mut Rotation<'_>,
+    schedule: &mut Schedule<Memory<'_>>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
-    let mut curve = Table::filled(rotation.capacity(), (Bytes(0), 0.0))?;
+    let mut curve = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;
     let rules = Refinement {
         granule: plan::curve::granule(session.options),
         budget: usize::MAX,
@@ -227,7 +226,7 @@ fn refine(
     };
     for _ in 0..plan::curve::REFINEMENTS {
         let mut count = 0;
-        let dense = rotation.so_far().filter(|(point, _)| point.stride == like.stride);
+        let dense = schedule.so_far().filter(|(point, _)| point.stride == like.stride);
         for (slot, (point, latency)) in curve.iter_mut().zip(dense) {
             *slot = (point.size, latency);
             count += 1;
@@ -235,10 +234,10 @@ fn refine(
         let known = curve.get_mut(..count).unwrap_or_default();
         sort_by(known, |(one, _), (other, _)| one.cmp(other));
         let Some(size) = rules.next(known) else { break };
-        if !rotation.add(Point { size, ..*like }) {
+        if !schedule.add(Point { size, ..*like }) {
             break;
         }
-        rotation.reach(session, COARSE_ROUNDS)?;
+        schedule.reach(session.progress, COARSE_ROUNDS)?;
     }
     Ok(())
 }

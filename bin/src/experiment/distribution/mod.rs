@@ -12,12 +12,14 @@ use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
 use super::matrix;
 use crate::engine::clock::Timer;
-use crate::engine::schedule::sweep;
+use crate::engine::memory::Beside;
+use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::single_hops::Singles;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::{duration, Scope};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::plan::budget::Budget;
+use crate::plan::Scope;
 use crate::report::document::{Document, Part, Role};
 use crate::result::Point;
 
@@ -25,24 +27,26 @@ use crate::result::Point;
 pub const DISTRIBUTION: Experiment = Experiment {
     descriptor: Descriptor {
         name: "distribution",
-        summary: "how long single hops take: percentiles, histogram, interruptions, refresh",
-        details: "Every hop between two stamps of the time-stamp counter, in turn with stamps around nothing, \
-                  whose mean is subtracted, and with the batches that `matrix` times. Without --cpunode and \
-                  --memnode, from the first node to its own memory.\n\
-                  Hops that an interrupt or another task made long stand apart: they are told from slow memory by \
-                  a loop that touches none, and by the kernel's count of context switches. Slow hops are searched \
-                  for the period of DRAM refresh.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(
-            &[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed],
-        )),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "percentiles of single accesses: p50 to p99.99",
+        details: "Each load is timed alone, and the cost of timing is subtracted. Batches, as `matrix` \
+                  times them, check the mean. Without --cpunode and --memnode, the first node loads from \
+                  its own memory.\nLoads that an interrupt or another task made long are counted apart: a \
+                  loop without loads and the kernel's count of context switches tell them from slow \
+                  memory. A search for the period of DRAM refresh follows.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[
+            FlagId::Size,
+            FlagId::Order,
+            FlagId::Stride,
+            FlagId::Kernel,
+            FlagId::Seed,
+        ])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::sweep(options, machine, points, sweep::SPREAD_NS),
+    budget: Budget::of_pairs,
     measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &members::COLUMNS,
 };
 
@@ -64,13 +68,19 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let counter =
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
-    let mut singles = Singles::new(counter, points.len())?;
-    let mut findings = sweep::run_with(session, timer, points, &mut singles)?;
+    let mut beside = Beside { singles: Some(Singles::new(counter, points.len())?), ..Beside::default() };
+    let mut findings =
+        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
+            schedule.run(session.progress)
+        })?;
     session.progress.say(format_args!("looking for refresh"));
-    findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+    if let Some(singles) = beside.singles {
+        findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+    }
     Ok(findings)
 }
 

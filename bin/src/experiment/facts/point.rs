@@ -55,7 +55,7 @@ fields! {
     REPEAT "repeat_ratio" "Every other round against the rest: 1 for a machine at rest.";
     WARM_UP "warm_up" "What happened before the first trial.";
     WARM_UP_HOPS "hops" "Loads made.";
-    COLD_NS "cold_ns" "The first pass over memory that no cache held.";
+    pub COLD_NS "cold_ns" "The first pass over memory that no cache held.";
     SOFTWARE "software" "What the kernel did to the thread.";
     VOLUNTARY "voluntary_switches" "Context switches of its own will.";
     INVOLUNTARY "involuntary_switches" "Context switches against it.";

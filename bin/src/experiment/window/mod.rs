@@ -7,34 +7,34 @@ use super::facts::{self, estimate, lanes as chains, point, rows, trust, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::window::{room, Buffer, Conclusion};
 use crate::engine::clock::Timer;
-use crate::engine::schedule::lanes;
+use crate::engine::memory::Beside;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
+use crate::engine::{reach, run};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Format, Operands};
-use crate::plan::{self, duration};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::plan;
+use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Part};
-use crate::result::Point;
+use crate::result::{Extra, Point};
 
 /// Inverse throughput against the work between loads.
 pub const WINDOW: Experiment = Experiment {
     descriptor: Descriptor {
         name: "window",
-        summary: "how far the out-of-order window reaches past work between loads",
-        details: "Sixteen chains with 0 to 48 units of dependent work behind each load, with and without a \
-                  prefetch of the lane's next node; the same code in the first-level cache is the floor. Then two \
-                  chains with up to 768 instructions between their loads that depend on neither: where the loads \
-                  overlap no more, the reorder buffer (or what else the instructions need) is full.",
-        flags: FlagSet::MEASURING
-            .union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
-        formats: &[Format::Text, Format::Json, Format::Csv, Format::Svg],
+        summary: "how much work the out-of-order window hides",
+        details: "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
+                  prefetch of the next line; the same code with data in the L1 shows the cost of the \
+                  work. Then two chains with up to 768 independent instructions between their loads: \
+                  where the loads no longer overlap, the reorder buffer is full.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        picture: true,
         operands: Operands::NONE,
     },
     plan,
-    takes: |options, machine, points| duration::lanes(options, machine, points, &lanes::PACE),
+    budget: Budget::of_lanes,
     measure,
-    writers: &[],
-    present: Some(present),
+    present,
     columns: &chains::COLUMNS,
 };
 
@@ -46,9 +46,23 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
-    lanes::run(session, timer, points)
+    let mut extra = Extra::default();
+    let mut findings = run::measure_with(
+        session,
+        timer,
+        points,
+        budget,
+        &mut Beside::default(),
+        &mut |session, schedule| {
+            schedule.run(session.progress)?;
+            reach::search(session.progress, schedule, &mut extra.reach)
+        },
+    )?;
+    findings.extra = extra;
+    Ok(findings)
 }
 
 fields! {

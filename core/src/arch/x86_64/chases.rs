@@ -6,7 +6,7 @@
 //! what they destroy. Nothing is called here: what a caller has to vouch for,
 //! [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] say.
 
-use crate::arch::{LaneRoutine, Routine, StridedRoutine};
+use crate::arch::routine::{LaneRoutine, Routine, StridedRoutine};
 
 core::arch::global_asm!(include_str!("../../../../asm/x86_64/chase.s"), options(raw));
 core::arch::global_asm!(include_str!("../../../../asm/x86_64/variants.s"), options(raw));
@@ -25,7 +25,7 @@ macro_rules! chases {
 macro_rules! lane_chases {
     ($($name:ident)*) => {
         extern "C" {
-            $(fn $name(cursors: *mut usize, hops: usize, fillers: usize) -> u64;)*
+            $(fn $name(cursors: *mut usize, hops: usize, count: usize) -> u64;)*
         }
     };
 }
@@ -37,14 +37,8 @@ chases! {
 
 lane_chases! {
     lb_chase_parallel_1 lb_chase_parallel_2 lb_chase_parallel_3 lb_chase_parallel_4 lb_chase_parallel_6
-    lb_chase_parallel_8 lb_chase_parallel_10 lb_chase_parallel_12 lb_chase_parallel_14 lb_chase_parallel_16
-    lb_chase_parallel_20 lb_chase_parallel_24 lb_chase_parallel_32 lb_chase_parallel_48 lb_chase_parallel_64
-    lb_chase_window_0 lb_chase_window_0_prefetch lb_chase_window_1 lb_chase_window_1_prefetch
-    lb_chase_window_2 lb_chase_window_2_prefetch lb_chase_window_3 lb_chase_window_3_prefetch
-    lb_chase_window_4 lb_chase_window_4_prefetch lb_chase_window_6 lb_chase_window_6_prefetch
-    lb_chase_window_8 lb_chase_window_8_prefetch lb_chase_window_12 lb_chase_window_12_prefetch
-    lb_chase_window_16 lb_chase_window_16_prefetch lb_chase_window_24 lb_chase_window_24_prefetch
-    lb_chase_window_32 lb_chase_window_32_prefetch lb_chase_window_48 lb_chase_window_48_prefetch
+    lb_chase_parallel_8 lb_chase_parallel_10 lb_chase_parallel_12 lb_chase_parallel_14 lb_chase_parallel_more
+    lb_chase_window lb_chase_window_prefetch
     lb_chase_reach_nop lb_chase_reach_lea lb_chase_reach_mixed
 }
 
@@ -65,13 +59,8 @@ pub const LINE_INDEX_CHASE: Routine = lb_chase_line_index;
 /// The routine behind [`kernel::LINE_INDEX4`](crate::kernel::LINE_INDEX4).
 pub const LINE_INDEX4_CHASE: Routine = lb_chase_line_index4;
 
-/// How many cursors [`PARALLEL_CHASES`] keep in registers as long as that is all they have.
-pub const REGISTER_LANES: usize = 14;
-/// How many they keep there when there are more of them.
-pub const REGISTER_LANES_BESIDE_MEMORY: usize = 12;
-
-/// Chases side by side: the number of lanes, and the routine.
-pub const PARALLEL_CHASES: [(usize, LaneRoutine); 15] = [
+/// Chases side by side, all of whose cursors are in registers: the number of lanes, and the routine.
+pub const REGISTER_CHASES: [(usize, LaneRoutine); 9] = [
     (1, lb_chase_parallel_1),
     (2, lb_chase_parallel_2),
     (3, lb_chase_parallel_3),
@@ -81,37 +70,28 @@ pub const PARALLEL_CHASES: [(usize, LaneRoutine); 15] = [
     (10, lb_chase_parallel_10),
     (12, lb_chase_parallel_12),
     (14, lb_chase_parallel_14),
-    (16, lb_chase_parallel_16),
-    (20, lb_chase_parallel_20),
-    (24, lb_chase_parallel_24),
-    (32, lb_chase_parallel_32),
-    (48, lb_chase_parallel_48),
-    (64, lb_chase_parallel_64),
 ];
 
-/// How many lanes [`WINDOW_CHASES`] have.
+/// Chases side by side: [`REGISTER_LANES`] lanes, and as many more as it is told.
+pub const MEMORY_CHASE: LaneRoutine = lb_chase_parallel_more;
+/// The cursors that [`MEMORY_CHASE`] keeps in registers; those of the other lanes stay in memory.
+pub const REGISTER_LANES: usize = 12;
+/// The most lanes that [`MEMORY_CHASE`] walks.
+pub const MOST_LANES: usize = 64;
+
+/// [`WINDOW_LANES`] chases with dependent work behind each load.
+pub const WINDOW_CHASE: LaneRoutine = lb_chase_window;
+/// The same, with a prefetch of each lane's next node as soon as its address is known.
+pub const WINDOW_PREFETCH_CHASE: LaneRoutine = lb_chase_window_prefetch;
+/// The lanes of [`WINDOW_CHASE`].
 pub const WINDOW_LANES: usize = 16;
-/// How many instructions [`WINDOW_CHASES`] execute for each load beside the work: two moves, the load, the digest.
-pub const WINDOW_OVERHEAD: usize = 4;
-/// What one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
+/// The instructions that [`WINDOW_CHASE`] executes for each load beside the work: the load, a load and
+/// a store of the cursor, a jump, the digest, and two that count lanes.
+pub const WINDOW_OVERHEAD: usize = 7;
+/// The number that one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
 pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
-
-/// Chases with dependent work between the loads of [`WINDOW_LANES`] lanes: the
-/// units of work, the routine without a prefetch and that with one.
-pub const WINDOW_CHASES: [(usize, LaneRoutine, LaneRoutine); 12] = [
-    (0, lb_chase_window_0, lb_chase_window_0_prefetch),
-    (1, lb_chase_window_1, lb_chase_window_1_prefetch),
-    (2, lb_chase_window_2, lb_chase_window_2_prefetch),
-    (3, lb_chase_window_3, lb_chase_window_3_prefetch),
-    (4, lb_chase_window_4, lb_chase_window_4_prefetch),
-    (6, lb_chase_window_6, lb_chase_window_6_prefetch),
-    (8, lb_chase_window_8, lb_chase_window_8_prefetch),
-    (12, lb_chase_window_12, lb_chase_window_12_prefetch),
-    (16, lb_chase_window_16, lb_chase_window_16_prefetch),
-    (24, lb_chase_window_24, lb_chase_window_24_prefetch),
-    (32, lb_chase_window_32, lb_chase_window_32_prefetch),
-    (48, lb_chase_window_48, lb_chase_window_48_prefetch),
-];
+/// The most units of work that [`WINDOW_CHASE`] has room for.
+pub const MOST_WORK: usize = 48;
 
 /// The largest number of fillers that the routines behind [`Filler`](crate::kernel::lanes::Filler) have room for.
 pub const MOST_FILLERS: usize = 768;

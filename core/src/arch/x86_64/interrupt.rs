@@ -1,4 +1,4 @@
-//! Whether this thread was interrupted: a footprint that the processor leaves.
+//! Interruptions of this thread, by a footprint that the processor leaves.
 //!
 //! # Safety
 //!
@@ -22,7 +22,7 @@ pub fn set_interrupt_mark() {
     unsafe { asm!("mov es, {0:x}", in(reg) INTERRUPT_MARK, options(nomem, nostack, preserves_flags)) };
 }
 
-/// Whether no interrupt has come since [`set_interrupt_mark`].
+/// Returns whether no interrupt has come since [`set_interrupt_mark`].
 #[inline(always)]
 #[must_use]
 pub fn interrupt_mark_holds() -> bool {

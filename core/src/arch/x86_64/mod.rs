@@ -2,6 +2,7 @@
 //!
 //! Each file here wraps one family of them; nothing here knows what a chain is.
 
+pub mod avx2;
 mod chases;
 mod interrupt;
 mod stream;

@@ -1,10 +1,11 @@
-//! Cache lines, and stores that go past the caches.
+//! Cache lines: stores that go past the caches, and eviction.
 //!
 //! # Safety
 //!
 //! SSE2 is part of x86-64; a line is written through the only reference to it.
+//! CLFLUSHOPT is executed only by values for which CPUID was asked.
 
-use core::arch::x86_64::{__m128i, _mm_set_epi64x, _mm_sfence, _mm_stream_si128};
+use core::arch::x86_64::{__cpuid, __cpuid_count, __m128i, _mm_set_epi64x, _mm_sfence, _mm_stream_si128};
 
 /// One cache line, the unit in which memory moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,30 @@ pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
     }
 }
 
-/// Makes all streamed lines visible.
+/// Proof that CLFLUSHOPT may be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evictor(());
+
+impl Evictor {
+    /// Returns the proof, where the processor has the instruction (Intel SDM vol. 2, CPUID leaf 7, EBX bit 23).
+    #[must_use]
+    pub fn detect() -> Option<Evictor> {
+        (__cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & 1 << 23 != 0).then_some(Evictor(()))
+    }
+
+    /// Writes lines that were changed back to memory, and leaves none of `lines` in any cache.
+    pub fn evict(self, lines: &[Line]) {
+        for line in lines {
+            // SAFETY: `self` proves that the instruction is there; it changes no byte of memory.
+            unsafe {
+                core::arch::asm!("clflushopt [{}]", in(reg) line, options(nostack, preserves_flags));
+            }
+        }
+        streams_done();
+    }
+}
+
+/// Makes all streamed lines visible, and waits for evictions.
 pub fn streams_done() {
     // SAFETY: SFENCE is part of SSE, which is part of x86-64.
     unsafe { _mm_sfence() };

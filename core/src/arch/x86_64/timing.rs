@@ -15,7 +15,7 @@ extern "C" {
     fn lb_clock_multiplies(blocks: usize) -> u64;
 }
 
-/// How many operations one block of the clock routines makes.
+/// The operations in one block of the clock routines.
 pub const CLOCK_BLOCK: u64 = 64;
 
 /// Makes `blocks` × [`CLOCK_BLOCK`] dependent additions, one core cycle each.
@@ -30,7 +30,7 @@ pub fn dependent_multiplies(blocks: usize) -> u64 {
     unsafe { lb_clock_multiplies(blocks.max(1)) }
 }
 
-/// How the time-stamp counter is read at the end of a timed window.
+/// The way in which the time-stamp counter is read at the end of a timed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// `rdtscp; lfence`: waits for the loads before it, and tells the CPU's number.
@@ -56,12 +56,12 @@ pub struct Stamp {
 pub struct EndStamp {
     /// The counter.
     pub ticks: u64,
-    /// What the kernel keeps in IA32_TSC_AUX: on Linux node << 12 | CPU. Zero without RDTSCP.
+    /// The number that the kernel keeps in IA32_TSC_AUX: on Linux node << 12 | CPU. Zero without RDTSCP.
     pub processor: u32,
 }
 
 impl Stamp {
-    /// The best pair of reads that the processor has, or `None` without a counter.
+    /// Returns the best pair of reads that the processor has, or `None` without a counter.
     ///
     /// The caller has to know that the kernel lets user code read it
     /// (`prctl(PR_GET_TSC)`).
@@ -105,7 +105,7 @@ impl Stamp {
         }
     }
 
-    /// The name of the closing read.
+    /// Returns the name of the closing read.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.end {

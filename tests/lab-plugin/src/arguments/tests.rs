@@ -73,8 +73,11 @@ fn a_whole_machine_is_read() {
 fn every_mistake_is_named() {
     for (argument, reason) in [
         ("probe", "not of the form name=value"),
-        ("lavel=1", "unknown; known are start, end, level"),
+        ("lavel=1", "unknown; known are start, end, stamps, block, level"),
         ("start=0", "given twice"),
+        ("stamps=5", "expected START:END"),
+        ("stamps=5:5", "not above"),
+        ("block=5:9", "expected START:END:TICKS"),
         ("level=32K:8", "expected SIZE:WAYS:TICKS"),
         ("level=32K:7:5", "not a multiple of its 7 ways"),
         ("level=0:8:5", "'0' must not be zero"),

@@ -44,9 +44,12 @@ fn each_working_set_costs_its_level() {
 fn memory_costs_what_lies_between_the_nodes() {
     let machine = machine(Description::default());
     let load = |cpu, address| machine.load(cpu, address, address).unwrap();
-    assert_eq!(load(0, 0), Outcome { ticks: 1000, pause: 0, source: Source::Memory(0) });
+    assert_eq!(load(0, 0), Outcome { ticks: 1000, tail: 0, misses: 0, pause: 0, source: Source::Memory(0) });
     assert_eq!((load(0, 1 << 20).ticks, load(1, 1 << 20).ticks, load(1, 0).ticks), (2000, 1000, 2000));
-    assert_eq!(load(0, 2 << 20), Outcome { ticks: 0, pause: 0, source: Source::Unclaimed });
+    assert_eq!(
+        load(0, 2 << 20),
+        Outcome { ticks: 0, tail: 0, misses: 0, pause: 0, source: Source::Unclaimed }
+    );
     assert_eq!(machine.load(2, 0, 0), None);
     let counts = machine.counts();
     assert_eq!((counts.loads, counts.unclaimed, counts.ticks), (5, 1, 6000));

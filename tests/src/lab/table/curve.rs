@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::{gigahertz, text, Model, Table};
+use super::{gigahertz, text, Boot, Model, Table, Truth};
+use crate::lab::delivered::Source;
 
 /// A latency comes from the points of a plateau, or of the fit through all points.
-const LATENCY_TOLERANCE: f64 = 0.03;
+const LATENCY_TOLERANCE: f64 = 0.02;
 /// It is a difference of two.
 const TRANSLATION_TOLERANCE: f64 = 0.05;
 /// A size lies between two points that are a sixteenth of an octave apart.
@@ -13,25 +14,34 @@ const SIZE_TOLERANCE: f64 = 0.1;
 
 impl Table {
     /// The levels of `model`, and its translation buffer, beside those that `document` reports.
-    pub(super) fn curve(&mut self, model: &Model, document: &Value) {
+    pub(super) fn curve(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let gigahertz = gigahertz(document);
         let tolerance = model.tolerance.unwrap_or(LATENCY_TOLERANCE);
         let levels = document["model"]["levels"].as_array().map_or(&[][..], Vec::as_slice);
+        let of =
+            |asked: u64, source| boot.delivered.of_windows(asked as f64, |windows| windows.source == source);
         self.word("levels", model.levels.len(), text(levels.len()));
         for (index, level) in model.levels.iter().enumerate() {
             let name = format!("level {}", index + 1);
             let reported = |key: &str| levels.get(index)?[key].as_f64();
             let ticks = reported("ns").map(|nanoseconds| nanoseconds * gigahertz);
-            self.figure(&format!("{name}, ticks"), level.ticks as f64, ticks, tolerance);
-            self.figure(&format!("{name}, bytes"), level.size as f64, reported("size_bytes"), SIZE_TOLERANCE);
+            self.figure(
+                &format!("{name}, ticks"),
+                of(level.ticks, Source::Level(index + 1)),
+                ticks,
+                tolerance,
+            );
+            let (size, found) = (Truth::exact(level.size as f64), reported("capacity_bytes"));
+            self.figure(&format!("{name}, bytes"), size, found, SIZE_TOLERANCE);
         }
         let memory = document["model"]["memory"]["ns"].as_f64().map(|nanoseconds| nanoseconds * gigahertz);
-        self.figure("memory, ticks", model.memory_ticks() as f64, memory, tolerance);
+        self.figure("memory, ticks", of(model.memory_ticks(), Source::Memory(0, 0)), memory, tolerance);
         if let Some(tlb) = model.tlb.first() {
             let reported = |key: &str| document["model"]["translation"][key].as_f64();
             let miss = reported("miss_ns").map(|nanoseconds| nanoseconds * gigahertz);
-            self.figure("translations", tlb.entries as f64, reported("pages"), SIZE_TOLERANCE);
-            self.figure("a missing translation, ticks", tlb.ticks as f64, miss, TRANSLATION_TOLERANCE);
+            self.figure("translations", Truth::exact(tlb.entries as f64), reported("pages"), SIZE_TOLERANCE);
+            let truth = boot.delivered.of_misses(tlb.ticks as f64);
+            self.figure("a missing translation, ticks", truth, miss, TRANSLATION_TOLERANCE);
         }
     }
 }

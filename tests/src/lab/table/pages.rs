@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{gigahertz, Model, Table};
+use super::{ticks_of_cycles, Boot, Model, Table, Truth};
 
 /// A cost is a difference of two latencies.
 const COST_TOLERANCE: f64 = 0.05;
@@ -12,10 +12,9 @@ const ENTRIES_TOLERANCE: f64 = 0.1;
 impl Table {
     /// The first translation buffer, by its own probe on 4 KiB pages; and what it costs a random walk over the
     /// largest working set, by the difference to larger pages, where there were any.
-    pub(super) fn pages(&mut self, model: &Model, document: &Value) {
+    pub(super) fn pages(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let points = document["points"].as_array().map_or(&[][..], Vec::as_slice);
         let small = || points.iter().filter(|point| point["pages_asked"] == "4k");
-        let core = small().find_map(|point| point["core_ghz"].as_f64()).unwrap_or(f64::NAN);
         let mut kinds = document["translation"].as_array().into_iter().flatten();
         let probed = kinds.find(|kind| kind["pages_asked"] == "4k").map(|kind| &kind["levels"][0]);
         let number = |key: &str| probed.and_then(|level| level[key].as_f64());
@@ -27,17 +26,20 @@ impl Table {
             );
         };
         let entries = number("span_bytes").map(|bytes| bytes / 4096.0);
-        self.figure("translations", tlb.entries as f64, entries, ENTRIES_TOLERANCE);
-        let ticks = number("miss_core_cycles").map(|cycles| cycles / core * gigahertz(document));
-        self.figure("a missing translation, ticks", tlb.ticks as f64, ticks, COST_TOLERANCE);
+        self.figure("translations", Truth::exact(tlb.entries as f64), entries, ENTRIES_TOLERANCE);
 
-        let walks = small().filter(|point| point["order"] == "random" && point["stride_bytes"] == 64);
-        let largest = walks.max_by_key(|point| point["working_set_bytes"].as_u64());
+        let walks = || small().filter(|point| point["order"] == "random" && point["stride_bytes"] == 64);
+        let set = |point: &Value| point["working_set_bytes"].as_u64();
+        let truth = boot.delivered.of_misses(tlb.ticks as f64);
+        let ticks = number("miss_core_cycles").map(ticks_of_cycles);
+        self.figure("a missing translation, ticks", truth, ticks, COST_TOLERANCE);
+
+        let largest = walks().max_by_key(|point| set(point));
         let value = |key: &str| largest.and_then(|point| point[key].as_f64());
         if let Some(share) = value("translation_share") {
             // The lines that follow each other are on the pages of the last few by chance alone.
             let pages = value("working_set_bytes").map_or(f64::NAN, |bytes| bytes / 4096.0);
-            let truth = tlb.ticks as f64 * (1.0 - tlb.entries as f64 / pages);
+            let truth = truth.times(1.0 - tlb.entries as f64 / pages);
             let ticks = value("cycles").map(|cycles| cycles * share);
             self.figure("translation of a random hop, ticks", truth, ticks, COST_TOLERANCE);
         } else if model.reserved() > 0 {

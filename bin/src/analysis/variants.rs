@@ -1,0 +1,109 @@
+//! What the data structure adds to the latency of each level: the nine ways side by side.
+
+use latency_core::kernel::variants::VARIANTS;
+
+use super::estimate::Estimate;
+use crate::options::Pages;
+use crate::result::{Measurement, Outcome};
+
+/// The points of a run: a row for each variant, a column for each working set.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid<'o, 'a> {
+    outcomes: &'o [Outcome<'a>],
+    /// The number of working sets.
+    pub columns: usize,
+}
+
+impl<'o, 'a> Grid<'o, 'a> {
+    /// The points as the plan has them: by variant, and then by working set.
+    #[must_use]
+    pub const fn of(outcomes: &'o [Outcome<'a>]) -> Grid<'o, 'a> {
+        Grid { outcomes, columns: outcomes.len() / VARIANTS.len() }
+    }
+
+    /// One point.
+    #[must_use]
+    pub fn at(&self, row: usize, column: usize) -> Option<&'o Outcome<'a>> {
+        self.outcomes.get(row * self.columns + column).filter(|_| column < self.columns)
+    }
+
+    /// One point of the variant of this name.
+    fn named(&self, name: &str, column: usize) -> Option<&'o Outcome<'a>> {
+        self.at(VARIANTS.iter().position(|variant| variant.name == name)?, column)
+    }
+
+    /// The row with the smallest latency in a column, and that latency.
+    #[must_use]
+    pub fn fastest(&self, column: usize) -> Option<(usize, f64)> {
+        let rows = (0..VARIANTS.len()).filter_map(|row| Some((row, self.at(row, column)?.nanoseconds()?)));
+        rows.min_by(|one, other| one.1.total_cmp(&other.1))
+    }
+}
+
+/// What the variants say together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// A pointer in 4 KiB pages and in huge pages, over the largest working set; `None` without huge pages.
+    pub pages: Option<(Estimate, Estimate)>,
+    /// Core cycles that a pointer saves against an index of eight bytes, in the smallest working set.
+    pub pointer_saves: Option<f64>,
+    /// Core cycles that a bounds check costs there.
+    pub check_costs: Option<f64>,
+}
+
+impl Conclusion {
+    /// How many times as long a load takes in 4 KiB pages as in huge ones.
+    #[must_use]
+    pub fn small_over_huge(&self) -> Option<Estimate> {
+        let (small, huge) = self.pages?;
+        small.over(huge)
+    }
+}
+
+/// Returns what the points say together.
+#[must_use]
+pub fn conclude(grid: &Grid<'_, '_>) -> Conclusion {
+    let last = grid.columns.saturating_sub(1);
+    let huge = grid.named("pointer-padded-2m", last).filter(|outcome| {
+        let pages = |measured: &Measurement| measured.placed.pages;
+        outcome.result.as_ref().is_ok_and(|measured| pages(measured) != Pages::Small4k)
+    });
+    let small = grid.named("pointer-padded", last).and_then(Estimate::of);
+    let cycles = |name: &str| {
+        let measured = grid.named(name, 0)?.result.as_ref().ok()?;
+        measured.series.core_cycles.map(|cycles| cycles.median)
+    };
+    let difference = |one: &str, other: &str| Some(cycles(one)? - cycles(other)?);
+    Conclusion {
+        pages: small.zip(huge.and_then(Estimate::of)),
+        pointer_saves: difference("index8-padded", "pointer-padded"),
+        check_costs: difference("index8-checked", "index8-packed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_that_are_compared_are_variants() {
+        for name in
+            ["pointer-padded", "pointer-padded-2m", "index8-padded", "index8-checked", "index8-packed"]
+        {
+            assert!(VARIANTS.iter().any(|variant| variant.name == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn four_kibibyte_pages_are_compared_with_huge_ones() {
+        let found = Conclusion { pages: Some((180.0.into(), 120.0.into())), ..Conclusion::default() };
+        assert_eq!(found.small_over_huge().map(|ratio| ratio.value), Some(1.5));
+        assert_eq!(Conclusion::default().small_over_huge(), None);
+    }
+
+    #[test]
+    fn nothing_measured_says_nothing() {
+        let grid = Grid::of(&[]);
+        assert_eq!((conclude(&grid), grid.fastest(0)), (Conclusion::default(), None));
+    }
+}

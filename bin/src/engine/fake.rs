@@ -1,0 +1,196 @@
+//! Ground that is none: hops take as long as a function says, in time that is simulated.
+
+use std::vec::Vec;
+
+use super::ground::{Arena, Batch, Condition, Ground, Walked};
+use crate::error::Failure;
+use crate::plan::budget::{Budget, Memory};
+use crate::result::counters::{Counted, Software};
+use crate::result::{Point, Round};
+
+/// A walk asks between hops for an interrupt and for the end of its time, so often.
+const PIECE_NS: f64 = 5e6;
+/// What happens between walks takes so long: looks at clocks and proofs.
+const BETWEEN_NS: f64 = 2e3;
+
+/// Where a hop is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
+    /// The place of its chain.
+    pub place: u64,
+    /// Hops and loads made since the chain was written, in laps.
+    pub laps: f64,
+    /// The simulated time.
+    pub now_ns: f64,
+}
+
+/// One visit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Visit {
+    /// The point's index.
+    pub index: usize,
+    /// The place of its chain.
+    pub place: u64,
+    /// When it began.
+    pub begun_ns: f64,
+    /// Hops that were walked by one lane.
+    pub hops: u64,
+}
+
+/// An arena in which a hop takes as many nanoseconds as `latency` says.
+pub struct Fake<F> {
+    pub latency: F,
+    pub now_ns: f64,
+    /// Every visit so far.
+    pub visits: Vec<Visit>,
+    /// The program is asked to stop then.
+    pub interrupt_ns: f64,
+    kept: bool,
+    last: Option<usize>,
+}
+
+impl<F: FnMut(Hop) -> f64> Fake<F> {
+    /// Memory as the budget has it.
+    pub fn new(budget: &Budget, latency: F) -> Self {
+        let kept = budget.memory == Memory::Kept;
+        Fake { latency, now_ns: 0.0, visits: Vec::new(), interrupt_ns: f64::INFINITY, kept, last: None }
+    }
+}
+
+/// The chain of one visit.
+pub struct FakeGround<'g> {
+    hop_ns: &'g mut dyn FnMut(Hop) -> f64,
+    now_ns: &'g mut f64,
+    point: &'g Point,
+    visit: &'g mut Visit,
+    condition: Condition,
+    interrupt_ns: f64,
+    loads: u64,
+}
+
+impl FakeGround<'_> {
+    fn walk_at(&mut self, hops: u64, until_ns: f64, faster: f64) -> Result<Walked, Failure<'static>> {
+        let (mut made, mut spent_ns) = (0, 0.0);
+        while made < hops {
+            if self.interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let laps = self.loads as f64 / self.nodes() as f64;
+            let hop = Hop { place: self.visit.place, laps, now_ns: *self.now_ns };
+            let each_ns = (self.hop_ns)(hop) / faster;
+            let piece = ((PIECE_NS / each_ns) as u64).clamp(1, hops - made);
+            *self.now_ns += piece as f64 * each_ns;
+            spent_ns += piece as f64 * each_ns;
+            made += piece;
+            self.loads += piece;
+            if *self.now_ns >= until_ns {
+                break;
+            }
+        }
+        *self.now_ns += BETWEEN_NS;
+        Ok((made, spent_ns))
+    }
+}
+
+impl Ground for FakeGround<'_> {
+    fn nodes(&self) -> u64 {
+        self.point.size.0 / self.point.stride.0
+    }
+
+    fn lanes(&self) -> Option<usize> {
+        Some(self.point.walk.lanes()).filter(|&lanes| lanes > 1)
+    }
+
+    fn condition(&self) -> Condition {
+        self.condition
+    }
+
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
+        let walked = self.walk_at(hops, until_ns, 1.0)?;
+        self.visit.hops += walked.0;
+        Ok(walked)
+    }
+
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        let (made, spent_ns) = self.walk(hops, until_ns)?;
+        let nanoseconds = spent_ns / made as f64;
+        Ok(Batch {
+            nanoseconds,
+            core_cycles: nanoseconds * 3.0,
+            core_gigahertz: 3.0,
+            preempted: false,
+            hops: made,
+        })
+    }
+
+    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
+        self.walk_at(hops, until_ns, 10.0).map(Some)
+    }
+
+    fn touch(&mut self) {
+        self.loads += self.nodes();
+    }
+
+    fn rewind(&mut self, _: u64) {}
+
+    fn now_ns(&self) -> f64 {
+        *self.now_ns
+    }
+
+    fn interrupted(&self) -> bool {
+        *self.now_ns >= self.interrupt_ns
+    }
+
+    fn batch_ns(&self) -> f64 {
+        1e5
+    }
+
+    fn software(&mut self) -> Software {
+        Software::default()
+    }
+
+    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
+        Ok(Counted::default())
+    }
+
+    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
+    type Ground<'g> = FakeGround<'g>;
+
+    fn stand<R>(
+        &mut self,
+        index: usize,
+        point: &Point,
+        place: u64,
+        walker: impl FnOnce(&mut FakeGround<'_>) -> Result<R, Failure<'static>>,
+    ) -> Result<R, Failure<'static>> {
+        let again = self.last.replace(index) == Some(index);
+        let condition = match (self.kept, again) {
+            (false, _) => Condition::Written,
+            (true, false) => Condition::Disturbed,
+            (true, true) => Condition::Undisturbed,
+        };
+        // A chain that stays lies in one place.
+        let place = if self.kept { 0 } else { place };
+        let mut visit = Visit { index, place, begun_ns: self.now_ns, hops: 0 };
+        let walked = walker(&mut FakeGround {
+            hop_ns: &mut self.latency,
+            now_ns: &mut self.now_ns,
+            point,
+            visit: &mut visit,
+            condition,
+            interrupt_ns: self.interrupt_ns,
+            loads: 0,
+        });
+        self.visits.push(visit);
+        walked
+    }
+
+    fn now_ns(&self) -> f64 {
+        self.now_ns
+    }
+}

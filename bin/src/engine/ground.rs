@@ -1,0 +1,129 @@
+//! The seam between what is decided and what is timed: a chain that can be walked, and where chains come from.
+//!
+//! On one side are the schedule, the visits, the warm-up and the judgement of batches; on the other memory and a
+//! clock, or, in tests, a function that says how long a hop takes.
+
+use crate::error::Failure;
+use crate::result::counters::{Counted, Software};
+use crate::result::{Point, Round};
+
+/// What was done to a chain since it was walked for this point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// It was written anew, past the caches.
+    Written,
+    /// Another walk came in between, or this is the first.
+    Disturbed,
+    /// Nothing.
+    Undisturbed,
+}
+
+/// One batch, per hop. Core cycles are not a number where the core's clock could not be had.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Batch {
+    /// The time.
+    pub nanoseconds: f64,
+    /// The same in core cycles.
+    pub core_cycles: f64,
+    /// The core's clock.
+    pub core_gigahertz: f64,
+    /// Another task ran meanwhile.
+    pub preempted: bool,
+    /// The hops made: as many as asked for, unless time was up.
+    pub hops: u64,
+}
+
+/// Hops made, and the nanoseconds that they took.
+pub type Walked = (u64, f64);
+
+/// A chain to be walked, and the clock beside it.
+///
+/// Walks go on from where the last one stopped, and end at the first look at the clock after `until_ns`, some
+/// milliseconds apart.
+pub trait Ground {
+    /// The nodes of the chain.
+    fn nodes(&self) -> u64;
+
+    /// The chains walked side by side; `None` where one is walked whose hops are latencies.
+    fn lanes(&self) -> Option<usize>;
+
+    /// What was done to it.
+    fn condition(&self) -> Condition;
+
+    /// Walks `hops` hops.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and one of timing where a walk did not end where it had to.
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>>;
+
+    /// Walks as [`walk`](Self::walk), with looks at the core's clock before and after.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk`](Self::walk).
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>>;
+
+    /// Walks so many lanes side by side that memory is as fast as can be; the hops are of all lanes together. `None`
+    /// where the nodes cannot be walked so.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk`](Self::walk).
+    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>>;
+
+    /// Loads every node once, in no order of the chain.
+    fn touch(&mut self);
+
+    /// Goes to where the `part`-th lane of a rush set out.
+    fn rewind(&mut self, part: u64);
+
+    /// A clock in nanoseconds, which goes on between walks too.
+    fn now_ns(&self) -> f64;
+
+    /// Whether the program is asked to stop.
+    fn interrupted(&self) -> bool;
+
+    /// The shortest batch that the clock times well.
+    fn batch_ns(&self) -> f64;
+
+    /// What the kernel has done to the thread so far.
+    fn software(&mut self) -> Software;
+
+    /// Walks that are counted and not timed.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk`](Self::walk).
+    fn count(&mut self, hops: u64) -> Result<Counted, Failure<'static>>;
+
+    /// Measures what else there is to measure of this point after a `round`.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk`](Self::walk).
+    fn beside(&mut self, round: &Round) -> Result<(), Failure<'static>>;
+}
+
+/// Where the chains of points come from.
+pub trait Arena {
+    /// A chain of one of its points.
+    type Ground<'g>: Ground;
+
+    /// Has `walker` walk the chain of a point, the `index`-th. Where chains are written anew, it lies at one of
+    /// several places, chosen by `place`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the walker, and of a point without memory.
+    fn stand<R>(
+        &mut self,
+        index: usize,
+        point: &Point,
+        place: u64,
+        walker: impl FnOnce(&mut Self::Ground<'_>) -> Result<R, Failure<'static>>,
+    ) -> Result<R, Failure<'static>>;
+
+    /// The clock of its chains.
+    fn now_ns(&self) -> f64;
+}

@@ -1,0 +1,194 @@
+//! The chains of an experiment in memory: what they are built in, and where the walks over them stand.
+
+use core::cell::Cell;
+
+use latency_core::arch::Line;
+use latency_core::buffer::Buffer;
+use latency_core::chain::Order;
+use latency_core::kernel::lanes::MOST_LANES;
+use latency_core::units::{Bytes, NodeId, PageSize};
+
+use super::ground::{Arena, Condition};
+use super::placement::{self, Witness};
+use super::single_hops::Singles;
+use super::stopwatch::{start, Chase, Stopwatch};
+use super::strided::Loads;
+use super::subject::{Positions, SideBySide, Subject};
+use crate::error::{Failure, PlacementError};
+use crate::options::Pages;
+use crate::result::{chain, Point, Walk};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+use crate::sys::time;
+
+/// What is measured of points besides their batches.
+#[derive(Default)]
+pub struct Beside {
+    /// Their single hops.
+    pub singles: Option<Singles>,
+    /// Independent loads of those in address order.
+    pub loads: Option<Loads>,
+}
+
+/// The memory that a point shares with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Its node.
+    pub target: NodeId,
+    /// The pages asked for.
+    pub pages: Pages,
+    /// Its size, where each has a chain of its own.
+    pub size: Option<Bytes>,
+}
+
+/// The chains in a piece of memory.
+enum Chains<'p> {
+    /// One that stays as it is written: where it is walked on, by one and by any number of lanes.
+    Kept(Buffer<'p>, u64, Table<Option<Positions>>),
+    /// One after another, each at one of so many places.
+    Rewritten(&'p mut [Line], u64),
+}
+
+/// A piece of memory.
+pub struct Site<'p> {
+    key: Key,
+    witness: Witness,
+    chains: Chains<'p>,
+}
+
+impl<'p> Site<'p> {
+    /// Memory that holds a chain, which stays.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping a table.
+    pub fn kept(key: Key, witness: Witness, buffer: Buffer<'p>) -> Result<Site<'p>, Errno> {
+        let node = buffer.chain().start(0, 1);
+        let positions = Table::filled(MOST_LANES + 1, None)?;
+        Ok(Site { key, witness, chains: Chains::Kept(buffer, node, positions) })
+    }
+
+    /// Memory for a chain after another, each at one of so many places.
+    pub const fn rewritten(key: Key, witness: Witness, lines: &'p mut [Line], places: u64) -> Site<'p> {
+        Site { key, witness, chains: Chains::Rewritten(lines, places) }
+    }
+
+    /// Knows where the memory is.
+    #[must_use]
+    pub const fn witness(&self) -> &Witness {
+        &self.witness
+    }
+}
+
+/// Who walked a chain that stays last: a point by itself, or lanes of some number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Walker {
+    Alone(usize),
+    Lanes(Bytes, usize),
+}
+
+/// All memory of a run, the stopwatch, and what is measured besides.
+pub struct Memory<'p> {
+    /// The pieces.
+    pub sites: &'p mut [Option<Site<'p>>],
+    watch: Stopwatch,
+    /// What is measured besides batches.
+    pub beside: &'p mut Beside,
+    last: Option<Walker>,
+}
+
+impl<'p> Memory<'p> {
+    /// The memory of a run.
+    pub const fn new(
+        sites: &'p mut [Option<Site<'p>>],
+        watch: Stopwatch,
+        beside: &'p mut Beside,
+    ) -> Memory<'p> {
+        Memory { sites, watch, beside, last: None }
+    }
+
+    /// The piece that a point lies in.
+    #[must_use]
+    pub fn site(&self, point: &Point) -> Option<usize> {
+        self.sites.iter().position(|site| site.as_ref().is_some_and(|site| serves(&site.key, point)))
+    }
+}
+
+/// Whether a point lies in the memory with that key.
+#[must_use]
+pub fn serves(key: &Key, point: &Point) -> bool {
+    (key.target, key.pages) == (point.target, point.pages) && key.size.is_none_or(|size| size == point.size)
+}
+
+impl Arena for Memory<'_> {
+    type Ground<'g> = Chase<'g>;
+
+    fn stand<R>(
+        &mut self,
+        index: usize,
+        point: &Point,
+        place: u64,
+        walker: impl FnOnce(&mut Chase<'_>) -> Result<R, Failure<'static>>,
+    ) -> Result<R, Failure<'static>> {
+        // An administrator's taskset may have moved the thread, and placing memory by touch does.
+        placement::pin(point.cpu)?;
+        let Memory { sites, watch, beside, last } = self;
+        let mut sites = sites.iter_mut().flatten();
+        let site = sites.find(|site| serves(&site.key, point)).ok_or(PlacementError::NothingToMeasure)?;
+        match &mut site.chains {
+            Chains::Kept(buffer, node, positions) => {
+                let lanes = point.walk.lanes();
+                let (who, side) = match point.walk {
+                    Walk::Chain => (Walker::Alone(index), None),
+                    walk => {
+                        let slot = positions.get(lanes).copied().flatten();
+                        let positions = Cell::new(slot.unwrap_or_else(|| start(buffer.chain(), lanes)));
+                        (Walker::Lanes(point.size, lanes), Some(SideBySide { walk, positions }))
+                    }
+                };
+                let again = last.replace(who) == Some(who);
+                let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
+                let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
+                let mut chase =
+                    Chase::new(watch, subject, condition, *node).with(beside.singles.as_mut(), index);
+                let walked = walker(&mut chase);
+                *node = chase.node;
+                if let (Some(slot), Some(side)) = (positions.get_mut(lanes), &side) {
+                    *slot = Some(side.positions.get());
+                }
+                walked
+            }
+            Chains::Rewritten(lines, places) => {
+                let chain = chain::chain(point)?;
+                let buffer = Buffer::build(room(point, lines, place, *places), &chain, point.kernel.encoding)
+                    .map_err(|_| PlacementError::NothingToMeasure)?;
+                let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
+                let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1))
+                    .with(beside.singles.as_mut(), index);
+                let walked = walker(&mut chase)?;
+                if let (Some(loads), Order::Sequential, Some(counter)) =
+                    (&mut beside.loads, point.order, watch.timer().counter())
+                {
+                    loads.visit(lines, point, counter)?;
+                }
+                Ok(walked)
+            }
+        }
+    }
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+}
+
+/// The memory of a visit's chain: at one of `places` in the room that its size leaves.
+fn room<'l>(point: &Point, lines: &'l mut [Line], place: u64, places: u64) -> &'l mut [Line] {
+    let unit = match point.order {
+        Order::Local(region) => region.max(PageSize::Small.bytes()),
+        Order::Random | Order::Sequential | Order::Backward => PageSize::Small.bytes(),
+    };
+    let room = (lines.len() as u64 * 64).saturating_sub(point.size.0) / unit.0.max(1);
+    let step = place % places.max(1);
+    let first = (room * step / places.saturating_sub(1).max(1) * unit.0 / 64) as usize;
+    lines.get_mut(first..).unwrap_or_default()
+}

@@ -1,0 +1,155 @@
+//! A run: places the memory of points, has them visited, and makes outcomes of what was found.
+
+use super::arena::{self, Pieces, SITES};
+use super::clock::Timer;
+use super::finish;
+use super::memory::{Beside, Memory, Site};
+use super::schedule::Schedule;
+use super::session::{Findings, Session};
+use super::stopwatch::Stopwatch;
+use crate::error::{Failure, PlacementError};
+use crate::options::Pages;
+use crate::plan::budget::Budget;
+use crate::result::{Exclusion, Extra, Outcome, Point};
+use crate::sys::table::Table;
+
+/// Every kind of pages that a point may ask for.
+const KINDS: [Pages; 5] = [Pages::Auto, Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
+
+/// What arranges the visits of a run: the schedule alone, or more before and after it.
+pub type Visits<'v, 'a> =
+    dyn FnMut(&mut Session<'a, '_>, &mut Schedule<Memory<'_>>) -> Result<(), Failure<'static>> + 'v;
+
+/// Measures `points` as the schedule has them, and nothing besides.
+///
+/// # Errors
+///
+/// As [`measure_with`].
+pub fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+) -> Result<Findings<'a>, Failure<'a>> {
+    measure_with(session, timer, points, budget, &mut Beside::default(), &mut |session, schedule| {
+        schedule.run(session.progress)
+    })
+}
+
+/// Measures `points`, whose visits `visits` arranges. Outcomes are in the order of the points; points that were added
+/// to the schedule follow.
+///
+/// Kinds of pages share one schedule, so that what drifts meets all alike. Where memory does not suffice for all of
+/// them at a time, they come one after another.
+///
+/// # Errors
+///
+/// [`Failure`] before anything was measured, but for memory that may be left out. An interrupt later on ends the
+/// visits, and what there is is kept.
+pub fn measure_with<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+    beside: &mut Beside,
+    visits: &mut Visits<'_, 'a>,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
+    let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
+    let mut outcomes = Table::filled(points.len() + budget.more, unmeasured)?;
+    for (outcome, point) in outcomes.iter_mut().zip(points) {
+        outcome.point = *point;
+    }
+    let mut kinds = KINDS;
+    let mut count = 0;
+    for pages in KINDS.into_iter().filter(|pages| points.iter().any(|point| point.pages == *pages)) {
+        if let Some(slot) = kinds.get_mut(count) {
+            *slot = pages;
+            count += 1;
+        }
+    }
+    let kinds = kinds.get(..count).unwrap_or_default();
+    let together = if arena::fits(session.machine, points, budget, kinds) { count } else { 1 };
+    let mut run = Run { points, outcomes: &mut outcomes, count: points.len(), measured: false };
+    let mut interrupted = false;
+    for kinds in kinds.chunks(together.max(1)) {
+        match run.part(session, timer, kinds, budget, beside, visits) {
+            Ok(()) => {}
+            Err(Failure::Interrupted) if run.measured => interrupted = true,
+            Err(error) => return Err(error),
+        }
+        if interrupted {
+            break;
+        }
+    }
+    let count = run.count;
+    session.progress.clear();
+    let found = outcomes.get(..count).unwrap_or_default();
+    finish::warn(session, found, budget);
+    let mut outcomes = Table::filled(count, unmeasured)?;
+    outcomes.copy_from_slice(found);
+    Ok(Findings { outcomes, distributions: Table::empty()?, extra: Extra::default(), interrupted })
+}
+
+/// The outcomes of a run under way.
+struct Run<'r, 'a> {
+    points: &'r [Point],
+    /// The outcomes of these, and of what was added.
+    outcomes: &'r mut [Outcome<'a>],
+    count: usize,
+    /// Visits have begun: what there is is kept.
+    measured: bool,
+}
+
+impl<'a> Run<'_, 'a> {
+    /// Measures the points of some kinds of pages.
+    fn part(
+        &mut self,
+        session: &mut Session<'a, '_>,
+        timer: &Timer,
+        kinds: &[Pages],
+        budget: &Budget,
+        beside: &mut Beside,
+        visits: &mut Visits<'_, 'a>,
+    ) -> Result<(), Failure<'a>> {
+        let points = self.points;
+        let of_kind = |point: &Point| kinds.contains(&point.pages);
+        let mine = points.iter().copied().filter(of_kind);
+        let mut pieces = Pieces::place(session, mine, budget)?;
+        let mut placed = Table::filled(points.len(), false)?;
+        for ((placed, outcome), point) in placed.iter_mut().zip(self.outcomes.iter_mut()).zip(points) {
+            match pieces.missing(point) {
+                Some(error) => outcome.result = Err(Exclusion::Placement(error)),
+                None => *placed = of_kind(point),
+            }
+        }
+        let there = points.iter().zip(placed.iter()).filter(|(_, placed)| **placed).map(|(point, _)| *point);
+        let Some(like) = there.clone().next() else { return Ok(()) };
+        let mut sites = [const { None::<Site<'_>> }; SITES];
+        let stamp = timer.counter().map(|counter| counter.stamp);
+        pieces.open(session, stamp, &mut sites)?;
+        let watch = Stopwatch::new(*timer, arena::meter(session, budget.counters));
+        let memory = Memory::new(&mut sites, watch, beside);
+        let mut schedule = Schedule::new(memory, *budget, &like, there)?;
+        self.measured = true;
+        let visited = visits(session, &mut schedule);
+        let interrupted = matches!(visited, Err(Failure::Interrupted));
+        if !interrupted {
+            visited?;
+        }
+        let mut planned = placed.iter().enumerate().filter(|(_, placed)| **placed).map(|(index, _)| index);
+        finish::outcomes(session, &mut schedule, |outcome| {
+            let index = planned.next().unwrap_or_else(|| {
+                self.count += 1;
+                self.count - 1
+            });
+            if let Some(slot) = self.outcomes.get_mut(index) {
+                *slot = outcome;
+            }
+        })?;
+        if interrupted {
+            return Err(Failure::Interrupted);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,284 @@
+//! The schedule of all experiments: rounds that visit every point which still needs it.
+//!
+//! The order is shuffled anew for each round, so that no point always has the same
+//! predecessor. Rounds of one point are thus spread over the whole run, and so are
+//! drift and neighbours: an interval over rounds means what it says. An interval
+//! over contiguous batches would cover the truth in 5 to 54 of 100 runs instead of 95.
+
+use latency_core::rng::Pcg32;
+use latency_core::sort::sort_by;
+use latency_core::stats;
+
+use super::ground::Arena;
+use super::judge::Judge;
+use super::progress::Progress;
+use super::visit::{Orders, State};
+use crate::error::Failure;
+use crate::plan::budget::{Budget, Memory, OVERTIME};
+use crate::result::{Point, Round, Series, Walk};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+/// One point and how far it has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// What is measured.
+    pub point: Point,
+    /// How far it has come.
+    pub state: State,
+}
+
+/// One visit of a round: points of one group follow each other.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    group: u32,
+    own: u32,
+    index: usize,
+}
+
+/// Points under way in an arena.
+#[derive(Debug)]
+pub struct Schedule<A> {
+    /// Their chains.
+    pub arena: A,
+    /// Their judge.
+    pub judge: Judge,
+    /// Their budget.
+    pub budget: Budget,
+    courses: Table<Course>,
+    count: usize,
+    rounds: Table<Round>,
+    room: usize,
+    turns: Table<Turn>,
+    rng: Pcg32,
+    run_ns: f64,
+    begun_ns: f64,
+}
+
+impl<A: Arena> Schedule<A> {
+    /// Puts `points` on the schedule, with room for as many more as the budget has.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping its tables.
+    pub fn new(
+        arena: A,
+        budget: Budget,
+        like: &Point,
+        points: impl Iterator<Item = Point> + Clone,
+    ) -> Result<Self, Errno> {
+        let count = points.clone().count();
+        let capacity = count + budget.more;
+        let room = budget.room(capacity);
+        let begun_ns = arena.now_ns();
+        let mut schedule = Schedule {
+            arena,
+            judge: Judge::new()?,
+            budget,
+            courses: Table::filled(capacity, Course { point: *like, state: State::default() })?,
+            count: 0,
+            rounds: Table::filled(capacity * room, Round::default())?,
+            room,
+            turns: Table::filled(capacity, Turn { group: 0, own: 0, index: 0 })?,
+            rng: Pcg32::new(like.seed, 0x726f_7461),
+            run_ns: budget.share_ns * count as f64,
+            begun_ns,
+        };
+        for point in points {
+            schedule.add(point);
+        }
+        Ok(schedule)
+    }
+
+    /// Adds a point; false where there is no room for it.
+    pub fn add(&mut self, point: Point) -> bool {
+        let Some(course) = self.courses.get_mut(self.count) else { return false };
+        course.point = point;
+        self.count += 1;
+        true
+    }
+
+    /// The points added.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The most points that there is room for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.courses.len()
+    }
+
+    /// The `index`-th of the points added.
+    #[must_use]
+    pub fn point(&self, index: usize) -> Option<Point> {
+        self.courses.get(..self.count)?.get(index).map(|course| course.point)
+    }
+
+    /// The points and the median of their rounds so far: nanoseconds, which are not a number before the first.
+    pub fn so_far(&mut self) -> impl Iterator<Item = (Point, f64)> + use<'_, A> {
+        let Self { courses, rounds, judge, room, count, .. } = self;
+        courses.iter().take(*count).zip(rounds.chunks((*room).max(1))).map(|(course, rounds)| {
+            let made = rounds.get(..course.state.rounds).unwrap_or_default();
+            let latency = judge.summarise(made).map_or(f64::NAN, |series| series.nanoseconds.median);
+            (course.point, latency)
+        })
+    }
+
+    /// What the rounds of a point say together; `None` before the first.
+    pub fn series(&mut self, index: usize) -> Option<(Course, Series)> {
+        let course = *self.courses.get(..self.count)?.get(index)?;
+        let from = index * self.room;
+        let rounds = self.rounds.get(from..from + course.state.rounds)?;
+        Some((course, self.judge.summarise(rounds)?))
+    }
+
+    /// Brings every point that has fewer to `rounds` rounds.
+    ///
+    /// # Errors
+    ///
+    /// As [`Orders::visit`], [`Failure::Interrupted`] among them.
+    pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
+        while self.go_round(progress, |state, _| state.rounds < rounds)? {}
+        Ok(())
+    }
+
+    /// Goes round until every point is precise or out of time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Orders::visit`], [`Failure::Interrupted`] among them. What there is by then is kept.
+    pub fn run(&mut self, progress: &mut Progress) -> Result<(), Failure<'static>> {
+        let Budget { fewest, long_visit_ns, .. } = self.budget;
+        let wanted = |state: &State, share: f64| {
+            let least = match share {
+                ..1.0 => usize::MAX,
+                ..OVERTIME => fewest,
+                // What is quick is not to go without an interval for what is slow.
+                _ if state.visit_ns <= long_visit_ns => fewest,
+                _ => 1,
+            };
+            state.rounds < least
+        };
+        while self.go_round(progress, wanted)? {}
+        Ok(())
+    }
+
+    /// The medians of `visits` visits to a point that is not on the schedule: nanoseconds, and core cycles, which are
+    /// not a number without a counter.
+    ///
+    /// # Errors
+    ///
+    /// As [`Orders::visit`], [`Failure::Interrupted`] among them.
+    pub fn probe(&mut self, point: &Point, visits: usize) -> Result<(f64, f64), Failure<'static>> {
+        const MOST: usize = 16;
+        let mut kept = [Round::default(); MOST];
+        let mut state = State::default();
+        let Self { arena, judge, budget, courses, count, .. } = self;
+        let orders = Orders { budget, points: courses.len() };
+        for place in 0..visits.min(MOST) as u64 {
+            arena.stand(*count, point, place, |ground| orders.visit(ground, judge, &mut state, &mut kept))?;
+        }
+        let made = kept.get(..state.rounds).unwrap_or_default();
+        let median = |select: fn(&Round) -> f64| {
+            let mut values = [f64::NAN; MOST];
+            for (value, round) in values.iter_mut().zip(made) {
+                *value = select(round);
+            }
+            values.get_mut(..made.len()).and_then(stats::median).unwrap_or(f64::NAN)
+        };
+        Ok((median(|round| round.nanoseconds), median(|round| round.core_cycles)))
+    }
+
+    /// Visits every point that is not done and `wants` it at that share of the time for all; false where none did.
+    fn go_round(
+        &mut self,
+        progress: &mut Progress,
+        wants: impl Fn(&State, f64) -> bool,
+    ) -> Result<bool, Failure<'static>> {
+        let share = self.share();
+        let salt = self.rng.next_u64();
+        let mut length = 0;
+        for index in 0..self.count {
+            let Some(course) = self.courses.get(index) else { break };
+            if course.state.done || !wants(&course.state, share) {
+                continue;
+            }
+            let group = self.group(&course.point).unwrap_or(index);
+            let turn = Turn { group: drawn(salt, group), own: self.rng.next_u32(), index };
+            if let Some(slot) = self.turns.get_mut(length) {
+                *slot = turn;
+                length += 1;
+            }
+        }
+        let turns = self.turns.get_mut(..length).unwrap_or_default();
+        sort_by(turns, |one, other| {
+            (one.group, one.own, one.index).cmp(&(other.group, other.own, other.index))
+        });
+        for turn in 0..length {
+            let Some(&Turn { index, .. }) = self.turns.get(turn) else { break };
+            // In large memory a round takes seconds.
+            let share = self.share();
+            if self.courses.get(index).is_some_and(|course| wants(&course.state, share)) {
+                self.visit(index)?;
+                self.tell(progress);
+            }
+        }
+        Ok(length > 0)
+    }
+
+    /// The first point of those that go on where each other stopped: lanes of one number in one chain. Before lanes of
+    /// another number, a trail is walked that takes longer than a round.
+    fn group(&self, point: &Point) -> Option<usize> {
+        let group = |point: &Point| match (self.budget.memory, point.walk) {
+            (Memory::Kept, Walk::Lanes(_) | Walk::Apart(_)) => Some((point.size, point.walk.lanes())),
+            _ => None,
+        };
+        let mine = group(point)?;
+        self.courses.iter().position(|course| group(&course.point) == Some(mine))
+    }
+
+    fn visit(&mut self, index: usize) -> Result<(), Failure<'static>> {
+        let Self { arena, judge, budget, courses, rounds, room, count, .. } = self;
+        let (Some(course), Some(kept)) =
+            (courses.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
+        else {
+            return Ok(());
+        };
+        let orders = Orders { budget, points: *count };
+        let place = course.state.rounds as u64 * 5 + index as u64;
+        let Course { point, state } = course;
+        arena.stand(index, point, place, |ground| orders.visit(ground, judge, state, kept))
+    }
+
+    /// The share of the time for all that has gone by.
+    fn share(&self) -> f64 {
+        (self.arena.now_ns() - self.begun_ns) / self.run_ns
+    }
+
+    /// Says how far the run is, and how long it will take yet, to the fewest rounds that can do.
+    fn tell(&self, progress: &mut Progress) {
+        let orders = Orders { budget: &self.budget, points: self.count };
+        let courses = || self.courses.iter().take(self.count);
+        let done = courses().filter(|course| course.state.done).count();
+        let left = courses().filter(|course| !course.state.done).map(|course| {
+            let state = &course.state;
+            state.visit_ns * orders.enough(state).saturating_sub(state.rounds).max(1) as f64
+        });
+        let left = left.sum::<f64>().min((self.begun_ns + self.run_ns - self.arena.now_ns()).max(0.0));
+        progress.say(format_args!(
+            "{} points, {done} precise, about {} s left",
+            self.count,
+            (left / 1e9) as u64 + 1
+        ));
+    }
+}
+
+/// A number for a group, another one in each round.
+fn drawn(salt: u64, group: usize) -> u32 {
+    Pcg32::new(salt, group as u64).next_u32()
+}
+
+#[cfg(test)]
+mod tests;

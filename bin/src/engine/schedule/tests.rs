@@ -1,0 +1,310 @@
+//! Runs in simulated time, over memory whose latency is known.
+
+use std::vec::Vec;
+
+use latency_core::chain::Order;
+use latency_core::kernel;
+use latency_core::kernel::lanes;
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use super::*;
+use crate::engine::fake::{Fake, Hop};
+use crate::options::{Pages, When};
+use crate::plan::budget::{FEWEST_ROUNDS, MOST_ROUNDS, PLACES, ROUNDS};
+
+/// Memory far larger than what a warm-up asks caches for.
+const SIZE: Bytes = Bytes(64 << 20);
+/// A curve's budget for one point.
+const SHARE_NS: f64 = 0.3e9;
+
+fn point(size: Bytes) -> Point {
+    Point {
+        initiator: NodeId(0),
+        cpu: CpuId(0),
+        target: NodeId(0),
+        kernel: &kernel::POINTER,
+        order: Order::Random,
+        size,
+        stride: Bytes(64),
+        seed: 1,
+        pages: Pages::Auto,
+        walk: Walk::Chain,
+    }
+}
+
+/// Points that are told apart by their sizes.
+fn points(count: u64) -> impl Iterator<Item = Point> + Clone {
+    (0..count).map(|index| point(Bytes(SIZE.0 + 64 * index)))
+}
+
+fn rewritten() -> Budget {
+    Budget::DEFAULT.rewritten(PLACES)
+}
+
+/// A run over `points` that take as long as `latency` says.
+fn run<F: FnMut(Hop) -> f64>(
+    budget: Budget,
+    points: impl Iterator<Item = Point> + Clone,
+    latency: F,
+) -> (Schedule<Fake<F>>, bool) {
+    run_until(f64::INFINITY, budget, points, latency)
+}
+
+/// The same with an interrupt; true where it was met.
+fn run_until<F: FnMut(Hop) -> f64>(
+    interrupt_ns: f64,
+    budget: Budget,
+    points: impl Iterator<Item = Point> + Clone,
+    latency: F,
+) -> (Schedule<Fake<F>>, bool) {
+    let mut fake = Fake::new(&budget, latency);
+    fake.interrupt_ns = interrupt_ns;
+    let mut schedule = Schedule::new(fake, budget, &point(SIZE), points).unwrap();
+    let ended = schedule.run(&mut Progress::new(When::Never));
+    assert!(matches!(ended, Ok(()) | Err(Failure::Interrupted)));
+    (schedule, ended.is_err())
+}
+
+fn rounds<A: Arena>(schedule: &mut Schedule<A>) -> Vec<usize> {
+    (0..schedule.len()).map(|index| schedule.courses[index].state.rounds).collect()
+}
+
+fn median<A: Arena>(schedule: &mut Schedule<A>, index: usize) -> f64 {
+    schedule.series(index).map_or(f64::NAN, |(_, series)| series.nanoseconds.median)
+}
+
+/// Numbers around one, evenly spread up to so far from it.
+fn noise(seed: u64, width: f64) -> impl FnMut() -> f64 {
+    let mut rng = Pcg32::new(seed, 7);
+    move || 1.0 + width * (f64::from(rng.next_u32()) / f64::from(u32::MAX) * 2.0 - 1.0)
+}
+
+#[test]
+fn a_point_stops_when_it_is_precise_and_not_before() {
+    let mut quiet = noise(1, 0.001);
+    let (mut schedule, _) = run(Budget::DEFAULT, points(1), |_| 100.0 * quiet());
+    assert_eq!(rounds(&mut schedule), [ROUNDS]);
+    // Fewer where visits are long.
+    let budget = Budget { long_visit_ns: 1e6, ..rewritten() };
+    let (mut schedule, _) = run(budget, points(2), |_| 100.0 * quiet());
+    assert_eq!(rounds(&mut schedule), [FEWEST_ROUNDS; 2]);
+    // Imprecise ones go on: each round is off by up to a tenth.
+    let mut place = noise(2, 0.1);
+    let (mut offset, mut last) = (1.0, 0);
+    let (mut schedule, _) = run(rewritten(), points(1), |hop| {
+        if hop.place != last {
+            (last, offset) = (hop.place, place());
+        }
+        100.0 * offset
+    });
+    let made = rounds(&mut schedule)[0];
+    assert!(made > ROUNDS, "{made}");
+    assert!(schedule.courses[0].state.spent_ns > 9e9 || schedule.series(0).unwrap().1.is_precise(0.01));
+}
+
+#[test]
+fn no_point_has_more_rounds_than_there_is_room_for() {
+    let mut wild = noise(3, 0.5);
+    let mut factor = 1.0;
+    let budget = Budget { most: 40, point_ns: 1e12, ..rewritten() };
+    let (mut schedule, _) = run(budget, points(3), |hop| {
+        if hop.laps == 0.0 {
+            factor = wild();
+        }
+        100.0 * factor
+    });
+    assert_eq!(rounds(&mut schedule), [40; 3]);
+}
+
+#[test]
+fn the_time_limit_holds_within_trials_and_warm_up() {
+    let limit = Budget { point_ns: 2e8, bounded: true, ..Budget::DEFAULT };
+    let endless = [
+        Budget { iters: Some(1 << 32), trials: Some(2), ..limit },
+        Budget { warm_up: Some(u64::MAX), ..limit },
+        Budget { warm_up: Some(u64::MAX), trials: Some(3), ..limit },
+        Budget { iters: Some(u64::MAX), ..Budget { bounded: false, ..limit } },
+    ];
+    for budget in endless.into_iter().flat_map(|budget| [budget, budget.rewritten(PLACES)]) {
+        let (schedule, _) = run(budget, points(1), |_| 150.0);
+        let now_ns = schedule.arena.now_ns;
+        assert!(now_ns < 2.6e8, "{now_ns} {budget:?}");
+        let (mut schedule, made) = (schedule, 1);
+        // What there is has a number all the same, of the hops that were made.
+        let (course, series) = schedule.series(0).unwrap();
+        assert!(course.state.rounds >= made && (series.nanoseconds.median - 150.0).abs() < 1e-6);
+    }
+    // Trials that were asked for without a limit are all made, however long they take.
+    let asked = Budget { iters: Some(1 << 20), trials: Some(100), point_ns: 1e9, ..Budget::DEFAULT };
+    let (schedule, _) = run(asked, points(1), |_| 150.0);
+    assert_eq!(schedule.courses[0].state.trials, 100);
+}
+
+#[test]
+fn what_lies_between_batches_counts() {
+    let budget = Budget { point_ns: 0.1e9, bounded: true, precision: 0.0, ..Budget::DEFAULT };
+    let mut loud = noise(4, 0.05);
+    let (schedule, _) = run(budget, points(8), |_| 150.0 * loud());
+    let spent: f64 = schedule.courses.iter().map(|course| course.state.spent_ns).sum();
+    let now_ns = schedule.arena.now_ns;
+    assert!((now_ns - spent).abs() < 0.01 * now_ns, "{spent} of {now_ns}");
+    // A visit that has begun is ended: warm-up of a hundredth and a round of two shares.
+    assert!(now_ns < 8.0 * 0.13e9, "{now_ns}");
+}
+
+#[test]
+fn every_round_has_another_order_and_every_point() {
+    let (schedule, _) = run(Budget::DEFAULT, points(12), |_| 100.0);
+    let visits: Vec<usize> = schedule.arena.visits.iter().map(|visit| visit.index).collect();
+    let rounds: Vec<&[usize]> = visits.chunks(12).collect();
+    assert_eq!(rounds.len(), ROUNDS);
+    for round in &rounds {
+        let mut sorted = round.to_vec();
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(0..12), "{round:?}");
+    }
+    let mut distinct = rounds.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), rounds.len());
+    // No point always has the same predecessor.
+    let before: Vec<usize> = rounds
+        .iter()
+        .filter_map(|round| round.windows(2).find(|two| two[1] == 5).map(|two| two[0]))
+        .collect();
+    assert!(before.iter().any(|&one| one != before[0]), "{before:?}");
+}
+
+#[test]
+fn lanes_of_one_number_follow_each_other() {
+    let lanes = [1, 4, 4, 2, 4, 2].map(|lanes| lanes::parallel(lanes).unwrap());
+    let points = lanes.into_iter().map(|kernel| Point { walk: Walk::Lanes(kernel), ..point(SIZE) });
+    let budget = Budget { trail: 1 << 16, ..Budget::DEFAULT };
+    let (schedule, _) = run(budget, points, |_| 100.0);
+    for round in schedule.arena.visits.chunks(6) {
+        let walked: Vec<usize> = round.iter().map(|visit| lanes[visit.index].lanes()).collect();
+        assert_eq!(walked.chunk_by(|one, other| one == other).count(), 3, "{walked:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_what_there_is() {
+    let budget = Budget { trials: Some(150), iters: Some(1000), ..Budget::DEFAULT };
+    let (whole, interrupted) = run(budget, points(4), |_| 100.0);
+    assert!(!interrupted);
+    let ended = whole.arena.now_ns;
+    for part in [0.0, 0.01, 0.3, 0.7, 0.999] {
+        let (mut schedule, interrupted) = run_until(ended * part, budget, points(4), |_| 100.0);
+        assert!(interrupted, "{part}");
+        // Nothing is walked after it.
+        assert!(schedule.arena.now_ns < ended * part + 1e6, "{part}");
+        let made = rounds(&mut schedule);
+        let (least, most) = (*made.iter().min().unwrap(), *made.iter().max().unwrap());
+        assert!(most - least <= 1 && most <= ROUNDS && least < ROUNDS, "{part} {made:?}");
+        for (index, made) in made.into_iter().enumerate() {
+            assert_eq!(schedule.series(index).is_some(), made > 0, "{part}");
+        }
+    }
+}
+
+#[test]
+fn all_points_get_an_interval_before_time_is_up() {
+    // 20 points in 6 s; large ones take 40 ms and more a visit.
+    let budget = Budget { share_ns: SHARE_NS, precision: 1e-6, ..rewritten() };
+    let mut unsteady = noise(5, 0.02);
+    let (mut schedule, _) = run(budget, points(20), |_| 120.0 * unsteady());
+    let now_ns = schedule.arena.now_ns;
+    assert!(now_ns > 20.0 * SHARE_NS && now_ns < 20.0 * SHARE_NS * OVERTIME * 1.05, "{now_ns}");
+    let made = rounds(&mut schedule);
+    assert!(made.iter().all(|&made| (FEWEST_ROUNDS..MOST_ROUNDS).contains(&made)), "{made:?}");
+}
+
+#[test]
+fn drift_meets_all_points_alike() {
+    // A tenth slower every ten seconds.
+    let budget = Budget { precision: 1e-6, most: 30, ..rewritten() };
+    let (mut schedule, _) = run(budget, points(10), |hop| 100.0 * (1.0 + hop.now_ns / 1e11));
+    let medians: Vec<f64> = (0..10).map(|index| median(&mut schedule, index)).collect();
+    let (low, high) =
+        medians.iter().fold((f64::MAX, 0.0_f64), |(low, high), &it| (low.min(it), high.max(it)));
+    assert!(schedule.arena.now_ns > 2e9, "it drifts by two hundredths");
+    assert!(high / low < 1.004, "{medians:?}");
+}
+
+#[test]
+fn bursts_are_told_apart_and_two_states_are_not_hidden() {
+    // Every seventh batch or so is interrupted for three times its length.
+    let mut rng = Pcg32::new(6, 1);
+    let (mut schedule, _) =
+        run(Budget::DEFAULT, points(1), |_| if rng.below(7) == 0 { 400.0 } else { 100.0 });
+    let (_, series) = schedule.series(0).unwrap();
+    assert!((series.nanoseconds.median - 100.0).abs() < 1.0);
+    assert!((0.08..0.25).contains(&series.disturbed_share()), "{}", series.disturbed_share());
+    // Two states, 12 % apart, in turn for a sixth of a second each: the interval holds both, and says imprecise.
+    let budget = Budget { most: 60, ..rewritten() };
+    let (mut schedule, _) =
+        run(
+            budget,
+            points(20),
+            |hop| if ((hop.now_ns / 1.7e8) as u64).is_multiple_of(2) { 100.0 } else { 112.0 },
+        );
+    let series = schedule.series(3).unwrap().1;
+    let interval = series.nanoseconds.interval.unwrap();
+    assert!(interval.low < 101.0 && interval.high > 111.0 && !series.is_precise(0.01), "{interval:?}");
+}
+
+#[test]
+fn several_places_say_what_one_hides() {
+    // Near a cache's size the pages decide: 41 or 177 ns.
+    let latency = |hop: Hop| if hop.place % PLACES < 9 { 41.0 } else { 177.0 };
+    let (mut several, _) = run(Budget { most: 40, ..rewritten() }, points(1), latency);
+    let series = several.series(0).unwrap().1;
+    let interval = series.nanoseconds.interval.unwrap();
+    assert!(interval.low < 42.0 && interval.high > 176.0 && !series.is_precise(0.01));
+    let places: std::collections::BTreeSet<u64> =
+        several.arena.visits.iter().map(|visit| visit.place % PLACES).collect();
+    assert_eq!(places.len() as u64, PLACES);
+    // One place, whichever it is, is sure of itself.
+    let (mut one, _) = run(Budget::DEFAULT, points(1), latency);
+    assert!(one.series(0).unwrap().1.is_precise(0.01));
+}
+
+#[test]
+fn what_a_cache_holds_is_measured_warm_and_memory_is_not_walked_twice() {
+    // A cache that needs two laps, against memory.
+    let cached = |hop: Hop| if hop.laps < 2.0 { 100.0 } else { 30.0 };
+    let (mut schedule, _) = run(rewritten(), points(1), cached);
+    assert!((median(&mut schedule, 0) - 30.0).abs() < 0.1);
+    let (mut schedule, _) = run(rewritten(), points(20), |_| 100.0);
+    assert!((median(&mut schedule, 0) - 100.0).abs() < 0.1);
+    let nodes = SIZE.0 / 64;
+    let last = schedule.arena.visits.last().unwrap();
+    assert!(last.hops < nodes / 4, "{last:?} of {nodes} nodes");
+    assert_eq!(rounds(&mut schedule), [ROUNDS; 20]);
+}
+
+#[test]
+fn intervals_hold_the_truth_as_often_as_they_say() {
+    // Rounds that differ by place, and memory that drifts slowly.
+    const RUNS: u64 = 120;
+    let mut held = 0;
+    for seed in 0..RUNS {
+        let mut place = noise(seed, 0.03);
+        let phase = noise(seed ^ 0xff, 1.0)() * 3.0;
+        let mut factor = 1.0;
+        let budget = Budget { precision: 0.02, spread_ns: 0.0, ..rewritten() };
+        let (mut schedule, _) = run(budget, points(4), |hop| {
+            if hop.laps == 0.0 {
+                factor = place();
+            }
+            // Drift of a hundredth, within a fraction of the run.
+            let turn = (hop.now_ns / 4e8 + phase) % 2.0;
+            let drift = if turn < 1.0 { turn } else { 2.0 - turn };
+            100.0 * factor * (0.995 + 0.01 * drift)
+        });
+        let interval = schedule.series(0).unwrap().1.nanoseconds.interval.unwrap();
+        held += u64::from(interval.low <= 100.0 && 100.0 <= interval.high);
+    }
+    // 93 of 100 and no fewer, within what so many runs can tell.
+    assert!(held * 100 >= RUNS * 90, "{held} of {RUNS}");
+}

@@ -1,0 +1,72 @@
+//! Independent loads in address order, none of which waits for another: the inverse of throughput.
+
+use latency_core::arch::Line;
+use latency_core::buffer::Buffer;
+use latency_core::clock;
+use latency_core::stats;
+use latency_core::units::Bytes;
+
+use super::clock::Counter;
+use crate::error::Failure;
+use crate::plan::budget::FEWEST_ROUNDS;
+use crate::result::{chain, Point, Strided};
+use crate::sys::signal;
+
+/// Independent loads are timed over so much memory at once: 60 microseconds at 30 GB/s.
+const SLICE: Bytes = Bytes(2 << 20);
+/// The most slices in a visit.
+const SLICES: usize = 128;
+
+/// What independent loads took in each visit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loads {
+    times: [f64; FEWEST_ROUNDS],
+    made: usize,
+}
+
+impl Loads {
+    /// Times loads of every node of `point` in `lines`: the mode over slices of the memory.
+    ///
+    /// A slice is written past the caches and read at once, in a time that falls between two interruptions.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`].
+    pub fn visit(
+        &mut self,
+        lines: &mut [Line],
+        point: &Point,
+        counter: &Counter,
+    ) -> Result<(), Failure<'static>> {
+        let slice = Point { size: SLICE.min(point.size), ..*point };
+        let chain = chain::chain(&slice)?;
+        let loads = chain.nodes() as usize;
+        let mut times = [f64::NAN; SLICES];
+        let mut made = 0;
+        let slices = lines.chunks_exact_mut((slice.size.0 / 64).max(1) as usize);
+        for (time, lines) in times.iter_mut().zip(slices) {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let Ok(buffer) = Buffer::build(lines, &chain, point.kernel.encoding) else { return Ok(()) };
+            let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(()) };
+            let ticks = timed.end.ticks.saturating_sub(timed.start).saturating_sub(counter.overhead.0);
+            *time = clock::nanoseconds(ticks as f64, counter.frequency) / loads as f64;
+            made += 1;
+        }
+        let mode = times.get_mut(..made).and_then(stats::half_sample_mode);
+        if let (Some(slot), Some(nanoseconds)) = (self.times.get_mut(self.made), mode) {
+            *slot = nanoseconds;
+            self.made += 1;
+        }
+        Ok(())
+    }
+
+    /// The median over visits, in core cycles too at a clock of so many gigahertz; `None` without a visit.
+    #[must_use]
+    pub fn conclude(mut self, core_gigahertz: Option<f64>) -> Option<Strided> {
+        let nanoseconds = self.times.get_mut(..self.made).and_then(stats::median)?;
+        let core_cycles = core_gigahertz.map(|clock| clock * nanoseconds);
+        Some(Strided { nanoseconds, core_cycles, rounds: self.made })
+    }
+}

@@ -1,0 +1,377 @@
+//! What happens to a chain before it is timed, so that caches, TLBs and clocks are as a steady walk leaves them.
+//!
+//! One way for every experiment: the same point is warmed up alike wherever it is measured. It has no clock of its
+//! own, and knows chains by what it takes to walk them.
+
+use latency_core::stats;
+
+use super::ground::{Condition, Ground, Walked};
+use super::judge::Judge;
+use crate::error::Failure;
+use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, SHORT_PASS};
+use crate::result::WarmUp;
+
+/// A steady walk that takes less than this share of a first pass, which no cache served, is helped by a cache.
+///
+/// Medians of both repeat within 3 % where neighbours share the memory. Where a cache serves h of the hops in a third
+/// of memory's time, 0.95 is h = 8 %: of the hops that a cyclic walk makes over three times a cache with random
+/// victims, 6 % hit.
+const HELD: f64 = 0.95;
+/// Chains of fewer nodes are not asked: 4 MiB of lines, which a lap brings into any last-level cache in no time.
+const ASKED_FROM: u64 = 1 << 16;
+/// 32 MiB of lines: a lap of more is made only where a look has found that a cache holds some of them.
+const LOOKED_AT: u64 = 1 << 19;
+/// Fewer hops of a first pass say nothing.
+const ENOUGH_TO_JUDGE: u64 = 1 << 12;
+/// The fewest hops of a walk whose length is chosen here: the remainder loop and the stamps vanish in it.
+pub const FEWEST_HOPS: u64 = 64;
+/// The most hops of a batch whose length is chosen here.
+const LONGEST_BATCH: u64 = 1 << 22;
+/// The longest lap that single hops make: 128 MiB of lines, 0.3 s at 150 ns.
+const LONGEST_LAP: u64 = 1 << 21;
+/// So many hops are enough where nothing else can be had: 0.6 s at 150 ns.
+const LONGEST_WARM_UP: u64 = 1 << 22;
+/// 1 MiB of lines, which no first- or second-level cache takes in slowly.
+const SLOWLY_FILLED: u64 = 1 << 14;
+/// Up to 16 MiB of lines laps are walked until the latency is steady.
+const STEADY: u64 = 1 << 18;
+/// The most of these: after so many, an eighth is missed of what a cache with random victims holds in the end.
+const MOST_LAPS: u32 = 16;
+/// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Without a lap
+/// the chain just written stays cold, and would for ever.
+const SECOND_LOOKS: usize = 2;
+
+/// Whether a cache holds some of a working set, by what a hop takes in a first pass, which no cache serves, and then.
+#[must_use]
+pub fn is_held(cold_ns: f64, warm_ns: f64) -> bool {
+    warm_ns < HELD * cold_ns
+}
+
+/// What is known of a point's caches, and how it was warmed up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Warmth {
+    /// What the first warm-up found.
+    pub first: WarmUp,
+    /// Visits made.
+    visits: usize,
+    /// The shortest round.
+    warm_ns: Option<f64>,
+    /// Whether a cache holds some of the chain, once that is known.
+    held: Option<bool>,
+    /// First passes of the first visits that made one.
+    passes: [f64; FEWEST_ROUNDS],
+    passed: usize,
+    /// The last of all first passes.
+    last_cold_ns: Option<f64>,
+    /// Laps until the walk was steady.
+    laps: u32,
+}
+
+impl Warmth {
+    /// Notes what a hop took in a round: in the first visits that tells whether a cache holds some of the chain. A
+    /// neighbour may have had the cache, or the memory, in one of them; the shortest times tell what can be.
+    pub fn note(&mut self, nanoseconds: f64) {
+        self.warm_ns = Some(self.warm_ns.map_or(nanoseconds, |best| best.min(nanoseconds)));
+        if self.visits <= 1 + SECOND_LOOKS {
+            let passes = self.passes.get(..self.passed).unwrap_or_default().iter().copied().reduce(f64::min);
+            self.held = passes.zip(self.warm_ns).map(|(cold_ns, warm_ns)| is_held(cold_ns, warm_ns));
+        }
+    }
+
+    /// What the warm-up found, for a result: of first passes in several visits, their median.
+    #[must_use]
+    pub fn found(&self) -> WarmUp {
+        let mut passes = self.passes;
+        let cold_ns = passes.get_mut(..self.passed).and_then(stats::median);
+        WarmUp { cold_ns, ..self.first }
+    }
+
+    /// Whether a cache may hold some of the chain.
+    fn may_be_held(&self, nodes: u64) -> bool {
+        nodes <= ASKED_FROM || self.held != Some(false)
+    }
+
+    /// Brings the chain and everything that serves it into the state that is to be measured.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ground::walk`].
+    pub fn warm_up<G: Ground>(
+        &mut self,
+        ground: &mut G,
+        judge: &mut Judge,
+        budget: &Budget,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let first = self.visits == 0;
+        self.visits += 1;
+        let nodes = ground.nodes();
+        match (ground.condition(), ground.lanes()) {
+            (Condition::Written, _) => self.written(ground, judge, budget, until_ns)?,
+            (Condition::Disturbed, Some(lanes)) => {
+                trail(ground, budget.trail, lanes as u64, until_ns)?;
+                if first {
+                    let hops = budget.warm_up.unwrap_or(budget.trail / lanes as u64 / 64 + 1);
+                    self.pass(ground, judge, hops, until_ns)?;
+                }
+            }
+            (_, None) if first => {
+                self.pass(ground, judge, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
+            }
+            // Another point has been walked in between: what it left in TLBs and near caches is not this one's.
+            (Condition::Disturbed, None) => ground.walk(few(nodes), until_ns).map(drop)?,
+            _ => {}
+        }
+        if first {
+            self.first.estimate_ns = estimate(ground, until_ns)?;
+        }
+        Ok(())
+    }
+
+    /// The warm-up of a chain just written, of which no cache holds anything.
+    fn written<G: Ground>(
+        &mut self,
+        ground: &mut G,
+        judge: &mut Judge,
+        budget: &Budget,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let nodes = ground.nodes();
+        let first = self.visits == 1;
+        let held = self.may_be_held(nodes);
+        match (budget.warm_up, budget.pass) {
+            (Some(hops), _) => return self.pass(ground, judge, hops, until_ns).map(drop),
+            (None, Pass::Lap) => {
+                let hops = if held { nodes } else { nodes.min(SHORT_PASS) };
+                return self.pass(ground, judge, hops, until_ns).map(drop);
+            }
+            (None, Pass::Short) => {}
+        }
+        let asks = nodes > ASKED_FROM && self.visits <= 1 + SECOND_LOOKS && nodes <= LONGEST_LAP;
+        if first || asks || !held {
+            self.pass(ground, judge, few(nodes), until_ns)?;
+        }
+        if !first && !asks && !held {
+            return Ok(());
+        }
+        let mut filled = 0;
+        if nodes >= SLOWLY_FILLED {
+            filled = fill(ground, self.first.cold_ns.unwrap_or(f64::INFINITY), until_ns)?;
+            if filled > 0 {
+                ground.rewind(0);
+            } else if nodes <= LONGEST_LAP {
+                filled = touch(ground, until_ns)?;
+            }
+        }
+        if let (true, Some(cold_ns)) = (asks && filled > 0 && nodes > LOOKED_AT, self.last_cold_ns) {
+            // The lines at the start of each lane's part were touched longest ago, as in every later lap. What
+            // follows them was touched later than a lap would leave it.
+            let (hops, warm_ns) =
+                parts(ground, judge, (nodes / 128).clamp(ENOUGH_TO_JUDGE, FEW_HOPS.0), until_ns)?;
+            if warm_ns.is_some_and(|warm_ns| !is_held(cold_ns, warm_ns)) {
+                ground.rewind(1);
+                self.count(filled + hops);
+                return Ok(());
+            }
+        }
+        let walked = if nodes <= STEADY {
+            self.until_steady(ground, until_ns)?
+        } else {
+            // The first hops of many are met as after a lap.
+            let lap = match filled {
+                0 => (2 * nodes).min(LONGEST_WARM_UP),
+                _ if nodes <= LONGEST_LAP => nodes,
+                _ => 0,
+            };
+            ground.walk(lap, until_ns)?.0
+        };
+        self.count(filled + walked);
+        Ok(())
+    }
+
+    /// The first pass over a chain, timed by itself.
+    fn pass<G: Ground>(
+        &mut self,
+        ground: &mut G,
+        judge: &mut Judge,
+        hops: u64,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let (hops, cold_ns) = parts(ground, judge, hops, until_ns)?;
+        if let (Some(slot), Some(cold_ns)) = (self.passes.get_mut(self.passed), cold_ns) {
+            *slot = cold_ns;
+            self.passed += 1;
+        }
+        self.last_cold_ns = cold_ns;
+        if self.visits == 1 {
+            self.first.cold_ns = cold_ns;
+        }
+        self.count(hops);
+        Ok(())
+    }
+
+    fn count(&mut self, hops: u64) {
+        if self.visits == 1 {
+            self.first.hops += hops;
+        }
+    }
+
+    /// Walks laps until one is not faster than the one before; in later visits as many as the first one needed.
+    ///
+    /// A cache with random victims keeps ever more of a working set of about its size: of the lines that a cyclic
+    /// walk visits, two in so many laps are missed in each.
+    fn until_steady<G: Ground>(&mut self, ground: &mut G, until_ns: f64) -> Result<u64, Failure<'static>> {
+        const FASTER: f64 = 0.985;
+        // Of very short laps several, so that a clock can tell.
+        let lap = ground.nodes().max(FEWEST_HOPS * 32);
+        if self.laps > 0 && self.visits > 1 + SECOND_LOOKS {
+            return Ok(ground.walk(lap * u64::from(self.laps), until_ns)?.0);
+        }
+        let (mut all, mut last) = (0, f64::INFINITY);
+        let mut laps = 0;
+        for _ in 0..MOST_LAPS {
+            let (made, spent_ns) = ground.walk(lap, until_ns)?;
+            all += made;
+            if spent_ns > last * FASTER || made < lap {
+                break;
+            }
+            last = spent_ns;
+            laps += 1;
+        }
+        self.laps = self.laps.max(laps);
+        Ok(all)
+    }
+}
+
+/// How many hops make a good batch at this latency.
+#[must_use]
+pub fn hops_per_batch(batch_ns: f64, estimate_ns: f64) -> u64 {
+    ((batch_ns / estimate_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, LONGEST_BATCH)
+}
+
+/// Hops that bring TLBs, page tables and near caches back.
+fn few(nodes: u64) -> u64 {
+    (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1)
+}
+
+/// Walks `hops` hops in short parts: the hops made, and what one took in most parts of the later half, if that says
+/// something.
+fn parts<G: Ground>(
+    ground: &mut G,
+    judge: &mut Judge,
+    hops: u64,
+    until_ns: f64,
+) -> Result<(u64, Option<f64>), Failure<'static>> {
+    /// Parts double from few hops up to so many.
+    const LONGEST_PART: u64 = 1 << 16;
+    let nodes = ground.nodes();
+    let (mut made, mut noted, mut told) = (0, 0, 0);
+    let mut part = FEWEST_HOPS;
+    while made < hops {
+        // No part is half cold.
+        let cold = if made < nodes { nodes - made } else { u64::MAX };
+        let (walked, part_ns) = ground.walk(part.min(hops - made).min(cold), until_ns)?;
+        made += walked;
+        // Only what is met for the first time is cold. Later parts take the places of the first.
+        if made <= nodes {
+            judge.note(noted, part_ns / walked.max(1) as f64);
+            (noted, told) = (noted + 1, made);
+        }
+        if until_ns.is_finite() && ground.now_ns() >= until_ns {
+            break;
+        }
+        // Short enough for most parts to fall between two interruptions, however slow memory is.
+        if part_ns < ground.batch_ns() / 4.0 {
+            part = (part * 2).min(LONGEST_PART);
+        }
+    }
+    let cold_ns = judge.later_half(noted).filter(|_| told >= ENOUGH_TO_JUDGE);
+    Ok((made, cold_ns))
+}
+
+/// Leaves a trail of other lines of the same chain that fills the caches, or fills them with all of it where it is
+/// shorter: what a walk of other lanes has left there would be met as a hit.
+fn trail<G: Ground>(ground: &mut G, trail: u64, lanes: u64, until_ns: f64) -> Result<(), Failure<'static>> {
+    if ground.nodes() < trail {
+        return fill(ground, f64::INFINITY, until_ns).map(drop);
+    }
+    let until_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
+    ground.walk(trail / lanes.max(1) + 1, until_ns).map(drop)
+}
+
+/// Brings a working set into the caches that hold it, by laps of many lanes, which are fast: the hops made.
+///
+/// None where many lanes are hardly faster than one, which takes `alone_ns`: in an emulator. A chase that begins at
+/// the start of the cycle meets what was touched longest ago, as after a lap of its own; further on it meets lines
+/// earlier than that.
+fn fill<G: Ground>(ground: &mut G, alone_ns: f64, until_ns: f64) -> Result<u64, Failure<'static>> {
+    /// Hops that tell.
+    const TRIED: u64 = 1024;
+    const HARDLY: f64 = 0.6;
+    let Some((tried, tried_ns)) = ground.rush(TRIED, until_ns)? else { return Ok(0) };
+    if tried_ns > HARDLY * alone_ns * tried as f64 {
+        return Ok(0);
+    }
+    let nodes = ground.nodes();
+    let end_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
+    let one: Walked = ground.rush(nodes, until_ns)?.unwrap_or_default();
+    let more = match ground.now_ns() < end_ns {
+        true => ground.rush((FILLING_LAPS - 1) * nodes, end_ns)?.unwrap_or_default(),
+        false => Walked::default(),
+    };
+    Ok(one.0 + more.0)
+}
+
+/// Touches a working set, which a lap is to follow, until caches that take lines in slowly hold it: the loads made.
+fn touch<G: Ground>(ground: &mut G, until_ns: f64) -> Result<u64, Failure<'static>> {
+    let end_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
+    let mut touched = 0;
+    for _ in 0..FILLING_LAPS {
+        if ground.interrupted() {
+            return Err(Failure::Interrupted);
+        }
+        ground.touch();
+        touched += ground.nodes();
+        if ground.now_ns() > end_ns {
+            break;
+        }
+    }
+    Ok(touched)
+}
+
+/// Nanoseconds per hop, from walks that grow until they fill a batch; the middle of three.
+fn estimate<G: Ground>(ground: &mut G, until_ns: f64) -> Result<f64, Failure<'static>> {
+    let mut hops = FEWEST_HOPS;
+    loop {
+        let (_, spent_ns) = ground.walk(hops, until_ns)?;
+        if spent_ns >= ground.batch_ns() / 4.0 || hops >= LONGEST_BATCH {
+            break;
+        }
+        hops *= 2;
+    }
+    let mut estimates = [0.0; 3];
+    for estimate in &mut estimates {
+        let (made, spent_ns) = ground.walk(hops, until_ns)?;
+        *estimate = spent_ns / made.max(1) as f64;
+    }
+    Ok(stats::median(&mut estimates).unwrap_or(f64::NAN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_holds_what_a_first_pass_takes_longer_for() {
+        // Noise of the same memory, and a cache that serves a tenth of the hops in a third of the time.
+        assert!(!is_held(100.0, 100.0) && !is_held(100.0, 97.0) && !is_held(100.0, 130.0));
+        assert!(is_held(100.0, 100.0 * (0.9 + 0.1 / 3.0)) && is_held(100.0, 20.0));
+        assert!(!is_held(f64::NAN, 20.0));
+    }
+
+    #[test]
+    fn batches_have_a_length_that_a_clock_can_tell() {
+        assert_eq!(hops_per_batch(1e5, 100.0), 1000);
+        assert_eq!((hops_per_batch(1e5, 1e6), hops_per_batch(1e9, 0.0)), (FEWEST_HOPS, LONGEST_BATCH));
+    }
+}

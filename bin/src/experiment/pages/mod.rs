@@ -1,0 +1,158 @@
+//! The same random walks on every kind of page: what translation costs.
+
+mod details;
+mod view;
+
+use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::units::{Bytes, PageSize};
+
+use super::facts::{self, method, Report};
+use super::interface::Experiment;
+use crate::analysis::huge_pages::{conclude, KINDS};
+use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
+use crate::engine::clock::Timer;
+use crate::engine::run;
+use crate::engine::session::{Findings, Plan, Session};
+use crate::error::Failure;
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
+use crate::plan::budget::{Budget, Optional, PLACES};
+use crate::plan::single;
+use crate::report::document::Document;
+use crate::result::{chain, Point};
+use crate::sys::table::Table;
+use crate::warning::Warning;
+
+/// The time for a point, on average: most are small, and those in memory take what they leave.
+const SHARE_NS: f64 = 0.17e9;
+
+/// Page sizes side by side.
+pub const PAGES: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "pages",
+        summary: "what huge pages save: 4 KiB, THP, 2 MiB, 1 GiB",
+        details: "Random loads on each kind of page, from the reach of the first-level TLB to the default \
+                  size: nanoseconds, and the share of page walks, which is the difference to the largest \
+                  pages. Then what orders that stay within a page save, and the sizes of the TLBs. Kinds \
+                  of pages that are not available are named with the reason. With --pages only that kind \
+                  and 4 KiB are measured.",
+        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
+        picture: true,
+        operands: Operands::NONE,
+    },
+    plan,
+    budget: |options, _, points| {
+        Budget { optional: Optional::PagesBut(options.pages), more: CLOSER, ..Budget::new(options) }
+            .rewritten(PLACES)
+            .within(SHARE_NS * points.len() as f64, points.len())
+    },
+    measure,
+    present,
+    columns: &[&view::SHARE],
+};
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    let Session { options, machine, .. } = *session;
+    let like = single::like(options, machine, session.warnings)?;
+    let kinds = || {
+        let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
+        KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
+    };
+    let points = || kinds().flat_map(|pages| of_kind(Point { pages, ..like }));
+    let mut planned = Table::filled(points().count(), like)?;
+    for (slot, point) in planned.iter_mut().zip(points()) {
+        chain::chain(&point)?;
+        *slot = point;
+    }
+    Ok(planned)
+}
+
+/// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
+fn of_kind(like: Point) -> impl Iterator<Item = Point> {
+    let largest = like.size;
+    let walk = Point { order: Order::Random, stride: Bytes(64), ..like };
+    let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(move |size| *size < largest);
+    let sizes = inner.chain([largest]).map(move |size| Point { size, ..walk });
+    let local = [PAGE_LOCAL, TWO_MEGABYTE_LOCAL].map(|order| Point { order, ..walk });
+    let local = local.into_iter().filter(move |_| largest >= Bytes(4 << 20));
+    let page = PageSize::Small.bytes();
+    let lines = || LINES_PROBED.into_iter().filter(move |lines| page.times(*lines) <= largest);
+    let bare = lines().map(move |lines| Point { size: Bytes(64 * lines), ..walk });
+    let bare = bare.filter(|point| point.size < SMALLEST);
+    let spread = lines().map(move |lines| Point { size: page.times(lines), stride: page, ..walk });
+    sizes.chain(local).chain(bare).chain(spread)
+}
+
+/// Points of more numbers of pages: about so many.
+const CLOSER: usize = 16;
+
+/// Measures more numbers of pages where a translation buffer ends between two of the probe.
+fn look_closer<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    findings: &mut Findings<'a>,
+    budget: &Budget,
+) -> Result<(), Failure<'a>> {
+    let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
+    let outcomes: &[_] = &findings.outcomes;
+    let page = PageSize::Small.bytes();
+    let wanted =
+        || {
+            let of_kind =
+                move |pages| {
+                    let like = Point { pages, order: Order::Random, ..first.point };
+                    let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
+                    let lines = buffers.flat_map(|buffer| translation::between(&buffer));
+                    // As many neighbouring lines are to be none of the walks that are shown.
+                    let lines = lines.filter(|lines| Bytes(64 * lines) < SMALLEST);
+                    lines.flat_map(move |lines| {
+                        [(Bytes(64 * lines), Bytes(64)), (page.times(lines), page)]
+                            .map(|(size, stride)| Point { size, stride, ..like })
+                    })
+                };
+            KINDS.into_iter().flat_map(of_kind)
+        };
+    let mut closer = Table::filled(wanted().count(), first.point)?;
+    for (slot, point) in closer.iter_mut().zip(wanted()) {
+        *slot = point;
+    }
+    if closer.is_empty() {
+        return Ok(());
+    }
+    let more = run::measure(session, timer, &closer, &Budget { more: 0, ..*budget })?;
+    let mut all = Table::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
+    for (slot, outcome) in all.iter_mut().zip(findings.outcomes.iter().chain(more.outcomes.iter())) {
+        *slot = *outcome;
+    }
+    findings.outcomes = all;
+    findings.interrupted = more.interrupted;
+    Ok(())
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let mut findings = run::measure(session, timer, points, budget)?;
+    if !findings.interrupted {
+        look_closer(session, timer, &mut findings, budget)?;
+    }
+    for pages in KINDS {
+        let found = translation::buffers(&findings.outcomes, pages);
+        if found.behaves_as_small == Some(true) {
+            let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
+            session.warnings.push(Warning::HugePagesWithoutEffect { page });
+        }
+    }
+    Ok(findings)
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = conclude(report.outcomes);
+    view::people(document, report, found.as_ref());
+    method::paragraphs(document, report);
+    details::describe(document, report, found.map(|found| found.size));
+    view::programs(document, report, found.as_ref());
+    facts::circumstances(document, report);
+}

@@ -1,0 +1,257 @@
+//! Kinds of pages, as people and programs read them: whether larger ones pay, by working set.
+
+use core::fmt::Write;
+
+use latency_core::decimal::Decimal;
+use latency_core::text::Text;
+use latency_core::units::Bytes;
+
+use crate::analysis::huge_pages::{kinds, spanned, walks, Conclusion, Larger, KINDS};
+use crate::analysis::translation::{buffers, find, share};
+use crate::experiment::facts::{self, estimate, method, point, trust, Report};
+use crate::options::{Choice, Pages};
+use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
+use crate::report::figures::Digits;
+use crate::result::words::page_words;
+use crate::result::{Exclusion, Outcome};
+
+fields! {
+    SPANNED "pages_spanned" "The pages that the working set spans.";
+    pub SHARE "translation_share" "The part of the time that translation takes, by the difference to the largest pages.";
+    TRANSLATION "translation" "The translation buffers behind each kind of pages.";
+    PAGES_ASKED "pages_asked" "The kind of pages.";
+    LEVELS "levels" "First and second level, as far as their ends were reached.";
+    SPAN "span_bytes" "The last span of one line on each 4 KiB without a miss.";
+    MISS "miss_core_cycles" "Core cycles that a miss adds.";
+    AS_SMALL "behaves_as_small" "Whether larger pages are translated like those of 4 KiB; null where that cannot be told.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    BYTES "working_set_bytes" "The largest working set that was compared.";
+    SMALL_NS "small_pages_ns" "A load over it in 4 KiB pages.";
+    LARGEST "largest_pages" "The largest pages that were had besides.";
+    LARGEST_NS "largest_pages_ns" "A load in those.";
+    OVER_LARGEST "small_over_largest_pages" "How many times as long a load takes in 4 KiB pages.";
+    FROM "translation_from_bytes" "The smallest working set from which on translation takes a tenth of the time.";
+    LOCAL_NS "page_local_ns" "A load in 4 KiB pages where the walk finishes a page before it goes to the next.";
+    PAY "huge_pages_pay" "Whether larger pages are faster beyond the uncertainty.";
+}
+
+/// Describes what people read first: the answer, the table, the picture, and what is missing.
+pub fn people(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
+    answer(document, report, found);
+    trust::line(document, report.warnings);
+    table(document, report);
+    picture(document, report);
+    missing(document, report);
+}
+
+/// Describes what programs read besides the circumstances: points, buffers and conclusions.
+pub fn programs(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
+    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+        let Some(outcome) = report.outcomes.get(index) else { return };
+        document.put(&SPANNED, spanned(outcome));
+        document.put(&SHARE, share(report.outcomes, outcome));
+    });
+    translation(document, report);
+    summary(document, found);
+}
+
+/// The kinds of which anything was measured.
+pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
+    let outcomes = report.outcomes;
+    kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
+}
+
+/// The heading of a kind.
+pub(super) const fn heading(pages: Pages) -> &'static str {
+    match pages {
+        Pages::Auto | Pages::Small4k => "4 KiB",
+        Pages::Thp => "THP",
+        Pages::Huge2m => "2 MiB",
+        Pages::Huge1g => "1 GiB",
+    }
+}
+
+/// Whether larger pages pay, how much, and from where on.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
+    match found {
+        Some(&Conclusion { size, small, larger: Some(larger), .. }) => {
+            compared(document, size, small.value, &larger)
+        }
+        Some(&Conclusion { size, small, larger: None, .. }) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
+                Digits(small.value)
+            ),
+        ),
+        None => {}
+    }
+    for pages in had(report).filter(|pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true)) {
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "{} act like 4 KiB pages here: the hypervisor backs them with small pages.",
+                if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
+            ),
+        );
+    }
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every point was measured to the end."),
+        );
+    }
+}
+
+fn compared(document: &mut dyn Document, size: Bytes, small: f64, larger: &Larger) {
+    let huge = Digits(larger.latency.value);
+    let small = Digits(small);
+    if !larger.pay() {
+        return document.sentence(
+            Role::Answer,
+            format_args!(
+                "Huge pages gain nothing here: random loads over {size} take {huge} ns in {}, {small} in 4 KiB pages.",
+                page_words(larger.pages)
+            ),
+        );
+    }
+    let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "Huge pages pay: random loads over {size} take {huge} ns, not {small} ({:.2} x as fast).",
+            Decimal(ratio)
+        ),
+    );
+    document.sentence(
+        Role::Finding,
+        format_args!(
+            "With 4 KiB pages {:.0} % of that time is translation{}.",
+            Decimal(larger.share().unwrap_or(f64::NAN) * 100.0),
+            method::optional(larger.from, |from, out| write!(out, "; it shows from {from} on"))
+        ),
+    );
+}
+
+/// Nanoseconds by working set, and what the largest pages save.
+fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let outcomes = report.outcomes;
+    let columns = had(report).count();
+    let largest = had(report).last().filter(|pages| *pages != Pages::Small4k);
+    document.table(&Shown {
+        caption: "",
+        level: Level::Quiet,
+        words: 0,
+        columns: 1 + columns + usize::from(largest.is_some()),
+        rows: walks(outcomes, Pages::Small4k).count(),
+        heading: &|out, column| match (column.checked_sub(1).map(|kind| had(report).nth(kind)), largest) {
+            (None, _) => out.write_str("working set"),
+            (Some(Some(pages)), _) => write!(out, "{} ns", heading(pages)),
+            (Some(None), largest) => write!(out, "{} saves", largest.map_or("", heading)),
+        },
+        cell: &|out, row, column| {
+            let Some(small) = walks(outcomes, Pages::Small4k).nth(row) else { return Ok(()) };
+            let point = &small.point;
+            let Some(kind) = column.checked_sub(1) else { return write!(out, "{}", point.size) };
+            if let Some(pages) = had(report).nth(kind) {
+                let walk = find(outcomes, pages, (point.order, point.stride, point.size));
+                return write!(out, "{}", Digits(walk.and_then(Outcome::nanoseconds).unwrap_or(f64::NAN)));
+            }
+            match share(outcomes, small) {
+                Some(share) if share >= 0.005 => write!(out, "{:.0} %", Decimal(share * 100.0)),
+                // No walk of a page table is faster than none: other things differed by more.
+                Some(_) => out.write_str("nothing"),
+                None => out.write_char('-'),
+            }
+        },
+    });
+}
+
+/// The kinds that could not be had, with what would allow them.
+fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for pages in kinds(report.outcomes) {
+        let refused = walks(report.outcomes, pages).find_map(|outcome| match outcome.result {
+            Err(Exclusion::Placement(error)) => Some(error),
+            _ => None,
+        });
+        let name = match pages {
+            Pages::Auto | Pages::Small4k => "4 KiB pages",
+            Pages::Thp => "Transparent huge pages",
+            Pages::Huge2m => "2 MiB pool",
+            Pages::Huge1g => "1 GiB pool",
+        };
+        if let Some(error) = refused {
+            document.sentence(Role::Missing, format_args!("{name}: not measured: {error}"));
+        }
+    }
+}
+
+/// A line for each kind, over working sets.
+fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
+    /// The most working sets of a picture.
+    const MOST: usize = 40;
+    let mut points = [[Point::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
+    for (pages, points) in had(report).zip(&mut points) {
+        for (slot, outcome) in points.iter_mut().zip(walks(report.outcomes, pages)) {
+            *slot = Point::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN));
+        }
+    }
+    let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];
+    for ((pages, points), slot) in had(report).zip(&points).zip(&mut series) {
+        let count = walks(report.outcomes, pages).count();
+        *slot = Series { name: page_words(pages), data: Data::Points(points.get(..count).unwrap_or(points)) };
+    }
+    let mut subtitle = Text::<160>::EMPTY;
+    if let Some(Outcome { point, .. }) = report.outcomes.first() {
+        // What does not fit is left out.
+        let _ = write!(
+            subtitle,
+            "CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",
+            point.cpu, point.initiator, point.target, point.stride, point.seed
+        );
+    }
+    document.picture(Picture::Chart(&Chart {
+        title: "Latency by kind of page",
+        subtitle: subtitle.as_str(),
+        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        series: series.get(..had(report).count()).unwrap_or_default(),
+        marks: &[],
+    }));
+}
+
+fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.part(Part::List(&TRANSLATION), |document| {
+        for pages in kinds(report.outcomes) {
+            let found = buffers(report.outcomes, pages);
+            document.part(Part::Item, |document| {
+                document.put(&PAGES_ASKED, pages.word());
+                document.part(Part::List(&LEVELS), |document| {
+                    for buffer in found.levels.iter().flatten() {
+                        document.part(Part::Item, |document| {
+                            document.put(&SPAN, buffer.reach);
+                            document.put(&MISS, buffer.miss);
+                        });
+                    }
+                });
+                document.put(&AS_SMALL, found.behaves_as_small);
+            });
+        }
+    });
+}
+
+fn summary(document: &mut dyn Document, found: Option<&Conclusion>) {
+    let larger = found.and_then(|found| found.larger);
+    document.part(Part::Object(&SUMMARY), |document| {
+        document.put(&BYTES, found.map(|found| found.size));
+        estimate::put(document, &SMALL_NS, found.map(|found| found.small));
+        document.put(&LARGEST, larger.map(|larger| larger.pages.word()));
+        estimate::put(document, &LARGEST_NS, larger.map(|larger| larger.latency));
+        estimate::put(document, &OVER_LARGEST, larger.and_then(|larger| larger.ratio));
+        document.put(&SHARE, larger.and_then(|larger| larger.share()));
+        document.put(&FROM, larger.and_then(|larger| larger.from));
+        estimate::put(document, &LOCAL_NS, found.and_then(|found| found.page_local));
+        document.put(&PAY, larger.map(|larger| larger.pay()));
+    });
+}

@@ -1,0 +1,245 @@
+//! The budget of a run: how often and for how long its points are visited, and in which memory.
+//!
+//! Plain data, made from options by the experiment; the engine sees no options. Pure, as all of the plan.
+
+use crate::error::PlacementError;
+use crate::machine::Machine;
+use crate::options::{FlagId, Options, Pages};
+use crate::result::Point;
+
+/// Rounds before the confidence interval is looked at: over 15 it holds the median in 96.5 of 100 runs.
+pub const ROUNDS: usize = 15;
+/// The fewest rounds that have a confidence interval worth the name: the range of 7 holds the median in 98.4 of 100 runs.
+pub const FEWEST_ROUNDS: usize = 7;
+/// The rounds of a series, at most; more say nothing new.
+pub const MOST_ROUNDS: usize = 512;
+/// The rounds of all points together, at most: half a MiB of results.
+const ROUNDS_KEPT: usize = 12_288;
+/// The batches of a round, at least, where their length is not asked for.
+pub const BATCHES: f64 = 20.0;
+/// Places in a region that the visits to a point take turns in: from half of a physically indexed cache to one and
+/// a half of it, the pages behind a chain decide more than anything else, and one place is one sample.
+pub const PLACES: u64 = 16;
+/// The rounds of a point are spread over at least this long, since drift is a matter of seconds.
+const SPREAD_NS: f64 = 1e9;
+/// A rewritten point whose visits take longer has its confidence interval looked at after the fewest rounds.
+const LONG_VISIT_NS: f64 = 20e6;
+/// Beyond this multiple of the time for all, points are left with the rounds that they have.
+pub const OVERTIME: f64 = 1.2;
+/// Filling caches takes no longer, but for its first lap: 25 MiB of single dependent loads.
+pub const LONGEST_FILL_NS: f64 = 40e6;
+/// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
+/// after two laps a load took 59 ns that takes 17 in the end.
+pub const FILLING_LAPS: u64 = 12;
+/// Hops over memory that is in no cache: so many fill the TLBs and bring page tables into the caches.
+pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
+/// A first pass is no longer, where the chain stays as it is written or where later passes need not be whole.
+pub const SHORT_PASS: u64 = 1 << 20;
+
+/// The memory that points are walked in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// One chain for each target and size, written once: whoever comes next goes on where the last walk stopped.
+    Kept,
+    /// One region for each target and kind of pages, in which a visit writes its chain anew, at one of so many places.
+    Rewritten {
+        /// The places.
+        places: u64,
+    },
+}
+
+/// The first pass of a visit over a chain just written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// As many hops as show what a hop takes that no cache serves; then whatever brings the caches into their steady state.
+    Short,
+    /// A whole lap in the first visit, later a lap only where a cache holds some of it: the pass is itself a result.
+    Lap,
+}
+
+/// The points that may be left out because their memory cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Optional {
+    /// None: all were asked for.
+    Nothing,
+    /// Those on targets that no way leads to.
+    Unreachable,
+    /// All of them.
+    Everything,
+    /// Those with other pages than these.
+    PagesBut(Pages),
+}
+
+impl Optional {
+    /// Whether the run goes on without `point`, whose memory cannot be had for that reason.
+    #[must_use]
+    pub fn covers(self, point: &Point, why: &PlacementError<'_>) -> bool {
+        match self {
+            Optional::Nothing => false,
+            Optional::Unreachable => matches!(why, PlacementError::NotReachable { .. }),
+            Optional::Everything => true,
+            Optional::PagesBut(pages) => pages == Pages::Auto || point.pages != pages,
+        }
+    }
+}
+
+/// How often and for how long points are visited.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// The memory.
+    pub memory: Memory,
+    /// The first pass.
+    pub pass: Pass,
+    /// Rounds before the confidence interval is looked at.
+    pub rounds: usize,
+    /// The same where single visits are long, and rounds that every point gets when time is up.
+    pub fewest: usize,
+    /// Rounds of a point that does not become precise.
+    pub most: usize,
+    /// Hops of a point over all rounds, at least.
+    pub hops: u64,
+    /// The rounds of a point are spread over so long.
+    pub spread_ns: f64,
+    /// Visits beyond this are long.
+    pub long_visit_ns: f64,
+    /// The time for a point, warm-up included.
+    pub point_ns: f64,
+    /// Whether that holds for trials that were asked for, too.
+    pub bounded: bool,
+    /// The time for all points divided by their number.
+    pub share_ns: f64,
+    /// Loads that fill every cache.
+    pub trail: u64,
+    /// Points that may be added while measuring.
+    pub more: usize,
+    /// The width of the confidence interval to reach, as a fraction of the median.
+    pub precision: f64,
+    /// Trials asked for.
+    pub trials: Option<u32>,
+    /// Hops of a trial asked for.
+    pub iters: Option<u64>,
+    /// Hops of warm-up asked for.
+    pub warm_up: Option<u64>,
+    /// Whether hardware counters are wanted.
+    pub counters: bool,
+    /// What may be left out.
+    pub optional: Optional,
+}
+
+impl Budget {
+    /// One chain for each target, which stays as it is written, and ten seconds for each point.
+    pub const DEFAULT: Budget = Budget {
+        memory: Memory::Kept,
+        pass: Pass::Short,
+        rounds: ROUNDS,
+        fewest: FEWEST_ROUNDS,
+        most: MOST_ROUNDS,
+        hops: 0,
+        spread_ns: SPREAD_NS,
+        long_visit_ns: f64::INFINITY,
+        point_ns: 10e9,
+        bounded: false,
+        share_ns: f64::INFINITY,
+        trail: 0,
+        more: 0,
+        precision: 0.01,
+        trials: None,
+        iters: None,
+        warm_up: None,
+        counters: false,
+        optional: Optional::Nothing,
+    };
+
+    /// The same as the options have it.
+    #[must_use]
+    pub fn new(options: &Options<'_>) -> Budget {
+        Budget {
+            point_ns: options.point_limit_ns(),
+            bounded: options.given.contains(FlagId::TimeLimit),
+            precision: options.precision,
+            trials: options.trials.map(u32::from),
+            iters: options.iters.map(u64::from),
+            warm_up: options.warmup_iters,
+            counters: options.counters,
+            ..Budget::DEFAULT
+        }
+    }
+
+    /// The budget of pairs of nodes. Their chains stay as they are written where a cache holds little of them; smaller
+    /// ones are written anew at one of several places for each visit, as in a curve.
+    #[must_use]
+    pub fn of_pairs(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+        // What the defaults ask for may be left out; what was typed may not.
+        let optional = match options.memnode {
+            Some(_) => Optional::Nothing,
+            None if options.pages == Pages::Auto && options.size.is_none() => Optional::Everything,
+            None => Optional::Unreachable,
+        };
+        let budget = Budget { optional, ..Budget::new(options) };
+        if points.iter().all(|point| machine.reaches_memory(point.size)) {
+            return budget;
+        }
+        Budget { long_visit_ns: f64::INFINITY, ..budget.rewritten(PLACES) }
+    }
+
+    /// The budget of lanes.
+    #[must_use]
+    pub fn of_lanes(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+        /// After this time points are left with the rounds that they have. Where the last-level cache is large,
+        /// trails take most of it.
+        const RUN_NS: f64 = 12e9;
+        let trail = machine.last_level_cache().0 / options.stride.0.max(1) * 3 / 2;
+        Budget { most: 2 * ROUNDS, spread_ns: 0.0, trail, ..Budget::new(options) }
+            .within(RUN_NS, points.len())
+    }
+
+    /// The same with chains written anew for each visit.
+    #[must_use]
+    pub const fn rewritten(self, places: u64) -> Budget {
+        Budget { memory: Memory::Rewritten { places }, long_visit_ns: LONG_VISIT_NS, ..self }
+    }
+
+    /// The same with `run_ns` for `points` points together, unless a limit or a number of trials was asked for.
+    #[must_use]
+    pub fn within(self, run_ns: f64, points: usize) -> Budget {
+        let asked = self.bounded || self.trials.is_some();
+        Budget { share_ns: if asked { f64::INFINITY } else { run_ns / points.max(1) as f64 }, ..self }
+    }
+
+    /// The rounds that each of `points` points has room for.
+    #[must_use]
+    pub fn room(&self, points: usize) -> usize {
+        self.most.min((ROUNDS_KEPT / points.max(1)).max(2 * ROUNDS))
+    }
+
+    /// The time that a point has left after `spent_ns`; without end where trials were asked for and no limit.
+    #[must_use]
+    pub fn left_ns(&self, spent_ns: f64) -> f64 {
+        match self.trials {
+            Some(_) if !self.bounded => f64::INFINITY,
+            _ => self.point_ns - spent_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_have_room_for_an_interval_however_many_points_there_are() {
+        let budget = Budget::DEFAULT;
+        assert_eq!((budget.room(1), budget.room(100), budget.room(100_000)), (512, 122, 30));
+        assert_eq!(Budget { most: 7, ..budget }.room(3), 7);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_not_cut_by_a_limit_that_is_not() {
+        let budget = Budget { point_ns: 1e9, ..Budget::DEFAULT };
+        let asked = Budget { trials: Some(3), ..budget };
+        assert!((budget.left_ns(4e8) - 6e8).abs() < 1.0);
+        assert!(asked.left_ns(4e8).is_infinite() && asked.within(1e9, 2).share_ns.is_infinite());
+        assert!(Budget { bounded: true, ..asked }.left_ns(2e9) < 0.0);
+        assert!((budget.within(1e9, 4).share_ns - 2.5e8).abs() < 1.0);
+    }
+}

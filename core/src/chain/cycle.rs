@@ -1,0 +1,70 @@
+//! One random cycle over any number of nodes: a table for few, arithmetic for many.
+//!
+//! Nodes are numbers here; their places in memory are not known.
+
+use super::weyl::Weyl;
+use crate::rng::Pcg32;
+
+/// Below this many nodes Sattolo's shuffle is affordable, and better: a few
+/// keyed rounds on so few bits leave structure behind for one seed in ten.
+pub const SATTOLO_LIMIT: u64 = 4096;
+
+/// One single cycle, as a stored or computed successor function.
+///
+/// The table is 8 KiB in place: there is no allocator to put it elsewhere.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub(super) enum Cycle {
+    /// Few nodes: the successor of each, from Sattolo's shuffle.
+    Table { successors: [u16; SATTOLO_LIMIT as usize], nodes: u16 },
+    /// Many nodes: computed.
+    Weyl(Weyl),
+}
+
+impl Cycle {
+    pub(super) fn new(nodes: u64, rng: &mut Pcg32) -> Cycle {
+        if nodes > SATTOLO_LIMIT {
+            return Cycle::Weyl(Weyl::new(nodes, rng));
+        }
+        // S. Sattolo, "An algorithm to generate a random cyclic permutation",
+        // Information Processing Letters 22(6), 1986: a shuffle that never
+        // leaves an element in place gives each cycle of full length alike.
+        let mut successors = [0u16; SATTOLO_LIMIT as usize];
+        let count = nodes as usize;
+        for (node, successor) in (0u16..).zip(successors.iter_mut().take(count)) {
+            *successor = node;
+        }
+        for last in (1..count).rev() {
+            successors.swap(last, rng.below(last as u32) as usize);
+        }
+        Cycle::Table { successors, nodes: nodes as u16 }
+    }
+
+    pub(super) fn next(&self, node: u64) -> u64 {
+        match self {
+            Cycle::Table { successors, .. } => {
+                successors.get(node as usize).map_or(0, |&successor| u64::from(successor))
+            }
+            Cycle::Weyl(weyl) => weyl.next(node),
+        }
+    }
+
+    pub(super) fn advance(&self, node: u64, hops: u64) -> u64 {
+        match self {
+            Cycle::Table { nodes, .. } => {
+                (0..hops % u64::from((*nodes).max(1))).fold(node, |node, _| self.next(node))
+            }
+            Cycle::Weyl(weyl) => weyl.node_at(weyl.advance(weyl.time_of(node), hops)),
+        }
+    }
+
+    pub(super) fn part(&self, part: u64, parts: u64) -> u64 {
+        match self {
+            Cycle::Table { nodes, .. } => {
+                let hops = u128::from(part) * u128::from(*nodes) / u128::from(parts.max(1));
+                self.advance(0, hops as u64)
+            }
+            Cycle::Weyl(weyl) => weyl.node_at(weyl.time_of_part(part, parts)),
+        }
+    }
+}

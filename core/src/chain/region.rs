@@ -1,0 +1,52 @@
+//! The order of nodes within one region of a local order.
+//!
+//! Knows nothing of the order in which regions follow each other.
+
+use super::weyl::{inverse_of_odd, Mixer};
+use crate::rng::Pcg32;
+
+/// The order within the regions of a local order; every region has its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Within {
+    mixer: Mixer,
+    step: u64,
+    inverse_step: u64,
+    key: u64,
+    bits: u32,
+}
+
+impl Within {
+    /// Makes the order of regions of `2^bits` nodes.
+    pub(super) fn new(bits: u32, rng: &mut Pcg32) -> Within {
+        let mixer = Mixer::new(bits, rng);
+        let step = rng.next_u64() | 1;
+        Within { mixer, step, inverse_step: inverse_of_odd(step), key: rng.next_u64(), bits }
+    }
+
+    /// Returns the last turn of a region.
+    pub(super) const fn last_turn(&self) -> u64 {
+        self.mixer.mask()
+    }
+
+    /// Splits a number of nodes into whole regions and what is left.
+    pub(super) const fn split(&self, nodes: u64) -> (u64, u64) {
+        (nodes >> self.bits, nodes & self.mixer.mask())
+    }
+
+    fn region_key(&self, region: u64) -> u64 {
+        (region ^ self.key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & self.mixer.mask()
+    }
+
+    /// Returns the node that is visited `turn`-th in its region.
+    pub(super) fn node(&self, region: u64, turn: u64) -> u64 {
+        let time = turn.wrapping_mul(self.step) & self.mixer.mask();
+        region << self.bits | self.mixer.mix(time ^ self.region_key(region))
+    }
+
+    /// Returns the turn at which a node is visited in its region.
+    pub(super) fn turn(&self, node: u64) -> u64 {
+        let (region, place) = self.split(node);
+        let time = self.mixer.unmix(place) ^ self.region_key(region);
+        time.wrapping_mul(self.inverse_step) & self.mixer.mask()
+    }
+}

@@ -1,0 +1,117 @@
+//! Properties of chains of every order: one cycle, over all nodes, that arithmetic follows as a walk does.
+
+use super::*;
+use proptest::prelude::*;
+use std::vec::Vec;
+
+fn orders() -> impl Strategy<Value = Order> {
+    prop_oneof![
+        Just(Order::Random),
+        Just(PAGE_LOCAL),
+        Just(Order::Local(Bytes(2 << 20))),
+        Just(Order::Sequential),
+        Just(Order::Backward),
+    ]
+}
+
+fn strides() -> impl Strategy<Value = Bytes> {
+    prop_oneof![Just(4), Just(8), Just(16), Just(64), Just(128), Just(256), Just(4096)].prop_map(Bytes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn is_one_cycle_over_all_nodes(order in orders(), stride in strides(), nodes in 2u64..30_000, seed: u64) {
+        let Ok(chain) = Chain::new(order, Bytes(nodes * stride.0), stride, seed) else {
+            prop_assert!(matches!(order, Order::Local(_)));
+            return Ok(());
+        };
+        prop_assert!(chain.nodes() <= nodes);
+        let start = chain.start(0, 1);
+        let mut node = start;
+        for hop in 1..=chain.nodes() {
+            node = chain.next(node);
+            prop_assert!(node < chain.nodes());
+            prop_assert_eq!(node == start, hop == chain.nodes());
+        }
+    }
+
+    #[test]
+    fn advances_as_the_walk_does(order in orders(), stride in strides(), nodes in 2u64..9_000, from: u64, hops in 0u64..20_000, seed: u64) {
+        let Ok(chain) = Chain::new(order, Bytes(nodes * stride.0), stride, seed) else { return Ok(()) };
+        let from = from % chain.nodes();
+        let walked = (0..hops).fold(from, |node, _| chain.next(node));
+        prop_assert_eq!(chain.advance(from, hops), walked);
+    }
+
+    #[test]
+    fn nodes_lie_apart_and_in_the_first_half_of_a_line(stride in strides(), nodes in 2u64..5_000, scattered: bool, seed: u64) {
+        let layout = Layout::new(Bytes(nodes * stride.0), stride, scattered, seed).unwrap();
+        for node in 0..nodes {
+            let offset = layout.offset(node);
+            prop_assert!(offset / stride.0 == node && offset + stride.0.min(8) <= layout.size().0);
+            prop_assert!(stride.0 < 64 || offset.is_multiple_of(64));
+        }
+    }
+
+    #[test]
+    fn starts_are_at_equal_distance(order in orders(), bits in 7u32..15, parts in 1u64..9, seed: u64) {
+        let Ok(chain) = Chain::new(order, Bytes(64 << bits), Bytes(64), seed) else { return Ok(()) };
+        for part in 1..parts {
+            let hops = part * chain.nodes() / parts - (part - 1) * chain.nodes() / parts;
+            prop_assert_eq!(chain.advance(chain.start(part - 1, parts), hops), chain.start(part, parts));
+        }
+    }
+
+    #[test]
+    fn one_seed_is_one_chain(order in orders(), nodes in 128u64..9_000, seed: u64) {
+        let make = |seed| Chain::new(order, Bytes(nodes * 64), Bytes(64), seed).map(|chain| chain.fingerprint());
+        prop_assert_eq!(make(seed), make(seed));
+        if order == Order::Random {
+            prop_assert_ne!(make(seed), make(seed ^ 1));
+        }
+    }
+}
+
+#[test]
+fn a_local_order_finishes_a_region_before_the_next() {
+    let chain = Chain::new(PAGE_LOCAL, Bytes(4096 * 50), Bytes(64), 3).unwrap();
+    let mut node = chain.start(0, 1);
+    let mut pages = Vec::new();
+    for _ in 0..chain.nodes() {
+        pages.push(node / 64);
+        node = chain.next(node);
+    }
+    pages.dedup();
+    assert_eq!(pages.len(), 50);
+}
+
+#[test]
+fn shapes_that_cannot_be_are_refused() {
+    let make = |order, size, stride| Chain::new(order, Bytes(size), Bytes(stride), 1).map(|_| ());
+    assert_eq!(make(Order::Random, 1 << 20, 0), Err(ShapeError::Stride(Bytes(0))));
+    assert_eq!(make(Order::Random, 1 << 20, 72), Err(ShapeError::Stride(Bytes(72))));
+    assert_eq!(make(Order::Random, 64, 64), Err(ShapeError::TooSmall));
+    assert_eq!(make(PAGE_LOCAL, 1 << 20, 192), Err(ShapeError::Region(Bytes(4096))));
+    assert_eq!(make(PAGE_LOCAL, 1 << 20, 8192), Err(ShapeError::Region(Bytes(4096))));
+    assert_eq!(make(PAGE_LOCAL, 4000, 64), Err(ShapeError::TooSmall));
+}
+
+/// Statistics of successor distances against what a uniform cycle gives (method: chi-square).
+#[test]
+fn random_order_has_no_preferred_distance() {
+    for (nodes, seed) in [(1u64 << 16, 1), (50_000, 2), (1 << 20, 3), (700_001, 4)] {
+        let chain = Chain::new(Order::Random, Bytes(nodes * 64), Bytes(64), seed).unwrap();
+        let mut bins = [0u64; 256];
+        for node in 0..nodes {
+            let distance = (chain.next(node) + nodes - node) % nodes;
+            bins[(distance * 256 / nodes) as usize] += 1;
+        }
+        let expected = nodes as f64 / 256.0;
+        let chi_square: f64 =
+            bins.iter().map(|&seen| (seen as f64 - expected) * (seen as f64 - expected) / expected).sum();
+        // 255 degrees of freedom: mean 255, standard deviation 22.6; six of those.
+        assert!((120.0..391.0).contains(&chi_square), "{nodes} nodes: {chi_square}");
+    }
+}

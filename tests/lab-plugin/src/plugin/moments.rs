@@ -1,0 +1,41 @@
+//! What the guest does between hops that has to do with time: stamps, and arithmetic whose time is known.
+//!
+//! # Safety
+//!
+//! QEMU calls these from the threads of its virtual CPUs, with the data that was given for the callback.
+
+use std::ffi::{c_uint, c_void};
+
+use super::{locked, spend, ticks, PLUGIN};
+
+/// A block of known arithmetic is over: lets the time pass that is left of it.
+pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
+    let entry = ticks();
+    let Some(plugin) = PLUGIN.get() else { return };
+    let Some(clock) = plugin.clocks.get(cpu as usize) else { return };
+    // SAFETY: the callback was asked for with a pointer into the static plugin.
+    let block = unsafe { *data.cast::<u64>() };
+    let clock = &mut *locked(clock);
+    clock.windows.forget();
+    let deadline = clock.pace.enter(plugin.pacing, entry, block, 0);
+    spend(&mut clock.pace, deadline);
+}
+
+/// The guest is about to take the stamp that opens a timed window.
+pub(super) unsafe extern "C" fn on_open(cpu: c_uint, _data: *mut c_void) {
+    let Some(clock) = PLUGIN.get().and_then(|plugin| plugin.clocks.get(cpu as usize)) else { return };
+    let clock = &mut *locked(clock);
+    clock.windows.keep();
+    let now = ticks();
+    clock.pace.begin(now);
+    clock.windows.open(now);
+}
+
+/// The guest is about to take the stamp that closes it. What takes long is done when the next one is opened.
+pub(super) unsafe extern "C" fn on_close(cpu: c_uint, _data: *mut c_void) {
+    let now = ticks();
+    let Some(clock) = PLUGIN.get().and_then(|plugin| plugin.clocks.get(cpu as usize)) else { return };
+    let clock = &mut *locked(clock);
+    clock.pace.interrupt();
+    clock.windows.close(now);
+}

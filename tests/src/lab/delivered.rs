@@ -1,0 +1,218 @@
+//! What the guest's timed windows really took, beside what the model asked for.
+//!
+//! Read from the plugin's report, whose documentation has the form of the lines. The
+//! truth of a case is what was asked plus the excess that was delivered: a busy host
+//! moves both it and the report. What was asked stays a part of it, since what a
+//! tool did wrong was delivered to it as well.
+
+use super::plugin::PREFIX;
+
+/// Windows of fewer hops are single hops, or a few of them, that are compared by themselves.
+const FEWEST_HOPS: u64 = 8;
+
+/// Where the lines of a window were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// In this level, counted from 1.
+    Level(usize),
+    /// In the memory of the second node, by a CPU of the first.
+    Memory(u32, u32),
+    /// In several places, or where no node is.
+    Mixed,
+}
+
+/// Windows whose hops have something in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Windows {
+    /// Where all lines were.
+    pub source: Source,
+    /// Levels of translation that were missed, the most of all hops.
+    pub misses: u64,
+    /// The hops of a window.
+    pub hops: u64,
+    /// Ticks by which an only hop was slower than others.
+    pub tail: u64,
+    /// Ticks a hop that were not asked for, without those of the stamps; and how many windows had them.
+    pub excess: Vec<(f64, u64)>,
+}
+
+/// All windows of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Delivered(Vec<Windows>);
+
+/// What one hop was to take, and what it took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    /// What the model asked for.
+    pub asked: f64,
+    /// What the fastest windows took, within which a report may lie.
+    pub low: f64,
+    /// The median of what was delivered.
+    pub delivered: f64,
+    /// What the slowest windows that can decide a report took.
+    pub high: f64,
+}
+
+impl Truth {
+    /// A quantity that is no time, or one that nobody delivered.
+    pub const fn exact(value: f64) -> Truth {
+        Truth { asked: value, low: value, delivered: value, high: value }
+    }
+
+    /// The same of so many times the quantity.
+    pub fn times(self, factor: f64) -> Truth {
+        let Truth { asked, low, delivered, high } = self;
+        Truth { asked: asked * factor, low: low * factor, delivered: delivered * factor, high: high * factor }
+    }
+
+    /// What is `more` ticks longer, with the difference of the excesses of `with` and `without`.
+    pub fn difference(more: f64, with: Truth, without: Truth) -> Truth {
+        let of = |with: f64, without: f64| more + with - without;
+        Truth {
+            asked: more,
+            low: of(with.low - with.asked, without.high - without.asked),
+            delivered: of(with.delivered - with.asked, without.delivered - without.asked),
+            high: of(with.high - with.asked, without.low - without.asked),
+        }
+    }
+}
+
+impl Delivered {
+    /// What the plugin reports.
+    pub fn parse(report: &str) -> Delivered {
+        let facts = || report.lines().filter_map(|line| line.strip_prefix(PREFIX));
+        let empty = facts().find_map(|fact| fact.strip_prefix("empty window ")?.parse().ok()).unwrap_or(0.0);
+        Delivered(facts().filter_map(|fact| windows(fact.strip_prefix("windows ")?, empty)).collect())
+    }
+
+    /// The truth of a mean over the hops of many windows, of which `asked` ticks a hop were to be taken.
+    ///
+    /// The tool gives where most windows are. Where that is, is left open between the fastest and the third quarter:
+    /// on a quiet host they are the same, and where more than a quarter is slower, the host was not there for the
+    /// guest. Without such a window nothing was delivered in excess.
+    pub fn of_windows(&self, asked: f64, wanted: impl Fn(&Windows) -> bool) -> Truth {
+        let excess = self.excess(|all| all.hops >= FEWEST_HOPS && wanted(all));
+        let at = |share| asked + excess.at(share).unwrap_or(0.0);
+        Truth { asked, low: at(0.05), delivered: at(0.5), high: at(0.75) }
+    }
+
+    /// The truth of what a missing translation adds to a hop, of which `asked` ticks were to be added.
+    pub fn of_misses(&self, asked: f64) -> Truth {
+        let of = |missed| self.of_windows(0.0, |all| (all.misses > 0) == missed);
+        Truth::difference(asked, of(true), of(false))
+    }
+
+    /// The most that a window of `FEWEST_HOPS` or more took in excess, a hop.
+    pub fn worst(&self, wanted: impl Fn(&Windows) -> bool) -> f64 {
+        self.excess(|all| all.hops >= FEWEST_HOPS && wanted(all)).at(1.0).unwrap_or(0.0)
+    }
+
+    /// Single hops of `asked` ticks without their tails that were over before `end` ticks, in order.
+    pub fn single_hops(&self, asked: f64, end: f64, wanted: impl Fn(&Windows) -> bool) -> Ordered {
+        let singles = self.0.iter().filter(|all| all.hops == 1 && wanted(all));
+        let ticks = |all: &Windows, excess: f64| asked + all.tail as f64 + excess;
+        Ordered::new(
+            singles
+                .flat_map(|all| all.excess.iter().map(move |&(excess, count)| (ticks(all, excess), count)))
+                .filter(|(ticks, _)| *ticks < end)
+                .collect(),
+        )
+    }
+
+    fn excess(&self, wanted: impl Fn(&Windows) -> bool) -> Ordered {
+        let wanted = self.0.iter().filter(|all| wanted(all));
+        Ordered::new(wanted.flat_map(|all| all.excess.iter().copied()).collect())
+    }
+}
+
+/// Values with how often each was seen, in ascending order.
+#[derive(Clone, Debug)]
+pub struct Ordered(Vec<(f64, u64)>);
+
+impl Ordered {
+    fn new(mut values: Vec<(f64, u64)>) -> Ordered {
+        values.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Ordered(values)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Their mean; not a number without any.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().map(|(value, count)| value * *count as f64).sum::<f64>() / self.count() as f64
+    }
+
+    /// The value that a share of all does not exceed.
+    pub fn at(&self, share: f64) -> Option<f64> {
+        let rank = share * self.count() as f64;
+        let mut seen = 0;
+        let reached = self.0.iter().find(|(_, count)| {
+            seen += count;
+            seen as f64 >= rank
+        });
+        reached.or(self.0.last()).map(|(value, _)| *value)
+    }
+}
+
+/// From `SOURCE; misses N; hops N; tail N; count N; sum N; excess TICKS:COUNT …`.
+fn windows(fact: &str, empty: f64) -> Option<Windows> {
+    let mut pieces = fact.split("; ");
+    let source = pieces.next()?;
+    let mut number = |name: &str| pieces.next()?.strip_prefix(name)?.trim().parse::<u64>().ok();
+    let (misses, hops, tail) = (number("misses")?, number("hops")?, number("tail")?);
+    let counts = fact.rsplit_once("excess ")?.1;
+    let excess = counts.split(' ').map(|pair| {
+        let (ticks, count) = pair.split_once(':')?;
+        Some((ticks.parse::<f64>().ok()? - empty / hops as f64, count.parse().ok()?))
+    });
+    let words: Vec<&str> = source.split(' ').collect();
+    let source = match words[..] {
+        ["level", level] => Source::Level(level.parse().ok()?),
+        ["node", from, "to", "node", to] => Source::Memory(from.parse().ok()?, to.parse().ok()?),
+        _ => Source::Mixed,
+    };
+    Some(Windows { source, misses, hops, tail, excess: excess.collect::<Option<_>>()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = "latency-lab: loads 9\n\
+        latency-lab: empty window 100\n\
+        latency-lab: windows node 0 to node 1; misses 1; hops 100; tail 0; count 100; sum 1; excess 1:4 11:60 21:26 900:10\n\
+        latency-lab: windows level 2; misses 0; hops 1; tail 0; count 9; sum 900; excess 200:9\n\
+        latency-lab: windows level 2; misses 0; hops 1; tail 500; count 1; sum 200; excess 200:1\n\
+        latency-lab: windows mixed; misses 0; hops 8; tail 0; count 1; sum 3; excess 3:1\n";
+
+    #[test]
+    fn what_was_delivered_is_added_to_what_was_asked() {
+        let delivered = Delivered::parse(REPORT);
+        assert_eq!(delivered.0.len(), 4);
+        let memory = |all: &Windows| all.source == Source::Memory(0, 1);
+        let truth = delivered.of_windows(5000.0, memory);
+        assert_eq!(truth, Truth { asked: 5000.0, low: 5010.0, delivered: 5010.0, high: 5020.0 });
+        assert_eq!((delivered.worst(memory), delivered.worst(|all| all.hops > 100)), (899.0, 0.0));
+        let nothing = delivered.of_windows(5000.0, |all| all.source == Source::Level(9));
+        assert_eq!(nothing, Truth::exact(5000.0));
+    }
+
+    #[test]
+    fn single_hops_are_in_order_with_their_tails() {
+        let level = |all: &Windows| all.source == Source::Level(2);
+        let hops = Delivered::parse(REPORT).single_hops(3000.0, f64::INFINITY, level);
+        assert_eq!((hops.count(), hops.at(0.5), hops.at(0.95)), (10, Some(3100.0), Some(3600.0)));
+        assert!((hops.mean() - 3150.0).abs() < 1e-9);
+        assert_eq!(Delivered::parse(REPORT).single_hops(3000.0, 3500.0, level).count(), 9);
+    }
+
+    #[test]
+    fn a_difference_has_the_excess_of_both() {
+        let truth = |low, delivered, high| Truth { asked: 100.0, low, delivered, high };
+        let found = Truth::difference(50.0, truth(101.0, 102.0, 104.0), truth(100.0, 101.0, 103.0));
+        assert_eq!(found, Truth { asked: 50.0, low: 48.0, delivered: 51.0, high: 54.0 });
+    }
+}

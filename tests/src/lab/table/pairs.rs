@@ -1,0 +1,174 @@
+//! What is said of pairs of nodes: batches of hops, and single hops.
+
+use serde_json::Value;
+
+use super::{gigahertz, given, text, Table};
+use crate::lab::delivered::{Source, Truth, Windows};
+use crate::lab::{host, Boot, Clock, Experiment, Latency, Model};
+
+/// What a latency may be off by where nothing else is said.
+const LATENCY_TOLERANCE: f64 = 0.01;
+/// Single hops are timed one by one, in an emulator that is not.
+const HOP_TOLERANCE: f64 = 0.02;
+/// Three decimals of nanoseconds and six of gigahertz leave less.
+const ROUNDING: f64 = 0.000_1;
+/// A first lap that takes so much longer than others, as a fraction, is what tells a cache.
+const FIRST_LAP: f64 = 0.2;
+/// The hops beyond a percentile are as many as they should be to this fraction: those in which the kernel was
+/// entered are missing, and the longer ones are missing more often.
+const RANK_TOLERANCE: f64 = 0.1;
+
+/// Whether windows were served as those of a pair are in the steady state.
+fn serve<'m>(model: &'m Model, latency: &'m Latency) -> impl Fn(&Windows) -> bool + 'm {
+    let level = model.levels.iter().position(|level| Some(level) == model.holding_level());
+    let source = level.map_or(Source::Memory(latency.from, latency.to), |level| Source::Level(level + 1));
+    move |windows| windows.source == source
+}
+
+impl Table {
+    /// Every pair of nodes.
+    pub(super) fn pairs(&mut self, model: &Model, boot: &Boot, document: &Value) {
+        let matrix = model.experiment == Experiment::Matrix;
+        let pairs = if matrix { &document["node_pairs"] } else { &document["points"] };
+        let pairs = pairs.as_array().map_or(&[][..], Vec::as_slice);
+        self.word("pairs", model.latencies.len(), text(pairs.len()));
+        for latency in &model.latencies {
+            let pair = pairs.iter().find(|pair| pair["from"] == latency.from && pair["to"] == latency.to);
+            if matrix {
+                self.pair(model, boot, document, pair, latency);
+            } else {
+                self.hops(model, boot, document, pair, latency);
+            }
+        }
+        let warnings = document["warnings"].as_array();
+        let is_given = |code: &str| warnings.is_some_and(|all| all.iter().any(|one| one["code"] == code));
+        let mut warning = |code: &str, expected| {
+            self.word(&format!("warning {code}"), given(expected), given(is_given(code)).into());
+        };
+        // A busy host disturbs a guest as well, and it is right to say so. What it gives to a first lap looks
+        // like one that misses the caches.
+        if model.holding_level().is_some()
+            || !model.latencies.iter().any(|latency| is_late(model, boot, latency))
+        {
+            warning("looks-cached", model.holding_level().is_some());
+        }
+        if model.pause.is_some() {
+            warning("disturbed", true);
+        }
+        warning("no-tsc", model.clock == Clock::Kernel);
+    }
+
+    /// The distribution of single hops.
+    fn hops(
+        &mut self,
+        model: &Model,
+        boot: &Boot,
+        document: &Value,
+        pair: Option<&Value>,
+        latency: &Latency,
+    ) {
+        let name = format!("Node {} -> Node {}", latency.from, latency.to);
+        let asked = model.sorted_loads(latency);
+        let gigahertz = gigahertz(document);
+        let ticks = |key: &str| Some(pair?.pointer(&format!("/distribution/{key}"))?.as_f64()? * gigahertz);
+        // The tool leaves out what it takes for interrupted; tails that it left out would be missing below.
+        let end = ticks("interruptions/by_time/from_ns").unwrap_or(f64::INFINITY);
+        let hops = boot.delivered.single_hops(model.truth(latency) as f64, end, serve(model, latency));
+        for (key, percent) in [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9)] {
+            let asked = asked[slower_side(asked.len(), percent)] as f64;
+            let (share, slack) = (percent / 100.0, RANK_TOLERANCE * (1.0 - percent / 100.0));
+            let at = |share| hops.at(share).map_or(asked, |ticks| ticks.max(asked));
+            let truth =
+                Truth { asked, low: at(share - slack), delivered: at(share), high: at(share + slack) };
+            let reported = ticks(&format!("hop_percentiles_ns/{key}"));
+            self.figure(&format!("{name}, {key}, ticks"), truth, reported, HOP_TOLERANCE);
+        }
+        let asked = asked.iter().sum::<u64>() as f64 / asked.len() as f64;
+        let delivered = hops.mean();
+        let truth = Truth { asked, low: asked, delivered, high: delivered.max(asked) };
+        self.figure(&format!("{name}, mean, ticks"), truth, ticks("hop_mean_ns"), HOP_TOLERANCE);
+    }
+
+    fn pair(
+        &mut self,
+        model: &Model,
+        boot: &Boot,
+        document: &Value,
+        pair: Option<&Value>,
+        latency: &Latency,
+    ) {
+        let Latency { from, to, .. } = *latency;
+        let name = format!("Node {from} -> Node {to}");
+        let number = |key: &str| pair.and_then(|pair| pair[key].as_f64());
+        if boot.loads(from, to) == 0 {
+            self.word(&format!("{name}, loads seen by the model"), "some", "none".into());
+        }
+        let trials = serve(model, latency);
+        let truth = boot.delivered.of_windows(model.truth(latency) as f64, |windows| {
+            windows.hops == model.hops() && trials(windows)
+        });
+        let tolerance = model.tolerance.unwrap_or(LATENCY_TOLERANCE);
+        let (cycles, nanoseconds) = (number("cycles"), number("ns"));
+        match document["freq_ghz"].as_f64() {
+            Some(gigahertz) => {
+                self.figure(&format!("{name}, cycles"), truth, cycles, tolerance);
+                let follows = nanoseconds.zip(cycles).is_some_and(|(nanoseconds, cycles)| {
+                    (nanoseconds * gigahertz / cycles - 1.0).abs() < ROUNDING
+                });
+                if !follows {
+                    let expected = Truth::exact(cycles.map_or(f64::NAN, |cycles| cycles / gigahertz));
+                    self.figure(&format!("{name}, ns"), expected, nanoseconds, ROUNDING);
+                }
+            }
+            None => {
+                let truth = truth.times(1e9 / host::frequency());
+                self.figure(&format!("{name}, ns"), truth, nanoseconds, tolerance);
+            }
+        }
+        if let Some(pause) = model.pause {
+            // Some more may have been hit by what else runs on the host.
+            let hit = (model.repetitions() * model.hops() / pause.every).min(model.repetitions());
+            let reported = number("disturbed_trials").unwrap_or(0.0);
+            let good = reported + 1.0 >= hit as f64;
+            self.row(&format!("{name}, disturbed trials"), format!(">= {hit}"), text(reported), good);
+        }
+    }
+}
+
+/// Whether some walk that is longer than a trial took so long as if it had missed a cache.
+fn is_late(model: &Model, boot: &Boot, latency: &Latency) -> bool {
+    let serve = serve(model, latency);
+    let worst = boot.delivered.worst(|windows| windows.hops > model.hops() && serve(windows));
+    worst > FIRST_LAP * model.truth(latency) as f64
+}
+
+/// Where in the sorted hops a percentile stands; on a step between two of them, behind it.
+fn slower_side(hops: usize, percent: f64) -> usize {
+    // Tails are counted in whole hops, of which there are not 100 or 1000 times as many.
+    const A_FEW: f64 = 2.0;
+    (hops as f64 * percent / 100.0 + A_FEW) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_truth_on_a_step_is_the_slower_side() {
+        let line = "latency=0:0:30000 tail=100:60000 tail=1000:140000";
+        let model: Model = line.parse().unwrap();
+        let loads = model.sorted_loads(&model.latencies[0]);
+        let truth = |percent| loads[slower_side(loads.len(), percent)];
+        assert_eq!([50.0, 95.0, 99.0, 99.9].map(truth), [30_000, 30_000, 90_000, 230_000]);
+    }
+
+    #[test]
+    fn windows_of_a_pair_are_those_of_the_level_that_holds_it() {
+        let windows = |source| Windows { source, misses: 0, hops: 9, tail: 0, excess: vec![] };
+        let model = |words: &str| format!("latency=0:0:30000 {words}").parse::<Model>().unwrap();
+        let (memory, cached) = (model("level=1M:8:900"), model("level=1M:8:900 level=16M:8:3000"));
+        assert!(serve(&memory, &memory.latencies[0])(&windows(Source::Memory(0, 0))));
+        assert!(serve(&cached, &cached.latencies[0])(&windows(Source::Level(2))));
+        assert!(!serve(&cached, &cached.latencies[0])(&windows(Source::Level(1))));
+    }
+}
