@@ -5,7 +5,7 @@ use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::Text;
 
-use super::known;
+use super::known::known;
 use crate::analysis::distribution::{bars, is_wide, left_out, SHOWN_PERCENT};
 use crate::experiment::facts::method::optional;
 use crate::experiment::facts::Report;

@@ -1,15 +1,15 @@
 //! The window for people: what the core has room for, what a prefetch is worth, and the times that say so.
 
-use core::fmt::Display;
+use core::fmt::{Display, Write};
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::stats::Interval;
+use latency_core::text::Text;
 
-use super::View;
 use crate::analysis::estimate::Estimate;
-use crate::analysis::lanes::{Region, WorkReach};
-use crate::analysis::window::{room, Buffer, Conclusion};
+use crate::analysis::lanes::{regions, Region, WorkReach};
+use crate::analysis::window::{conclude, room, Buffer, Conclusion};
 use crate::experiment::facts::method::optional;
 use crate::experiment::facts::{point, Report};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -19,6 +19,40 @@ use crate::result::Walk;
 
 /// Fillers between two lines of the table.
 const STEP: usize = 64;
+
+/// The points in the cache, if there are any, and those in memory.
+#[derive(Clone, Copy)]
+pub struct View<'r, 'a> {
+    floor: Option<Region<'r, 'a>>,
+    memory: Region<'r, 'a>,
+    /// What they say; `None` where the larger working set lies in caches.
+    pub found: Option<Conclusion>,
+}
+
+impl<'r, 'a> View<'r, 'a> {
+    /// The view of a report; `None` without points.
+    pub fn of(report: &Report<'r, 'a>) -> Option<View<'r, 'a>> {
+        let mut regions = regions(report.outcomes);
+        let (floor, memory) = match (regions.next()?, regions.next()) {
+            (floor, Some(memory)) => (Some(floor), memory),
+            (memory, None) => (None, memory),
+        };
+        let is_memory = report.machine.reaches_memory(memory.size);
+        let found = is_memory.then(|| conclude(floor, memory, &report.extra.reach));
+        Some(View { floor, memory, found })
+    }
+
+    /// Where the larger working set lies.
+    fn place(&self) -> Text<32> {
+        let mut text = Text::EMPTY;
+        // It is shorter than the text.
+        let _ = match self.found {
+            Some(_) => text.write_str("memory"),
+            None => write!(text, "{}", self.memory.size),
+        };
+        text
+    }
+}
 
 /// What people ask first: how far the core looks ahead, and whether to prefetch.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
