@@ -39,10 +39,11 @@ use machine::{detect, Machine};
 use options::{Help, Options, When};
 use plan::duration;
 use report::terminal::Terminal;
+use report::wrap::Wrap;
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
 use sys::terminal::Stream;
-use warning::{Warning, Warnings, Wrapped};
+use warning::{Warning, Warnings};
 
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
@@ -79,7 +80,11 @@ fn obey(arguments: Arguments, environment: Environment) -> i32 {
 }
 
 fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
-    let _ = writeln!(Wrapped::new(messages, message_columns()), "{}: {failure}", failure.label());
+    let _ = writeln!(
+        Wrap::new(messages, message_columns().unwrap_or(usize::MAX), 2, 0),
+        "{}: {failure}",
+        failure.label()
+    );
     i32::from(failure.exit_code())
 }
 
@@ -131,8 +136,8 @@ fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> 
 
 /// What results are shown on.
 fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
-    /// Where nobody says; wide enough for every table.
-    const COLUMNS: usize = 100;
+    /// Where nobody says: what every terminal, mail and ticket has room for.
+    const COLUMNS: usize = 80;
     let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
     let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
         .into_iter()

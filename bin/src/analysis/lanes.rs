@@ -177,6 +177,9 @@ pub struct InFlight {
     pub size: Bytes,
 }
 
+/// From this share of the memory's latency on, a working set is none that a cache serves.
+const NEARLY_MEMORY: f64 = 0.7;
+
 /// Returns how many misses one core has in flight, from the working set that fills its buffers up.
 ///
 /// The last-level cache is near enough for memory not to be the limit, and far enough for the buffers to fill up:
@@ -189,8 +192,15 @@ pub fn misses_in_flight(
     last: Bytes,
     least_in_memory: Bytes,
 ) -> Option<InFlight> {
-    let shared = regions(outcomes).find(|region| region.size > near && region.size <= last);
     let memory = || regions(outcomes).find(|region| region.size >= least_in_memory);
+    let alone = |region: Region<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
+    let memory_ns = memory().and_then(alone);
+    // A region that is nearly as slow as memory lies in no cache, whatever is reported.
+    let is_cache = |region: &Region<'_, '_>| {
+        memory_ns.zip(alone(*region)).is_none_or(|(memory, ns)| ns < NEARLY_MEMORY * memory)
+    };
+    let shared =
+        regions(outcomes).find(|region| region.size > near && region.size <= last && is_cache(region));
     let (limit, region) = match shared {
         Some(region) => (Limit::Buffers, region),
         None => (Limit::BuffersOrMemory, memory()?),

@@ -108,6 +108,13 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
     assert_eq!(limit, Limit::BuffersOrMemory);
     assert_eq!(found(&caches[..PARALLEL.len()]), None, "half of the L2 fills no buffers");
     assert_eq!(found(&all[PARALLEL.len() + 1..]), None, "no chain alone to compare with");
+    let slow: Vec<_> = limited(10 << 20, 90.0, 12).chain(limited(256 << 20, 96.0, 10)).collect();
+    let InFlight { limit, size, .. } = found(&slow).unwrap();
+    assert_eq!(
+        (limit, size),
+        (Limit::BuffersOrMemory, memory),
+        "a working set as slow as memory is in no cache"
+    );
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub struct Wrap<'o> {
 const LONGEST_WORD: usize = 120;
 
 impl<'o> Wrap<'o> {
-    /// A writer of lines of `width` characters, the first of which begins at `column`.
+    /// A writer of lines of `width` characters, the first of which begins at `column`; later ones, unless a line feed
+    /// begins them, after `indent` blanks.
     pub const fn new(out: &'o mut dyn Write, width: usize, indent: usize, column: usize) -> Wrap<'o> {
         Wrap { out, width, indent, column, word: Text::EMPTY, space: false }
     }
@@ -70,11 +71,13 @@ impl Write for Wrap<'_> {
             match character {
                 ' ' => {
                     self.flush()?;
-                    self.space = self.column > self.indent;
+                    self.space = self.column > 0;
                 }
                 '\n' => {
                     self.flush()?;
-                    self.break_line()?;
+                    self.out.write_char('\n')?;
+                    self.column = 0;
+                    self.space = false;
                 }
                 character => {
                     if !self.word.push(character) {
@@ -107,7 +110,7 @@ mod tests {
     fn lines_break_at_spaces_and_hang() {
         assert_eq!(wrapped("one two three", 9, 2), "one two\n  three\n");
         assert_eq!(wrapped("a  b", 9, 0), "a b\n");
-        assert_eq!(wrapped("first\nsecond", 20, 4), "first\n    second\n");
+        assert_eq!(wrapped("first\nsecond", 20, 4), "first\nsecond\n");
         assert_eq!(wrapped("päge µs", 7, 0), "päge µs\n");
     }
 

@@ -2,8 +2,11 @@
 
 use core::fmt::{self, Write};
 
-use super::wrap::Wrapped;
 use super::{Severity, Warning, Warnings};
+use crate::report::wrap::Wrap;
+
+/// The blanks before each line of a warning but its first.
+const INDENT: usize = 2;
 
 /// Warnings of one code and one severity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +61,7 @@ impl Warnings {
     ///
     /// Those of `out`.
     pub fn write(&self, out: &mut dyn Write, notes: bool, columns: Option<usize>) -> fmt::Result {
-        let mut out = Wrapped::new(out, columns);
+        let mut out = Wrap::new(out, columns.unwrap_or(usize::MAX), INDENT, 0);
         for group in self.groups() {
             match group.worst.severity() {
                 Severity::Note if !notes => {}

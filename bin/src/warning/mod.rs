@@ -10,7 +10,6 @@ mod set;
 mod severity;
 mod text;
 mod word;
-mod wrap;
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +22,6 @@ pub use remedy::Remedy;
 pub use set::Warnings;
 pub use severity::Severity;
 pub use word::Word;
-pub use wrap::Wrapped;
 
 /// The limit that made a working set smaller than the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -107,8 +107,8 @@ fn cache_cell(out: &mut dyn fmt::Write, analysis: &Analysis, cache: &Cache, colu
         (6, _, Some(claim)) => {
             write!(out, "{}", claim.size)?;
             match cache.agreement {
-                Some(Agreement::Part) => out.write_str(" (this core gets a part)"),
-                Some(Agreement::More) => out.write_str(" (more is kept)"),
+                Some(Agreement::Part) => out.write_str(" (a part)"),
+                Some(Agreement::More) => out.write_str(" (exceeded)"),
                 _ => Ok(()),
             }
         }

@@ -4,7 +4,8 @@ use core::fmt::{self, Display};
 
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
-use latency_core::stats::Summary;
+use latency_core::model::MAX_POINTS;
+use latency_core::stats::{self, Summary};
 
 use super::Report;
 use crate::options::{Choice, Pages};
@@ -175,14 +176,17 @@ pub fn core_clock(report: &Report<'_, '_>) -> Option<(f64, f64)> {
     })
 }
 
-/// Every other round against the rest, where they differ most; what is not precise differs for known reasons.
-fn worst_repeat(report: &Report<'_, '_>) -> Option<f64> {
-    let measured = || report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
-    let any = measured().any(|measured| measured.precise);
-    let repeats = measured().filter(|measured| measured.precise || !any);
-    repeats
-        .filter_map(|measured| measured.series.repeat_ratio)
-        .max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs()))
+/// How far every other round lies from the rest, at the median of the points.
+fn repeat(report: &Report<'_, '_>) -> Option<f64> {
+    let mut off = [f64::NAN; MAX_POINTS];
+    let mut count = 0;
+    let measured = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    let ratios = measured.filter_map(|measured| measured.series.repeat_ratio);
+    for (slot, ratio) in off.iter_mut().zip(ratios) {
+        *slot = (ratio - 1.0).abs();
+        count += 1;
+    }
+    off.get_mut(..count).and_then(stats::median)
 }
 
 fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -199,8 +203,8 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
                 Decimal(cycles)
             )),
             optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
-            optional(worst_repeat(report), |ratio, out| {
-                write!(out, "; repeat within {:.1} %", Decimal((ratio - 1.0).abs() * 100.0))
+            optional(repeat(report), |off, out| {
+                write!(out, "; repeat within {:.1} %", Decimal(off * 100.0))
             }),
             optional(core_clock(report), |(low, high), out| {
                 write!(out, "; core at {:.2}", Decimal(low))?;

@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 use crate::report::document::{fields, Document, Part, Role};
-use crate::warning::{Severity, Warning, Warnings};
+use crate::warning::{Group, Severity, Warnings};
 
 fields! {
     TRUST "trust" "How far the result can be trusted.";
@@ -22,8 +22,8 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level(warnings));
         document.part(Part::List(&REASONS), |document| {
-            for warning in reasons(warnings) {
-                document.put(&REASONS, warning.code());
+            for group in reasons(warnings) {
+                document.put(&REASONS, group.worst.code());
             }
         });
     });
@@ -46,17 +46,16 @@ pub fn line(document: &mut dyn Document, warnings: &Warnings) {
 }
 
 fn level(warnings: &Warnings) -> &'static str {
-    match reasons(warnings).map(Warning::severity).max() {
+    match reasons(warnings).map(|group| group.worst.severity()).max() {
         Some(Severity::Poor) => "poor",
         Some(Severity::Fair) => "fair",
         Some(Severity::Note) | None => "good",
     }
 }
 
-/// What weighs, the worst first.
-fn reasons(warnings: &Warnings) -> impl Iterator<Item = &Warning> {
-    let of = |severity| warnings.iter().filter(move |warning| warning.severity() == severity);
-    of(Severity::Poor).chain(of(Severity::Fair))
+/// What weighs, the worst first, and one of each kind.
+fn reasons(warnings: &Warnings) -> impl Iterator<Item = Group<'_>> {
+    warnings.groups().filter(|group| group.worst.severity() > Severity::Note)
 }
 
 /// The reasons behind a colon.
@@ -66,25 +65,15 @@ impl Display for Reasons<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// More are in the warnings.
         const MOST: usize = 4;
-        let alike =
-            |warning: &Warning| reasons(self.0).filter(|other| other.code() == warning.code()).count();
-        // One of each kind, with how many there are.
-        let kinds = || {
-            reasons(self.0).enumerate().filter_map(|(index, warning)| {
-                let mut earlier = reasons(self.0).take(index);
-                earlier.all(|other| other.code() != warning.code()).then_some(warning)
-            })
-        };
         let mut before = ": ";
-        for warning in kinds().take(MOST) {
-            write!(out, "{before}{}", warning.reason())?;
-            match alike(warning) {
-                1 => {}
-                count => write!(out, " (and {} more such)", count - 1)?,
+        for Group { worst, count } in reasons(self.0).take(MOST) {
+            write!(out, "{before}{}", worst.reason())?;
+            if count > 1 {
+                write!(out, " (and {} more such)", count - 1)?;
             }
             before = "; ";
         }
-        match kinds().count().saturating_sub(MOST) {
+        match reasons(self.0).count().saturating_sub(MOST) {
             0 => Ok(()),
             more => write!(out, "; and {more} more"),
         }
