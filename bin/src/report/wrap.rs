@@ -15,8 +15,12 @@ pub struct Wrap<'o> {
     column: usize,
     word: Text<LONGEST_WORD>,
     space: bool,
+    /// A command has begun: it is copied as a whole, so that it stays on a line of its own.
+    command: bool,
 }
 
+/// What a command follows.
+const COMMAND_FOLLOWS: &str = "root:";
 /// Longer words, which only file names are, are written in pieces.
 const LONGEST_WORD: usize = 120;
 
@@ -24,7 +28,7 @@ impl<'o> Wrap<'o> {
     /// A writer of lines of `width` characters, the first of which begins at `column`; later ones, unless a line feed
     /// begins them, after `indent` blanks.
     pub const fn new(out: &'o mut dyn Write, width: usize, indent: usize, column: usize) -> Wrap<'o> {
-        Wrap { out, width, indent, column, word: Text::EMPTY, space: false }
+        Wrap { out, width, indent, column, word: Text::EMPTY, space: false, command: false }
     }
 
     /// Writes what is left, and ends the line.
@@ -35,6 +39,11 @@ impl<'o> Wrap<'o> {
     pub fn finish(mut self) -> fmt::Result {
         self.flush()?;
         self.out.write_char('\n')
+    }
+
+    /// Whether the line holds nothing of its command yet.
+    fn begins_command(&self) -> bool {
+        self.command && self.column == self.indent
     }
 
     fn break_line(&mut self) -> fmt::Result {
@@ -51,7 +60,8 @@ impl<'o> Wrap<'o> {
         }
         let length = self.word.as_str().chars().count();
         let space = usize::from(self.space);
-        if self.column + space + length > self.width && self.column > self.indent {
+        let fits = self.column + space + length <= self.width || self.command;
+        if !fits && self.column > self.indent {
             self.break_line()?;
         } else if self.space {
             self.out.write_char(' ')?;
@@ -59,8 +69,13 @@ impl<'o> Wrap<'o> {
         }
         self.out.write_str(self.word.as_str())?;
         self.column += length;
-        self.word = Text::EMPTY;
         self.space = false;
+        let begins = self.word.as_str().ends_with(COMMAND_FOLLOWS) && self.width < usize::MAX;
+        self.word = Text::EMPTY;
+        if begins && !self.command {
+            self.break_line()?;
+            self.command = true;
+        }
         Ok(())
     }
 }
@@ -71,13 +86,14 @@ impl Write for Wrap<'_> {
             match character {
                 ' ' => {
                     self.flush()?;
-                    self.space = self.column > 0;
+                    self.space = self.column > 0 && !self.begins_command();
                 }
                 '\n' => {
                     self.flush()?;
                     self.out.write_char('\n')?;
                     self.column = 0;
                     self.space = false;
+                    self.command = false;
                 }
                 character => {
                     if !self.word.push(character) {
@@ -112,6 +128,8 @@ mod tests {
         assert_eq!(wrapped("a  b", 9, 0), "a b\n");
         assert_eq!(wrapped("first\nsecond", 20, 4), "first\nsecond\n");
         assert_eq!(wrapped("päge µs", 7, 0), "päge µs\n");
+        let command = wrapped("no pool of pages; as root: echo 160 > /proc/sys/vm/nr_hugepages", 20, 2);
+        assert_eq!(command, "no pool of pages; as\n  root:\n  echo 160 > /proc/sys/vm/nr_hugepages\n");
     }
 
     proptest! {
