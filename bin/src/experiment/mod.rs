@@ -28,7 +28,7 @@ use crate::report;
 use crate::report::document::Format;
 
 /// Every experiment; the first is the default.
-pub static EXPERIMENTS: [&Experiment; 9] = [
+pub static EXPERIMENTS: &[&Experiment] = &[
     &matrix::MATRIX,
     &curve::CURVE,
     &parallel::PARALLEL,
@@ -41,7 +41,7 @@ pub static EXPERIMENTS: [&Experiment; 9] = [
 ];
 
 /// Every command on saved results.
-pub static COMMANDS: [&Command; 2] = [&fit::FIT, &compare::COMPARE];
+pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE];
 
 /// Every format by its name, as the command line knows it; the first is the default.
 pub static FORMATS: [FormatName; report::FORMATS.len()] = {
