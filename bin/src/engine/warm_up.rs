@@ -150,7 +150,9 @@ impl Warmth {
             return Ok(());
         }
         let mut filled = 0;
-        if nodes >= SLOWLY_FILLED {
+        // What is larger than every cache that is known of, and than others are, is in memory.
+        let may_fit = ground.lines() <= LONGEST_LAP.max(budget.trail);
+        if nodes >= SLOWLY_FILLED && may_fit {
             filled = fill(ground, self.first.cold_ns.unwrap_or(f64::INFINITY), until_ns)?;
             if filled > 0 {
                 ground.rewind(0);
@@ -174,7 +176,7 @@ impl Warmth {
         } else {
             // The first hops of many are met as after a lap.
             let lap = match filled {
-                0 => (2 * nodes).min(LONGEST_WARM_UP),
+                0 if may_fit => (2 * nodes).min(LONGEST_WARM_UP),
                 _ if nodes <= LONGEST_LAP => nodes,
                 _ => 0,
             };

@@ -66,8 +66,8 @@ pub const CURVE: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: |options, _, points| {
-        Budget { more: OCTAVES * STEPS as usize + plan::curve::REFINEMENTS, ..Budget::new(options) }
+    budget: |options, machine, points| {
+        Budget { more: OCTAVES * STEPS as usize + plan::curve::REFINEMENTS, ..Budget::new(options, machine) }
             .rewritten(PLACES)
             .within(RUN_NS, points.len())
     },

@@ -15,6 +15,8 @@ use crate::result::counters::{Counted, Software};
 use crate::result::Round;
 use crate::sys::{cpu, signal, time};
 
+/// The bytes of a cache line.
+const LINE: u64 = 64;
 /// A walk is cut here: half a second at 120 ns a hop.
 const LONGEST_WALK: u64 = 1 << 22;
 /// Hops between two looks at the clock and for an interrupt take about so long, or two batches.
@@ -85,6 +87,11 @@ fn now_ns() -> f64 {
 impl Ground for Chase<'_> {
     fn nodes(&self) -> u64 {
         self.subject.buffer.chain().nodes()
+    }
+
+    fn lines(&self) -> u64 {
+        let layout = self.subject.buffer.chain().layout();
+        layout.size().0 / layout.stride().0.max(LINE)
     }
 
     fn lanes(&self) -> Option<usize> {
