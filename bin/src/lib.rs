@@ -1,6 +1,6 @@
 //! latency-bench without its start-up code: everything from arguments to report.
 //!
-//! Data runs one way: arguments, options, plan, placement, measurement, report.
+//! Data runs one way: arguments, options, machine, plan, measurement, report.
 
 #![no_std]
 
