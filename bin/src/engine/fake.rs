@@ -97,6 +97,10 @@ impl Ground for FakeGround<'_> {
         self.point.size.0 / self.point.stride.0
     }
 
+    fn lines(&self) -> u64 {
+        self.nodes()
+    }
+
     fn lanes(&self) -> Option<usize> {
         Some(self.point.walk.lanes()).filter(|&lanes| lanes > 1)
     }

@@ -44,6 +44,9 @@ pub trait Ground {
     /// The nodes of the chain.
     fn nodes(&self) -> u64;
 
+    /// The cache lines that it lies in.
+    fn lines(&self) -> u64;
+
     /// The chains walked side by side; `None` where one is walked whose hops are latencies.
     fn lanes(&self) -> Option<usize>;
 

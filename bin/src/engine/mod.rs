@@ -24,4 +24,5 @@ pub mod stopwatch;
 pub mod strided;
 pub mod subject;
 pub mod visit;
+mod walks;
 mod warm_up;

@@ -120,7 +120,8 @@ impl Placement {
 
     /// Makes all pages present, in parts, between which an interrupt is heard.
     fn populate<'a>(&mut self, failed: impl Fn(Errno) -> PlacementError<'a>) -> Result<(), Failure<'a>> {
-        const PART: usize = 1 << 30;
+        /// Of memory that the host must find first, 0.1 s; a huge page is made present as a whole.
+        const PART: usize = 64 << 20;
         let length = self.region.len();
         for start in (0..length).step_by(PART) {
             if signal::interrupted() {

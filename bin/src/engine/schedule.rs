@@ -134,13 +134,17 @@ impl<A: Arena> Schedule<A> {
         Some((course, self.judge.summarise(rounds)?))
     }
 
-    /// Brings every point that has fewer to `rounds` rounds, or to one where time is up.
+    /// Brings every point that has fewer to `rounds` rounds; to two where visits are long, and to one where time is up.
     ///
     /// # Errors
     ///
     /// As [`Orders::visit`], [`Failure::Interrupted`] among them.
     pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
-        while self.go_round(progress, |state, share| state.rounds < if share < 1.0 { rounds } else { 1 })? {}
+        let long_visit_ns = self.budget.long_visit_ns;
+        while self.go_round(progress, |state, share| {
+            let rounds = if state.visit_ns > long_visit_ns { rounds.min(2) } else { rounds };
+            state.rounds < if share < 1.0 { rounds } else { 1 }
+        })? {}
         Ok(())
     }
 

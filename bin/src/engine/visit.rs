@@ -4,7 +4,8 @@
 
 use super::ground::Ground;
 use super::judge::{Judge, MOST_BATCHES};
-use super::warm_up::{hops_per_batch, Warmth};
+use super::walks::hops_per_batch;
+use super::warm_up::Warmth;
 use crate::error::Failure;
 use crate::plan::budget::{Budget, BATCHES};
 use crate::result::Round;

@@ -5,10 +5,11 @@
 
 use latency_core::stats;
 
-use super::ground::{Condition, Ground, Walked};
+use super::ground::{Condition, Ground};
 use super::judge::Judge;
+use super::walks::{estimate, few, fill, parts, touch, trail, ENOUGH_TO_JUDGE, FEWEST_HOPS};
 use crate::error::Failure;
-use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, SHORT_PASS};
+use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, FEW_HOPS, SHORT_PASS};
 use crate::result::WarmUp;
 
 /// A steady walk that takes less than this share of a first pass, which no cache served, is helped by a cache.
@@ -21,12 +22,6 @@ const HELD: f64 = 0.95;
 const ASKED_FROM: u64 = 1 << 16;
 /// 32 MiB of lines: a lap of more is made only where a look has found that a cache holds some of them.
 const LOOKED_AT: u64 = 1 << 19;
-/// Fewer hops of a first pass say nothing.
-const ENOUGH_TO_JUDGE: u64 = 1 << 12;
-/// The fewest hops of a walk whose length is chosen here: the remainder loop and the stamps vanish in it.
-pub const FEWEST_HOPS: u64 = 64;
-/// The most hops of a batch whose length is chosen here.
-const LONGEST_BATCH: u64 = 1 << 22;
 /// The longest lap that single hops make: 128 MiB of lines, 0.3 s at 150 ns.
 const LONGEST_LAP: u64 = 1 << 21;
 /// So many hops are enough where nothing else can be had: 0.6 s at 150 ns.
@@ -155,7 +150,9 @@ impl Warmth {
             return Ok(());
         }
         let mut filled = 0;
-        if nodes >= SLOWLY_FILLED {
+        // What is larger than every cache that is known of, and than others are, is in memory.
+        let may_fit = ground.lines() <= LONGEST_LAP.max(budget.trail);
+        if nodes >= SLOWLY_FILLED && may_fit {
             filled = fill(ground, self.first.cold_ns.unwrap_or(f64::INFINITY), until_ns)?;
             if filled > 0 {
                 ground.rewind(0);
@@ -179,7 +176,7 @@ impl Warmth {
         } else {
             // The first hops of many are met as after a lap.
             let lap = match filled {
-                0 => (2 * nodes).min(LONGEST_WARM_UP),
+                0 if may_fit => (2 * nodes).min(LONGEST_WARM_UP),
                 _ if nodes <= LONGEST_LAP => nodes,
                 _ => 0,
             };
@@ -243,120 +240,6 @@ impl Warmth {
     }
 }
 
-/// How many hops make a good batch at this latency.
-#[must_use]
-pub fn hops_per_batch(batch_ns: f64, estimate_ns: f64) -> u64 {
-    ((batch_ns / estimate_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, LONGEST_BATCH)
-}
-
-/// Hops that bring TLBs, page tables and near caches back.
-fn few(nodes: u64) -> u64 {
-    (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1)
-}
-
-/// Walks `hops` hops in short parts: the hops made, and what one took in most parts of the later half, if that says
-/// something.
-fn parts<G: Ground>(
-    ground: &mut G,
-    judge: &mut Judge,
-    hops: u64,
-    until_ns: f64,
-) -> Result<(u64, Option<f64>), Failure<'static>> {
-    /// Parts double from few hops up to so many.
-    const LONGEST_PART: u64 = 1 << 16;
-    let nodes = ground.nodes();
-    let (mut made, mut noted, mut told) = (0, 0, 0);
-    let mut part = FEWEST_HOPS;
-    while made < hops {
-        // No part is half cold.
-        let cold = if made < nodes { nodes - made } else { u64::MAX };
-        let (walked, part_ns) = ground.walk(part.min(hops - made).min(cold), until_ns)?;
-        made += walked;
-        // Only what is met for the first time is cold. Later parts take the places of the first.
-        if made <= nodes {
-            judge.note(noted, part_ns / walked.max(1) as f64);
-            (noted, told) = (noted + 1, made);
-        }
-        if until_ns.is_finite() && ground.now_ns() >= until_ns {
-            break;
-        }
-        // Short enough for most parts to fall between two interruptions, however slow memory is.
-        if part_ns < ground.batch_ns() / 4.0 {
-            part = (part * 2).min(LONGEST_PART);
-        }
-    }
-    let cold_ns = judge.later_half(noted).filter(|_| told >= ENOUGH_TO_JUDGE);
-    Ok((made, cold_ns))
-}
-
-/// Leaves a trail of other lines of the same chain that fills the caches, or fills them with all of it where it is
-/// shorter: what a walk of other lanes has left there would be met as a hit.
-fn trail<G: Ground>(ground: &mut G, trail: u64, lanes: u64, until_ns: f64) -> Result<(), Failure<'static>> {
-    if ground.nodes() < trail {
-        return fill(ground, f64::INFINITY, until_ns).map(drop);
-    }
-    let until_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
-    ground.walk(trail / lanes.max(1) + 1, until_ns).map(drop)
-}
-
-/// Brings a working set into the caches that hold it, by laps of many lanes, which are fast: the hops made.
-///
-/// None where many lanes are hardly faster than one, which takes `alone_ns`: in an emulator. A chase that begins at
-/// the start of the cycle meets what was touched longest ago, as after a lap of its own; further on it meets lines
-/// earlier than that.
-fn fill<G: Ground>(ground: &mut G, alone_ns: f64, until_ns: f64) -> Result<u64, Failure<'static>> {
-    /// Hops that tell.
-    const TRIED: u64 = 1024;
-    const HARDLY: f64 = 0.6;
-    let Some((tried, tried_ns)) = ground.rush(TRIED, until_ns)? else { return Ok(0) };
-    if tried_ns > HARDLY * alone_ns * tried as f64 {
-        return Ok(0);
-    }
-    let nodes = ground.nodes();
-    let end_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
-    let one: Walked = ground.rush(nodes, until_ns)?.unwrap_or_default();
-    let more = match ground.now_ns() < end_ns {
-        true => ground.rush((FILLING_LAPS - 1) * nodes, end_ns)?.unwrap_or_default(),
-        false => Walked::default(),
-    };
-    Ok(one.0 + more.0)
-}
-
-/// Touches a working set, which a lap is to follow, until caches that take lines in slowly hold it: the loads made.
-fn touch<G: Ground>(ground: &mut G, until_ns: f64) -> Result<u64, Failure<'static>> {
-    let end_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
-    let mut touched = 0;
-    for _ in 0..FILLING_LAPS {
-        if ground.interrupted() {
-            return Err(Failure::Interrupted);
-        }
-        ground.touch();
-        touched += ground.nodes();
-        if ground.now_ns() > end_ns {
-            break;
-        }
-    }
-    Ok(touched)
-}
-
-/// Nanoseconds per hop, from walks that grow until they fill a batch; the middle of three.
-fn estimate<G: Ground>(ground: &mut G, until_ns: f64) -> Result<f64, Failure<'static>> {
-    let mut hops = FEWEST_HOPS;
-    loop {
-        let (_, spent_ns) = ground.walk(hops, until_ns)?;
-        if spent_ns >= ground.batch_ns() / 4.0 || hops >= LONGEST_BATCH {
-            break;
-        }
-        hops *= 2;
-    }
-    let mut estimates = [0.0; 3];
-    for estimate in &mut estimates {
-        let (made, spent_ns) = ground.walk(hops, until_ns)?;
-        *estimate = spent_ns / made.max(1) as f64;
-    }
-    Ok(stats::median(&mut estimates).unwrap_or(f64::NAN))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -367,11 +250,5 @@ mod tests {
         assert!(!is_held(100.0, 100.0) && !is_held(100.0, 97.0) && !is_held(100.0, 130.0));
         assert!(is_held(100.0, 100.0 * (0.9 + 0.1 / 3.0)) && is_held(100.0, 20.0));
         assert!(!is_held(f64::NAN, 20.0));
-    }
-
-    #[test]
-    fn batches_have_a_length_that_a_clock_can_tell() {
-        assert_eq!(hops_per_batch(1e5, 100.0), 1000);
-        assert_eq!((hops_per_batch(1e5, 1e6), hops_per_batch(1e9, 0.0)), (FEWEST_HOPS, LONGEST_BATCH));
     }
 }

@@ -43,13 +43,13 @@ pub const ORDER: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: |options, _, _| Budget {
+    budget: |options, machine, _| Budget {
         pass: Pass::Lap,
         rounds: FEWEST_ROUNDS,
         most: FEWEST_ROUNDS,
         hops: HOPS,
         long_visit_ns: f64::INFINITY,
-        ..Budget::new(options).rewritten(1)
+        ..Budget::new(options, machine).rewritten(1)
     },
     measure,
     present,

@@ -30,7 +30,7 @@ pub const SYSTEM: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan: |_| Ok(Table::empty()?),
-    budget: |options, _, _| Budget::new(options),
+    budget: |options, machine, _| Budget::new(options, machine),
     measure: |_, _, _, _| {
         Ok(Findings {
             outcomes: Table::empty()?,

@@ -40,8 +40,8 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: |options, _, points| {
-        Budget { optional: Optional::Everything, ..Budget::new(options) }
+    budget: |options, machine, points| {
+        Budget { optional: Optional::Everything, ..Budget::new(options, machine) }
             .rewritten(PLACES)
             .within(SHARE_NS * points.len() as f64, points.len())
     },

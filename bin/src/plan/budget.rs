@@ -152,7 +152,7 @@ impl Budget {
 
     /// The same as the options have it.
     #[must_use]
-    pub fn new(options: &Options<'_>) -> Budget {
+    pub fn new(options: &Options<'_>, machine: &Machine) -> Budget {
         Budget {
             point_ns: options.point_limit_ns(),
             bounded: options.given.contains(FlagId::TimeLimit),
@@ -161,6 +161,7 @@ impl Budget {
             iters: options.iters.map(u64::from),
             warm_up: options.warmup_iters,
             counters: options.counters,
+            trail: machine.last_level_cache().0 / options.stride.0.max(1) * 3 / 2,
             ..Budget::DEFAULT
         }
     }
@@ -175,7 +176,7 @@ impl Budget {
             None if options.pages == Pages::Auto && options.size.is_none() => Optional::Everything,
             None => Optional::Unreachable,
         };
-        let budget = Budget { optional, ..Budget::new(options) };
+        let budget = Budget { optional, ..Budget::new(options, machine) };
         if points.iter().all(|point| machine.reaches_memory(point.size)) {
             return budget;
         }
@@ -188,8 +189,7 @@ impl Budget {
         /// After this time points are left with the rounds that they have. Where the last-level cache is large,
         /// trails take most of it.
         const RUN_NS: f64 = 12e9;
-        let trail = machine.last_level_cache().0 / options.stride.0.max(1) * 3 / 2;
-        Budget { most: 2 * ROUNDS, spread_ns: 0.0, trail, ..Budget::new(options) }
+        Budget { most: 2 * ROUNDS, spread_ns: 0.0, ..Budget::new(options, machine) }
             .within(RUN_NS, points.len())
     }
 

@@ -12,7 +12,7 @@ use latency_core::clock;
 use latency_core::kernel::lanes::{self, MOST_LANES};
 use latency_core::kernel::POINTER;
 
-use super::{Stopwatch, UNKNOWN_HOP_NS};
+use super::Stopwatch;
 use crate::engine::clock::Timer;
 use crate::engine::counters::{self, Meter};
 use crate::engine::subject::{Positions, SideBySide};
@@ -23,6 +23,9 @@ use crate::sys::time;
 
 /// As many as memory serves well on every machine known.
 pub(super) const RUSHING_LANES: usize = 16;
+
+/// A hop is taken to be so long until one was timed: 5000 make a piece.
+pub(super) const UNKNOWN_HOP_NS: f64 = 1e3;
 
 /// Loads with instructions between them are walked from stamp to stamp.
 pub const NEEDS_COUNTER: TimingError = TimingError::NeedsCounter {

@@ -25,6 +25,7 @@ use crate::engine::run;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
+use crate::machine::processor::Platform;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
@@ -36,8 +37,9 @@ use crate::warning::Warning;
 
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
 const COARSE_ROUNDS: usize = 3;
-/// The whole takes about so long, unless a time limit for each point is given.
+/// The whole takes about so long, unless a time limit for each point is given; longer where hops are emulated.
 const RUN_NS: f64 = 12e9;
+const EMULATED_RUN_NS: f64 = 18e9;
 /// No first-level cache is larger: what does not get slower before has none that shows.
 const MOST: Bytes = Bytes(512 << 10);
 /// A plateau's latencies differ by less; a larger level's is slower by more.
@@ -73,10 +75,14 @@ pub const CURVE: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: |options, _, points| {
-        Budget { more: OCTAVES * STEPS as usize + plan::curve::REFINEMENTS, ..Budget::new(options) }
+    budget: |options, machine, points| {
+        let run_ns = match machine.processor.platform {
+            Platform::Emulated => EMULATED_RUN_NS,
+            _ => RUN_NS,
+        };
+        Budget { more: OCTAVES * STEPS as usize + plan::curve::REFINEMENTS, ..Budget::new(options, machine) }
             .rewritten(PLACES)
-            .within(RUN_NS, points.len())
+            .within(run_ns, points.len())
     },
     measure,
     present,

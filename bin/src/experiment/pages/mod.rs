@@ -40,8 +40,8 @@ pub const PAGES: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: |options, _, points| {
-        Budget { optional: Optional::PagesBut(options.pages), more: CLOSER, ..Budget::new(options) }
+    budget: |options, machine, points| {
+        Budget { optional: Optional::PagesBut(options.pages), more: CLOSER, ..Budget::new(options, machine) }
             .rewritten(PLACES)
             .within(SHARE_NS * points.len() as f64, points.len())
     },
