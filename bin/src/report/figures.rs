@@ -49,7 +49,7 @@ pub fn decimals(value: f64, significant: usize) -> usize {
         bound *= 10.0;
     }
     let mut bound = 1.0;
-    while value != 0.0 && decimals < MOST && value.abs() < bound {
+    while value != 0.0 && decimals < MOST && value.abs() + 0.5 / power_of_ten(decimals + 1) < bound {
         decimals += 1;
         bound /= 10.0;
     }

@@ -13,6 +13,8 @@ pub struct Wrap<'o> {
     indent: usize,
     /// The characters on the present line.
     column: usize,
+    /// The characters at its beginning after which neither a space nor a new line makes sense.
+    start: usize,
     word: Text<LONGEST_WORD>,
     space: bool,
 }
@@ -23,7 +25,8 @@ const LONGEST_WORD: usize = 120;
 impl<'o> Wrap<'o> {
     /// A writer of lines of `width` characters, the first of which begins at `column`.
     pub const fn new(out: &'o mut dyn Write, width: usize, indent: usize, column: usize) -> Wrap<'o> {
-        Wrap { out, width, indent, column, word: Text::EMPTY, space: false }
+        let start = if column < indent { column } else { indent };
+        Wrap { out, width, indent, column, start, word: Text::EMPTY, space: false }
     }
 
     /// Writes what is left, and ends the line.
@@ -40,6 +43,7 @@ impl<'o> Wrap<'o> {
         self.out.write_char('\n')?;
         (0..self.indent).try_for_each(|_| self.out.write_char(' '))?;
         self.column = self.indent;
+        self.start = self.indent;
         self.space = false;
         Ok(())
     }
@@ -50,7 +54,7 @@ impl<'o> Wrap<'o> {
         }
         let length = self.word.as_str().chars().count();
         let space = usize::from(self.space);
-        if self.column + space + length > self.width && self.column > self.indent {
+        if self.column + space + length > self.width && self.column > self.start {
             self.break_line()?;
         } else if self.space {
             self.out.write_char(' ')?;
@@ -70,7 +74,7 @@ impl Write for Wrap<'_> {
             match character {
                 ' ' => {
                     self.flush()?;
-                    self.space = self.column > self.indent;
+                    self.space = self.column > self.start;
                 }
                 '\n' => {
                     self.flush()?;

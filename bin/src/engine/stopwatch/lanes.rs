@@ -12,7 +12,7 @@ use latency_core::clock;
 use latency_core::kernel::lanes::{self, MOST_LANES};
 use latency_core::kernel::POINTER;
 
-use super::{Stopwatch, UNKNOWN_HOP_NS};
+use super::watch::{Stopwatch, UNKNOWN_HOP_NS};
 use crate::engine::clock::Timer;
 use crate::engine::counters::{self, Meter};
 use crate::engine::subject::{Positions, SideBySide};

@@ -4,25 +4,24 @@
 //! figures is the business of others.
 
 mod lanes;
+mod watch;
 
-use core::cell::Cell;
-
-use latency_core::buffer::{Astray, Cursor};
 use latency_core::chain::SATTOLO_LIMIT;
-use latency_core::clock;
 
-use super::clock::{Counter, Timer};
-use super::counters::{self, Meter};
+use super::clock::Counter;
+use super::counters;
 use super::ground::{Batch, Condition, Ground, Walked};
 use super::single_hops::Singles;
 use super::subject::Subject;
-use crate::error::{Failure, TimingError};
+use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
 use crate::result::Round;
 use crate::sys::{cpu, signal, time};
 
 pub use lanes::{start, NEEDS_COUNTER};
 use lanes::{Rush, RUSHING_LANES};
+pub use watch::Stopwatch;
+use watch::UNKNOWN_HOP_NS;
 
 /// A walk is cut here: half a second at 120 ns a hop.
 const LONGEST_WALK: u64 = 1 << 22;
@@ -30,78 +29,6 @@ const LONGEST_WALK: u64 = 1 << 22;
 const PIECE_NS: f64 = 5e6;
 /// The fewest of them: a piece is long beside its stamps.
 const LEAST_PIECE: u64 = 64;
-/// A hop is taken to be so long until one was timed: 5000 make a piece.
-const UNKNOWN_HOP_NS: f64 = 1e3;
-
-/// Times walks on one CPU with one clock.
-#[derive(Debug)]
-pub struct Stopwatch {
-    timer: Timer,
-    meter: Option<Meter>,
-    migrations: Cell<u64>,
-    cpu: Cell<Option<u32>>,
-}
-
-impl Stopwatch {
-    /// A stopwatch on `timer`, with counters beside it if they are wanted.
-    #[must_use]
-    pub const fn new(timer: Timer, meter: Option<Meter>) -> Self {
-        Stopwatch { timer, meter, migrations: Cell::new(0), cpu: Cell::new(None) }
-    }
-
-    /// The clock.
-    #[must_use]
-    pub const fn timer(&self) -> &Timer {
-        &self.timer
-    }
-
-    /// Walks once from stamp to stamp, proves where the walk ended, and gives the nanoseconds that it took.
-    fn walk(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
-        if let Some(side) = subject.side {
-            return self.walk_lanes(subject.buffer, side, hops);
-        }
-        let (ended, nanoseconds) = self.timed(subject, *node, hops)?;
-        let proven = subject.buffer.prove(*node, hops, ended);
-        *node = proven.map_err(|Astray { .. }| TimingError::HopsNotProven)?;
-        Ok(nanoseconds)
-    }
-
-    #[inline(always)]
-    fn timed(&self, subject: &Subject<'_>, node: u64, hops: u64) -> Result<(Cursor, f64), Failure<'static>> {
-        let wrong = |_| Failure::Timing(TimingError::HopsNotProven);
-        match &self.timer {
-            Timer::Counter(counter) => {
-                let walk = subject
-                    .buffer
-                    .timed_walk(subject.kernel, node, hops as usize, counter.stamp)
-                    .map_err(wrong)?;
-                let ticks = walk.end.ticks.saturating_sub(walk.start).saturating_sub(counter.overhead.0);
-                Ok((walk.ended, clock::nanoseconds(ticks as f64, counter.frequency)))
-            }
-            Timer::Kernel(clock) => {
-                let start = time::monotonic_raw_ns();
-                let ended = subject.buffer.walk(subject.kernel, node, hops as usize).map_err(wrong)?;
-                let spent = time::monotonic_raw_ns().saturating_sub(start).saturating_sub(clock.overhead_ns);
-                Ok((ended, spent as f64))
-            }
-        }
-    }
-
-    /// What the kernel has done to the thread so far.
-    fn software(&self) -> Software {
-        let usage = cpu::thread_usage().unwrap_or_default();
-        let now = cpu::current().ok().map(|(cpu, _)| cpu.0);
-        if self.cpu.get().is_some() && self.cpu.get() != now {
-            self.migrations.set(self.migrations.get() + 1);
-        }
-        self.cpu.set(now);
-        Software {
-            switches: (usage.voluntary_switches, usage.involuntary_switches),
-            migrations: self.migrations.get(),
-            faults: (usage.minor_faults, usage.major_faults),
-        }
-    }
-}
 
 /// A chase over a buffer: the ground that is no test's.
 pub struct Chase<'g> {

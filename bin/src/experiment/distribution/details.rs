@@ -5,8 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::hops::Quantile;
 
-use super::known;
-use super::view::whose;
+use super::known::{known, whose};
 use crate::analysis::distribution::{agrees, left_out};
 use crate::experiment::facts::method::optional;
 use crate::experiment::facts::Report;

@@ -1,10 +1,13 @@
 //! How long single hops take: most of them, and the slowest.
 
 mod details;
+mod known;
 mod members;
 mod view;
 
 use latency_core::cpulist::NodeSet;
+
+use known::{at, known};
 
 use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
@@ -19,8 +22,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::Scope;
 use crate::report::document::{Document, Part, Role};
-use crate::result::distribution::Distribution;
-use crate::result::{Outcome, Point};
+use crate::result::Point;
 
 /// The experiment that looks beneath the means.
 pub const DISTRIBUTION: Experiment = Experiment {
@@ -108,19 +110,4 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
     members::summary(document, known(report).next());
     facts::circumstances(document, report);
-}
-
-/// The point of this index and its single loads, if it has any.
-fn at<'r, 'a>(report: &Report<'r, 'a>, index: usize) -> Option<(&'r Outcome<'a>, &'r Distribution)> {
-    let outcome = report.outcomes.get(index).filter(|outcome| outcome.result.is_ok())?;
-    let found = report.distributions.get(index).filter(|found| found.windows.total() > 0)?;
-    Some((outcome, found))
-}
-
-/// The points that have single loads.
-fn known<'r, 'a>(
-    report: &Report<'r, 'a>,
-) -> impl Iterator<Item = (&'r Outcome<'a>, &'r Distribution)> + Clone {
-    let report = *report;
-    (0..report.outcomes.len()).filter_map(move |index| at(&report, index))
 }

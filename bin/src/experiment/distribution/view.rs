@@ -5,9 +5,8 @@ use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::Text;
 
-use super::known;
+use super::known::{known, whose};
 use crate::analysis::distribution::{bars, is_wide, left_out, SHOWN_PERCENT};
-use crate::experiment::facts::method::optional;
 use crate::experiment::facts::Report;
 use crate::report::chart::{Axis, Bar, Chart, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role, Table};
@@ -19,13 +18,6 @@ use crate::result::Outcome;
 const BARS: usize = 60;
 /// Percentiles that are marked.
 const MARKED: [f64; 3] = [50.0, 95.0, 99.0];
-
-/// The pair before a sentence, where there are several.
-pub fn whose(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> impl Display {
-    let (from, to) = (outcome.point.initiator, outcome.point.target);
-    let several = (report.outcomes.len() > 1).then_some(());
-    optional(several, move |(), out| write!(out, "{from} -> {to}: "))
-}
 
 /// Says how long most loads take and the slowest, what was left out, and with which period slow ones recur.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {

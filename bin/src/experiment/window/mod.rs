@@ -1,15 +1,13 @@
 //! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
 
+mod found;
 mod view;
 
-use core::fmt::Write;
-
-use latency_core::text::Text;
+use found::View;
 
 use super::facts::{self, estimate, lanes as chains, point, rows, trust, Report};
 use super::interface::{self, Experiment};
-use crate::analysis::lanes::{regions, Region};
-use crate::analysis::window::{conclude, room, Buffer, Conclusion};
+use crate::analysis::window::{room, Buffer, Conclusion};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::session::{Findings, Plan, Session};
@@ -87,39 +85,6 @@ fields! {
     SPEEDUP "prefetch_speedup" "How many times as fast loads are with a prefetch, at the most.";
     SPEEDUP_WORK "prefetch_speedup_work" "The units of work at which that is so.";
     PAYS_FROM "prefetch_pays_from_work" "The units of work from which on a prefetch pays.";
-}
-
-/// The points in the cache, if there are any, and those in memory.
-#[derive(Clone, Copy)]
-struct View<'r, 'a> {
-    floor: Option<Region<'r, 'a>>,
-    memory: Region<'r, 'a>,
-    /// What they say; `None` where the larger working set lies in caches.
-    found: Option<Conclusion>,
-}
-
-impl<'r, 'a> View<'r, 'a> {
-    fn of(report: &Report<'r, 'a>) -> Option<View<'r, 'a>> {
-        let mut regions = regions(report.outcomes);
-        let (floor, memory) = match (regions.next()?, regions.next()) {
-            (floor, Some(memory)) => (Some(floor), memory),
-            (memory, None) => (None, memory),
-        };
-        let is_memory = report.machine.reaches_memory(memory.size);
-        let found = is_memory.then(|| conclude(floor, memory, &report.extra.reach));
-        Some(View { floor, memory, found })
-    }
-
-    /// Where the larger working set lies.
-    fn place(&self) -> Text<32> {
-        let mut text = Text::EMPTY;
-        // It is shorter than the text.
-        let _ = match self.found {
-            Some(_) => text.write_str("memory"),
-            None => write!(text, "{}", self.memory.size),
-        };
-        text
-    }
 }
 
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {

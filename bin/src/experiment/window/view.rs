@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::stats::Interval;
 
-use super::View;
+use super::found::View;
 use crate::analysis::estimate::Estimate;
 use crate::analysis::lanes::{Region, WorkReach};
 use crate::analysis::window::{room, Buffer, Conclusion};
