@@ -271,9 +271,11 @@ impl<A: Arena> Schedule<A> {
             state.visit_ns * orders.enough(state).saturating_sub(state.rounds).max(1) as f64
         });
         let left = left.sum::<f64>().min((self.begun_ns + self.run_ns - self.arena.now_ns()).max(0.0));
+        let rounds = courses().map(|course| course.state.rounds).max().unwrap_or(0);
         progress.say(format_args!(
-            "{} points, {done} precise, about {} s left",
+            "round {rounds}: {done} of {} point{} done, about {} s left",
             self.count,
+            if self.count == 1 { "" } else { "s" },
             (left / 1e9) as u64 + 1
         ));
     }

@@ -20,6 +20,7 @@ use crate::error::Failure;
 use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::processor::Processor;
 use crate::machine::Machine;
+use crate::options::plain::assert_plain;
 use crate::options::{self, Options};
 use crate::plan::{duration, matrix, working_set, Scope};
 use crate::warning::{Warning, Warnings};
@@ -238,4 +239,24 @@ fn less_to_do_takes_less() {
     }
     assert_eq!(duration::Range(0.2e9, 0.4e9).to_string(), "about 1 s");
     assert_eq!(duration::Range(4.9e9, 8.1e9).to_string(), "about 4 to 9 s");
+}
+
+#[test]
+fn the_program_describes_its_experiments_in_plain_english() {
+    let mut text = String::new();
+    options::write_help(&mut text, options::Help::Long, &DESCRIPTORS, &FORMATS).unwrap();
+    for experiment in &DESCRIPTORS {
+        assert_plain(experiment.summary);
+        assert_plain(experiment.details);
+        assert!(
+            !experiment.summary.ends_with('.') && experiment.details.ends_with('.'),
+            "{}",
+            experiment.name
+        );
+        options::write_experiment_help(&mut text, options::Help::Long, experiment, &FORMATS).unwrap();
+    }
+    for line in text.lines() {
+        assert!(line.len() <= 80 && line.trim_end() == line, "{line:?}");
+        assert_plain(line);
+    }
 }

@@ -19,7 +19,7 @@ use latency_core::text::Text;
 use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
 
 use super::numbers::{self, Beside, Load, Way, CORE_GIGAHERTZ, ROUNDS};
-use super::{Scene, Trouble};
+use super::scene::{Scene, Trouble};
 use crate::engine::progress::Progress;
 use crate::engine::session::Session;
 use crate::error::PlacementError;

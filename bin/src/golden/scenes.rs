@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use super::{Scene, Trouble};
+use super::scene::{Scene, Trouble};
 use Trouble::{
     Disturbed, Excluded, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings, Moved, NoCounters,
     Unverified, Virtual,

@@ -22,6 +22,15 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
+/// The length of a help text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Help {
+    /// The options that most people need (`-h`).
+    Short,
+    /// Every option, and with an experiment its default and the reason (`--help`).
+    Long,
+}
+
 /// The pages asked for (`--pages`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pages {

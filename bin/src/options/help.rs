@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use super::choices::Help;
 use super::flag::{Flag, Group};
 use super::flag_set::{FlagId, FlagSet};
 use super::flags::FLAGS;
@@ -29,15 +30,6 @@ Examples:
   latency-bench --cpunode=0 --memnode=1 --json   one pair, for a program
   latency-bench curve --pages=2m -o curve.svg    a picture of the cache levels
 ";
-
-/// The length of a help text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Help {
-    /// The options that most people need (`-h`).
-    Short,
-    /// Every option, and with an experiment its default and the reason (`--help`).
-    Long,
-}
 
 /// Writes `latency-bench 0.1.0` and a newline.
 ///

@@ -26,13 +26,13 @@ use core::num::{NonZeroU32, NonZeroU64};
 use latency_core::cpulist::NodeSet;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
-pub use choices::{Choice, Kernel, Order, Pages, When};
+pub use choices::{Choice, Help, Kernel, Order, Pages, When};
 pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;
 pub use format::FormatName;
-pub use help::{write_experiment_help, write_help, write_version, Help};
+pub use help::{write_experiment_help, write_help, write_version};
 pub use parse::parse;
 pub use values::ValueError;
 
@@ -231,13 +231,6 @@ impl<'a> Options<'a> {
             help: None,
             version: false,
         }
-    }
-
-    /// Returns the refusal of a format that the experiment is not written in.
-    #[must_use]
-    pub const fn no_such_output(&self) -> UsageError<'a> {
-        let Options { format, formats, .. } = *self;
-        UsageError::NoSuchOutput { format, experiment: self.experiment.descriptor, formats }
     }
 
     /// Returns the operands, UTF-8 and not empty.

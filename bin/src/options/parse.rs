@@ -144,7 +144,8 @@ fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Resul
         }
     }
     if !experiment.is_written_as(options.format) {
-        return Err(options.no_such_output());
+        let Options { format, formats, .. } = *options;
+        return Err(UsageError::NoSuchOutput { format, experiment, formats });
     }
     if options.operands().len() < experiment.operands.least {
         return Err(UsageError::MissingOperand { experiment, found: options.operands().len() });

@@ -274,27 +274,6 @@ fn the_short_help_is_as_expected() {
 }
 
 #[test]
-fn the_program_describes_its_experiments_in_plain_english() {
-    use crate::experiment::DESCRIPTORS;
-    let mut text = String::new();
-    write_help(&mut text, Help::Long, &DESCRIPTORS, FORMATS).unwrap();
-    for experiment in &DESCRIPTORS {
-        assert_plain(experiment.summary);
-        assert_plain(experiment.details);
-        assert!(
-            !experiment.summary.ends_with('.') && experiment.details.ends_with('.'),
-            "{}",
-            experiment.name
-        );
-        write_experiment_help(&mut text, Help::Long, experiment, FORMATS).unwrap();
-    }
-    for line in text.lines() {
-        assert!(line.len() <= 80 && line.trim_end() == line, "{line:?}");
-        assert_plain(line);
-    }
-}
-
-#[test]
 fn the_version_is_that_of_the_package() {
     let mut text = String::new();
     write_version(&mut text).unwrap();

@@ -1,5 +1,7 @@
 //! The types of the assembly routines, alike for every instruction set.
 //!
+//! # Safety
+//!
 //! Nothing is called here; each type says what its caller has to guarantee.
 
 /// A chase loop: `(base, cursor, hops, length)` to the cursor after exactly that many hops.

@@ -81,9 +81,6 @@ pub static LINE_INDEX4: Kernel = Kernel {
 pub static KERNELS: [&Kernel; 6] = [&POINTER, &INDEX, &INDEX_CHECKED, &INDEX4, &LINE_INDEX, &LINE_INDEX4];
 
 #[cfg(test)]
-mod routine_tests;
-
-#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -7,48 +7,13 @@ pub mod lanes;
 pub mod machine;
 pub mod method;
 pub mod point;
+pub mod report;
 pub mod rows;
 pub mod trust;
 
-use crate::machine::Machine;
-use crate::options::Options;
 use crate::report::document::{fields, Document, Part, Value};
-use crate::report::terminal::Terminal;
-use crate::result::distribution::Distribution;
-use crate::result::{Extra, Health, Outcome, Timer};
-use crate::sys::arguments::Arguments;
-use crate::warning::Warnings;
 
-/// What was found, and under which circumstances: everything that an experiment may describe.
-#[derive(Clone, Copy, Debug)]
-pub struct Report<'r, 'a> {
-    /// What was asked for.
-    pub options: &'r Options<'a>,
-    /// Where it ran.
-    pub machine: &'r Machine,
-    /// What it was timed with.
-    pub clock: &'r Timer,
-    /// How the tool itself fared.
-    pub health: &'r Health,
-    /// What has to be known of it.
-    pub warnings: &'r Warnings,
-    /// The points.
-    pub outcomes: &'r [Outcome<'a>],
-    /// The single loads of the points, where those were timed.
-    pub distributions: &'r [Distribution],
-    /// What was found besides them.
-    pub extra: &'r Extra,
-    /// The arguments of the program, as they were typed.
-    pub arguments: Arguments,
-    /// What the result is shown on.
-    pub terminal: Terminal,
-    /// The run was interrupted: what is here is what was finished.
-    pub partial: bool,
-    /// When the run began, in seconds since 1970, UTC.
-    pub started: u64,
-    /// How long it took, in seconds.
-    pub seconds: f64,
-}
+pub use report::Report;
 
 fields! {
     SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";

@@ -6,6 +6,8 @@ pub mod avx2;
 mod chases;
 mod interrupt;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod timing;
 
 pub use chases::*;

@@ -1,8 +1,12 @@
 //! The assembly routines against the plain walk, called with a mark in every register that they must keep.
+//!
+//! # Safety
+//!
+//! Every call is one of a routine with the arguments that its type asks for: a ring of nodes made here.
 
-use super::lanes::{Filler, Gap, PARALLEL, WINDOW};
-use super::{Encoding, KERNELS};
 use crate::arch::{self, portable};
+use crate::kernel::lanes::{Filler, Gap, PARALLEL, WINDOW};
+use crate::kernel::{Encoding, KERNELS};
 
 const MARKS: [u64; 6] = [0x0b0b, 0x0505, 0x1212, 0x1313, 0x1414, 0x1515];
 

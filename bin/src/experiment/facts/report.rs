@@ -1,0 +1,40 @@
+//! Everything that an experiment may describe, in one place.
+
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::report::terminal::Terminal;
+use crate::result::distribution::Distribution;
+use crate::result::{Extra, Health, Outcome, Timer};
+use crate::sys::arguments::Arguments;
+use crate::warning::Warnings;
+
+/// What was found, and under which circumstances: everything that an experiment may describe.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'r, 'a> {
+    /// What was asked for.
+    pub options: &'r Options<'a>,
+    /// Where it ran.
+    pub machine: &'r Machine,
+    /// What it was timed with.
+    pub clock: &'r Timer,
+    /// How the tool itself fared.
+    pub health: &'r Health,
+    /// What has to be known of it.
+    pub warnings: &'r Warnings,
+    /// The points.
+    pub outcomes: &'r [Outcome<'a>],
+    /// The single loads of the points, where those were timed.
+    pub distributions: &'r [Distribution],
+    /// What was found besides them.
+    pub extra: &'r Extra,
+    /// The arguments of the program, as they were typed.
+    pub arguments: Arguments,
+    /// What the result is shown on.
+    pub terminal: Terminal,
+    /// The run was interrupted: what is here is what was finished.
+    pub partial: bool,
+    /// When the run began, in seconds since 1970, UTC.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}

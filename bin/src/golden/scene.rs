@@ -1,0 +1,48 @@
+//! A scene: one run of the program, and what goes wrong in it.
+
+use std::string::String;
+
+/// What went wrong in a scene.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Trouble {
+    /// Some points could not be placed.
+    Excluded,
+    /// Some points have wide intervals.
+    Imprecise,
+    /// Some points were interrupted often.
+    Disturbed,
+    /// A third of the points is missing.
+    Interrupted,
+    /// Pages left their node.
+    Moved,
+    /// The kernel does not tell where pages are.
+    Unverified,
+    /// Memory policies are forbidden.
+    FirstTouch,
+    /// There is no time-stamp counter.
+    KernelClock,
+    /// Hardware counters are forbidden.
+    NoCounters,
+    /// It is a virtual machine.
+    Virtual,
+    /// There is much to warn of.
+    ManyWarnings,
+}
+
+/// One run.
+pub struct Scene {
+    /// The file that holds what it writes.
+    pub file: String,
+    /// The fixture of tests/fixtures/machines.
+    pub machine: &'static str,
+    /// The arguments, separated by single spaces.
+    pub line: String,
+    /// The width of the terminal.
+    pub columns: usize,
+    /// It shows more than ASCII.
+    pub unicode: bool,
+    /// It shows colours.
+    pub colour: bool,
+    /// What went wrong.
+    pub troubles: &'static [Trouble],
+}
