@@ -199,6 +199,7 @@ fn perform<'a>(
     let timer = Timer::choose(&machine.processor, session.warnings)?;
     let mut health = self_test::health(timer.counter(), machine.processor.platform, session.warnings);
     let findings = (experiment.measure)(&mut session, &timer, &points, &budget).and_then(|findings| {
+        engine::finish::warn(&mut session, &findings.outcomes, &budget);
         audit(&mut session, &timer, &mut health, &findings)?;
         Ok(findings)
     });

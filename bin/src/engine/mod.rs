@@ -7,7 +7,7 @@ pub mod clock;
 pub mod counters;
 #[cfg(test)]
 pub mod fake;
-mod finish;
+pub mod finish;
 pub mod ground;
 pub mod judge;
 pub mod memory;

@@ -85,7 +85,6 @@ pub fn measure_with<'a>(
     let count = run.count;
     session.progress.clear();
     let found = outcomes.get(..count).unwrap_or_default();
-    finish::warn(session, found, budget);
     let mut outcomes = Table::filled(count, unmeasured)?;
     outcomes.copy_from_slice(found);
     Ok(Findings { outcomes, distributions: Table::empty()?, extra: Extra::default(), interrupted })
