@@ -24,7 +24,8 @@ pub struct Field {
     pub key: &'static str,
     /// The column of tabular formats.
     pub column: &'static str,
-    /// What it is, for the schema.
+    /// What it is, for the schema, which only tests write.
+    #[cfg(test)]
     pub about: &'static str,
 }
 
@@ -32,13 +33,19 @@ impl Field {
     /// A field with its key, which is its column as well, and its meaning.
     #[must_use]
     pub const fn new(key: &'static str, about: &'static str) -> Field {
-        Field { key, column: key, about }
+        Field::in_rows(key, key, about)
     }
 
     /// A field of a nested object whose key alone would say too little in a table.
     #[must_use]
+    #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold it"))]
     pub const fn in_rows(key: &'static str, column: &'static str, about: &'static str) -> Field {
-        Field { key, column, about }
+        Field {
+            key,
+            column,
+            #[cfg(test)]
+            about,
+        }
     }
 
     /// Whether both are one `static`.
