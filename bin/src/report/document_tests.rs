@@ -8,6 +8,7 @@ use latency_core::stats::Interval;
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::document::{Document, Field, Format, Level, Part, Picture, Role, Style, Table};
 use super::json::JSON;
+use super::json_lines::JSON_LINES;
 use super::markdown::MARKDOWN;
 use super::picture::SVG;
 use super::rows::CSV;
@@ -106,6 +107,14 @@ fn json_holds_what_sentences_do_not() {
 }
 
 #[test]
+fn json_lines_are_the_same_object_on_one_line() {
+    let line = written(&JSON_LINES, Level::Quiet, 80);
+    assert!(line.ends_with("}\n") && line.trim_end().lines().count() == 1, "{line}");
+    let plain: String = written(&JSON, Level::Quiet, 80).split_whitespace().collect();
+    assert_eq!(line.split_whitespace().collect::<String>(), plain);
+}
+
+#[test]
 fn rows_have_one_header_and_quotes_where_they_need_them() {
     assert_eq!(
         written(&CSV, Level::Quiet, 80),
@@ -139,7 +148,7 @@ fn the_first_error_is_kept_and_writing_stops() {
     }
     let terminal = Terminal { columns: 80, unicode: false, colour: false };
     let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[], &[]] };
-    for format in [&TEXT, &JSON, &CSV, &MARKDOWN, &SVG] {
+    for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG] {
         for room in [0, 1, 40] {
             let written = (format.write)(&mut Full(room), &style, &mut |document| describe(document));
             assert!(written.is_err(), "{} in {room} bytes", format.name);

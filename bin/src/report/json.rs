@@ -15,7 +15,8 @@ pub const JSON: Format = Format {
     write: |out, _, describe| write(out, Layout::Lines, describe),
 };
 
-fn write(out: &mut dyn Write, layout: Layout, describe: Describe<'_>) -> fmt::Result {
+/// Writes a description as one object, in the layout of a format.
+pub(super) fn write(out: &mut dyn Write, layout: Layout, describe: Describe<'_>) -> fmt::Result {
     let mut writer = Writer::new(out, layout);
     writer.begin_object()?;
     let mut json = Json { writer, depth: [Container::Object; MOST_DEPTH], level: 0, failed: Ok(()) };

@@ -8,6 +8,7 @@ pub mod document;
 pub mod figures;
 pub mod heatmap;
 pub mod json;
+pub mod json_lines;
 pub mod labels;
 pub mod markdown;
 pub mod picture;
@@ -27,5 +28,5 @@ mod samples;
 use document::Format;
 
 /// Every format that a result can be written in; the first is the default.
-pub static FORMATS: [&Format; 5] =
-    [&table::TEXT, &json::JSON, &rows::CSV, &markdown::MARKDOWN, &picture::SVG];
+pub static FORMATS: &[&Format] =
+    &[&table::TEXT, &json::JSON, &rows::CSV, &json_lines::JSON_LINES, &markdown::MARKDOWN, &picture::SVG];
