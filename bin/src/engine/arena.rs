@@ -118,10 +118,10 @@ impl<'a> Pieces<'a> {
             let chain = chains.next();
             let Ok(placement) = &mut piece.placement else { continue };
             let (lines, witness) = placement.split();
+            session.progress.say(format_args!("writing the chain on node {}", piece.key.target));
             *site = Some(match (*memory, chain) {
                 (Memory::Rewritten { places }, _) => Site::rewritten(piece.key, witness, lines, places),
                 (Memory::Kept, Some(chain)) => {
-                    session.progress.say(format_args!("writing the chain on node {}", piece.key.target));
                     let stores = Stores::choose(lines, stamp, session.machine.last_level_cache());
                     let buffer = Buffer::build_with(lines, chain, piece.like.kernel.encoding, stores)
                         .map_err(|_| PlacementError::NothingToMeasure)?;

@@ -53,6 +53,8 @@ pub struct Schedule<A> {
     rng: Pcg32,
     run_ns: f64,
     begun_ns: f64,
+    /// Times that the points were gone round.
+    round: usize,
 }
 
 impl<A: Arena> Schedule<A> {
@@ -83,6 +85,7 @@ impl<A: Arena> Schedule<A> {
             rng: Pcg32::new(like.seed, 0x726f_7461),
             run_ns: budget.share_ns * count as f64,
             begun_ns,
+            round: 0,
         };
         for point in points {
             schedule.add(point);
@@ -229,6 +232,7 @@ impl<A: Arena> Schedule<A> {
                 self.tell(progress);
             }
         }
+        self.round += usize::from(length > 0);
         Ok(length > 0)
     }
 
