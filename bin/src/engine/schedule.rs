@@ -117,12 +117,12 @@ impl<A: Arena> Schedule<A> {
     }
 
     /// The points and the median of their rounds so far: nanoseconds, which are not a number before the first.
-    pub fn so_far(&mut self) -> impl Iterator<Item = (Point, f64)> + use<'_, A> {
+    pub fn so_far(&mut self) -> impl Iterator<Item = (&Point, f64)> + use<'_, A> {
         let Self { courses, rounds, judge, room, count, .. } = self;
         courses.iter().take(*count).zip(rounds.chunks((*room).max(1))).map(|(course, rounds)| {
             let made = rounds.get(..course.state.rounds).unwrap_or_default();
             let latency = judge.summarise(made).map_or(f64::NAN, |series| series.nanoseconds.median);
-            (course.point, latency)
+            (&course.point, latency)
         })
     }
 
