@@ -140,7 +140,7 @@ impl<A: Arena> Schedule<A> {
     ///
     /// As [`Orders::visit`], [`Failure::Interrupted`] among them.
     pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
-        while self.go_round(progress, |state, _| state.rounds < rounds)? {}
+        while self.go_round(progress, &|state, _| state.rounds < rounds)? {}
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl<A: Arena> Schedule<A> {
             };
             state.rounds < least
         };
-        while self.go_round(progress, wanted)? {}
+        while self.go_round(progress, &wanted)? {}
         Ok(())
     }
 
@@ -178,7 +178,9 @@ impl<A: Arena> Schedule<A> {
         let Self { arena, judge, budget, courses, count, .. } = self;
         let orders = Orders { budget, points: courses.len() };
         for place in 0..visits.min(MOST) as u64 {
-            arena.stand(*count, point, place, |ground| orders.visit(ground, judge, &mut state, &mut kept))?;
+            arena.stand(*count, point, place, &mut |ground| {
+                orders.visit(ground, judge, &mut state, &mut kept)
+            })?;
         }
         let made = kept.get(..state.rounds).unwrap_or_default();
         let median = |select: fn(&Round) -> f64| {
@@ -195,7 +197,7 @@ impl<A: Arena> Schedule<A> {
     fn go_round(
         &mut self,
         progress: &mut Progress,
-        wants: impl Fn(&State, f64) -> bool,
+        wants: &dyn Fn(&State, f64) -> bool,
     ) -> Result<bool, Failure<'static>> {
         let share = self.share();
         let salt = self.rng.next_u64();
@@ -249,7 +251,7 @@ impl<A: Arena> Schedule<A> {
         let orders = Orders { budget, points: *count };
         let place = course.state.rounds as u64 * 5 + index as u64;
         let Course { point, state } = course;
-        arena.stand(index, point, place, |ground| orders.visit(ground, judge, state, kept))
+        arena.stand(index, point, place, &mut |ground| orders.visit(ground, judge, state, kept))
     }
 
     /// The share of the time for all that has gone by.
