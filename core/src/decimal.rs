@@ -22,7 +22,7 @@ impl fmt::Display for Decimal {
             return out.pad_integral(true, "", "NaN");
         }
         let digits = out.precision().unwrap_or(0).min(MOST_DIGITS);
-        let mut text = Backwards::EMPTY;
+        let mut text = Backwards::new();
         let text = if self.0.is_infinite() { "inf" } else { text.number(self.0.to_bits(), digits) };
         out.pad_integral(self.0.is_sign_positive(), "", text)
     }
@@ -39,7 +39,7 @@ impl fmt::Display for Trimmed {
             return Decimal(self.0).fmt(out);
         }
         let digits = out.precision().unwrap_or(9).min(MOST_DIGITS);
-        let mut text = Backwards::EMPTY;
+        let mut text = Backwards::new();
         let mut text = text.number(self.0.to_bits(), digits);
         if digits > 0 {
             text = text.trim_end_matches('0').trim_end_matches('.');
@@ -58,7 +58,10 @@ struct Backwards {
 }
 
 impl Backwards {
-    const EMPTY: Self = Self { bytes: [0; LONGEST], start: LONGEST };
+    /// No text. A constant would take its place in the executable.
+    fn new() -> Self {
+        Self { bytes: [0; LONGEST], start: LONGEST }
+    }
 
     fn push(&mut self, byte: u8) {
         if let Some((start, place)) =

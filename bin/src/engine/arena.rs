@@ -3,6 +3,8 @@
 //! One buffer for each target and size, or one region for each kind of pages that chains are
 //! rewritten in. It knows no timing.
 
+use core::array;
+
 use latency_core::arch::Stamp;
 use latency_core::buffer::{Buffer, Stores};
 use latency_core::chain::Chain;
@@ -51,7 +53,7 @@ impl<'a> Pieces<'a> {
         budget: &Budget,
     ) -> Result<Pieces<'a>, Failure<'a>> {
         let first = points.clone().next().ok_or(PlacementError::NothingToMeasure)?;
-        let mut pieces = [const { None::<Piece<'a>> }; SITES];
+        let mut pieces = array::from_fn(|_| None::<Piece<'a>>);
         let mut count = 0;
         for point in points.clone() {
             if pieces.iter().flatten().any(|piece| serves(&piece.key, &point)) {

@@ -165,13 +165,13 @@ impl Ground for FakeGround<'_> {
 impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
     type Ground<'g> = FakeGround<'g>;
 
-    fn stand<R>(
-        &mut self,
+    fn stand<'w>(
+        &'w mut self,
         index: usize,
         point: &Point,
         place: u64,
-        walker: impl FnOnce(&mut FakeGround<'_>) -> Result<R, Failure<'static>>,
-    ) -> Result<R, Failure<'static>> {
+        walker: &'w mut dyn FnMut(&mut FakeGround<'_>) -> Result<(), Failure<'static>>,
+    ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
         let condition = match (self.kept, again) {
             (false, _) => Condition::Written,

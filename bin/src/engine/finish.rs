@@ -3,6 +3,8 @@
 //!
 //! What did not stay where it was proven to be is no result.
 
+use core::array;
+
 use latency_core::chain::Order;
 use latency_core::units::Picoseconds;
 
@@ -37,7 +39,7 @@ pub fn outcomes(
     mut each: impl FnMut(Outcome<'static>),
 ) -> Result<(), Failure<'static>> {
     // All points of a piece of memory lie there, and it takes long to look at.
-    let mut looked = [const { None::<Result<Placed, Exclusion<'static>>> }; SITES];
+    let mut looked: [_; SITES] = array::from_fn(|_| None::<Result<Placed, Exclusion<'static>>>);
     for index in 0..schedule.len() {
         let Some(point) = schedule.point(index) else { break };
         let site = schedule.arena.site(&point);

@@ -119,13 +119,13 @@ pub trait Arena {
     /// # Errors
     ///
     /// Those of the walker, and of a point without memory.
-    fn stand<R>(
-        &mut self,
+    fn stand<'w>(
+        &'w mut self,
         index: usize,
         point: &Point,
         place: u64,
-        walker: impl FnOnce(&mut Self::Ground<'_>) -> Result<R, Failure<'static>>,
-    ) -> Result<R, Failure<'static>>;
+        walker: &'w mut dyn FnMut(&mut Self::Ground<'_>) -> Result<(), Failure<'static>>,
+    ) -> Result<(), Failure<'static>>;
 
     /// The clock of its chains.
     fn now_ns(&self) -> f64;

@@ -123,13 +123,13 @@ pub fn serves(key: &Key, point: &Point) -> bool {
 impl Arena for Memory<'_> {
     type Ground<'g> = Chase<'g>;
 
-    fn stand<R>(
-        &mut self,
+    fn stand<'w>(
+        &'w mut self,
         index: usize,
         point: &Point,
         place: u64,
-        walker: impl FnOnce(&mut Chase<'_>) -> Result<R, Failure<'static>>,
-    ) -> Result<R, Failure<'static>> {
+        walker: &'w mut dyn FnMut(&mut Chase<'_>) -> Result<(), Failure<'static>>,
+    ) -> Result<(), Failure<'static>> {
         // An administrator's taskset may have moved the thread, and placing memory by touch does.
         placement::pin(point.cpu)?;
         let Memory { sites, watch, beside, last } = self;
@@ -165,13 +165,13 @@ impl Arena for Memory<'_> {
                 let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
                 let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1))
                     .with(beside.singles.as_mut(), index);
-                let walked = walker(&mut chase)?;
+                walker(&mut chase)?;
                 if let (Some(loads), Order::Sequential, Some(counter)) =
                     (&mut beside.loads, point.order, watch.timer().counter())
                 {
                     loads.visit(lines, point, counter)?;
                 }
-                Ok(walked)
+                Ok(())
             }
         }
     }

@@ -54,7 +54,7 @@ fn over<A: Arena>(
         let bound = *bound.get_or_insert(times * time);
         let alone = (time > bound).then_some(fillers);
         let overlaps = if alone.is_some() { found.map_or(0, |(reach, _)| reach.overlaps) } else { fillers };
-        found = Some((Reach { filler, overlaps, alone }, point));
+        found = Some((Reach { filler, overlaps, alone }, *point));
         if alone.is_some() {
             break;
         }

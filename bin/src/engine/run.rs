@@ -1,6 +1,8 @@
 //! A run: places the memory of points, has them visited, and makes outcomes of what was found.
 
-use super::arena::{self, Pieces, SITES};
+use core::array;
+
+use super::arena::{self, Pieces};
 use super::clock::Timer;
 use super::finish;
 use super::memory::{Beside, Memory, Site};
@@ -124,7 +126,7 @@ impl<'a> Run<'_, 'a> {
         }
         let there = points.iter().zip(placed.iter()).filter(|(_, placed)| **placed).map(|(point, _)| *point);
         let Some(like) = there.clone().next() else { return Ok(()) };
-        let mut sites = [const { None::<Site<'_>> }; SITES];
+        let mut sites = array::from_fn(|_| None::<Site<'_>>);
         let stamp = timer.counter().map(|counter| counter.stamp);
         pieces.open(session, stamp, &mut sites)?;
         let watch = Stopwatch::new(*timer, arena::meter(session, budget.counters));

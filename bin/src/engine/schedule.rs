@@ -120,12 +120,12 @@ impl<A: Arena> Schedule<A> {
     }
 
     /// The points and the median of their rounds so far: nanoseconds, which are not a number before the first.
-    pub fn so_far(&mut self) -> impl Iterator<Item = (Point, f64)> + use<'_, A> {
+    pub fn so_far(&mut self) -> impl Iterator<Item = (&Point, f64)> + use<'_, A> {
         let Self { courses, rounds, judge, room, count, .. } = self;
         courses.iter().take(*count).zip(rounds.chunks((*room).max(1))).map(|(course, rounds)| {
             let made = rounds.get(..course.state.rounds).unwrap_or_default();
             let latency = judge.summarise(made).map_or(f64::NAN, |series| series.nanoseconds.median);
-            (course.point, latency)
+            (&course.point, latency)
         })
     }
 
@@ -144,7 +144,7 @@ impl<A: Arena> Schedule<A> {
     /// As [`Orders::visit`], [`Failure::Interrupted`] among them.
     pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
         let long_visit_ns = self.budget.long_visit_ns;
-        while self.go_round(progress, |state, share| {
+        while self.go_round(progress, &|state, share| {
             let rounds = if state.visit_ns > long_visit_ns { rounds.min(2) } else { rounds };
             state.rounds < if share < 1.0 { rounds } else { 1 }
         })? {}
@@ -168,7 +168,7 @@ impl<A: Arena> Schedule<A> {
             };
             state.rounds < least
         };
-        while self.go_round(progress, wanted)? {}
+        while self.go_round(progress, &wanted)? {}
         Ok(())
     }
 
@@ -185,7 +185,9 @@ impl<A: Arena> Schedule<A> {
         let Self { arena, judge, budget, courses, count, .. } = self;
         let orders = Orders { budget, points: courses.len() };
         for place in 0..visits.min(MOST) as u64 {
-            arena.stand(*count, point, place, |ground| orders.visit(ground, judge, &mut state, &mut kept))?;
+            arena.stand(*count, point, place, &mut |ground| {
+                orders.visit(ground, judge, &mut state, &mut kept)
+            })?;
         }
         let made = kept.get(..state.rounds).unwrap_or_default();
         let median = |select: fn(&Round) -> f64| {
@@ -202,7 +204,7 @@ impl<A: Arena> Schedule<A> {
     fn go_round(
         &mut self,
         progress: &mut Progress,
-        wants: impl Fn(&State, f64) -> bool,
+        wants: &dyn Fn(&State, f64) -> bool,
     ) -> Result<bool, Failure<'static>> {
         let share = self.share();
         let salt = self.rng.next_u64();
@@ -257,7 +259,7 @@ impl<A: Arena> Schedule<A> {
         let orders = Orders { budget, points: *count };
         let place = course.state.rounds as u64 * 5 + index as u64;
         let Course { point, state } = course;
-        arena.stand(index, point, place, |ground| orders.visit(ground, judge, state, kept))
+        arena.stand(index, point, place, &mut |ground| orders.visit(ground, judge, state, kept))
     }
 
     /// The share of the time for all that has gone by.

@@ -232,6 +232,8 @@ pub trait Document {
 
 impl<'d> dyn Document + 'd {
     /// Writes a value of any type that a field can hold.
+    // Not inlined: there are hundreds of calls, and few types.
+    #[inline(never)]
     pub fn put<'v>(&mut self, field: &'static Field, value: impl Into<Value<'v>>) {
         self.value(field, value.into());
     }

@@ -57,7 +57,7 @@ pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
         line: line_of(text, error.valid_up_to()),
         what: "neither JSON nor text",
     })?;
-    let mut columns = TWO_COLUMNS;
+    let mut columns = two_columns();
     let mut begun = false;
     for (index, line) in text.lines().enumerate() {
         let at = |what| Problem { line: u32::try_from(index + 1).unwrap_or(u32::MAX), what };
@@ -69,7 +69,7 @@ pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
         let names = !begun && fields(line).next().and_then(number).is_none();
         begun = true;
         if names {
-            columns = named(line).unwrap_or(TWO_COLUMNS);
+            columns = named(line).unwrap_or_else(two_columns);
             continue;
         }
         saved.push(row(line, &columns).map_err(at)?).map_err(at)?;
@@ -78,12 +78,12 @@ pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
 }
 
 /// Bytes and nanoseconds.
-const TWO_COLUMNS: [Column; MAX_COLUMNS] = {
+fn two_columns() -> [Column; MAX_COLUMNS] {
     let mut columns = [Column::Other; MAX_COLUMNS];
     columns[0] = Column::Size;
     columns[1] = Column::Nanoseconds;
     columns
-};
+}
 
 /// The columns by their names, if a latency is among them.
 fn named(line: &str) -> Option<[Column; MAX_COLUMNS]> {

@@ -117,6 +117,14 @@ impl Region {
         Ok(region)
     }
 
+    /// The region that [`map`](Self::map) made of these, whose first byte is at `base`.
+    ///
+    /// # Safety
+    /// That region was forgotten, and its mapping is not used any more by others.
+    pub(super) unsafe fn again(base: NonNull<u8>, bytes: usize, kind: Kind) -> Region {
+        Region { base, length: bytes.max(1).next_multiple_of(kind.granule()), kind }
+    }
+
     /// The first address.
     #[must_use]
     pub fn address(&self) -> usize {

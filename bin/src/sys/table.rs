@@ -12,12 +12,13 @@ use super::errno::Errno;
 use super::map::{Kind, Region};
 use core::mem::{align_of, size_of, ManuallyDrop};
 use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
 
 /// A fixed number of values in mapped memory, unmapped when dropped. Dereferences to a slice.
 pub struct Table<T: Copy> {
-    region: Region,
+    // No region: two words and a niche make results of tables cheap to hand on.
+    start: NonNull<T>,
     length: usize,
-    of: core::marker::PhantomData<T>,
 }
 
 /// A type of which a value may consist of zero bytes alone.
@@ -85,18 +86,38 @@ impl<T: Copy> Table<T> {
     /// Room for `length` elements, not initialised but for being zero bytes.
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
-        Ok(Table { region: room(length, size_of::<T>())?, length, of: core::marker::PhantomData })
+        Ok(Table { start: room(length, size_of::<T>())?.cast(), length })
     }
 
-    fn start(&self) -> *mut T {
-        self.region.start().as_ptr().cast()
+    const fn start(&self) -> *mut T {
+        self.start.as_ptr()
     }
 }
 
-/// Room for `length` elements of `size` bytes. Not a method, so that tables of all types share it.
+impl<T: Copy> Drop for Table<T> {
+    fn drop(&mut self) {
+        // SAFETY: the start is that of the region that `room` made for as many bytes; nobody else has it.
+        unsafe { release(self.start.cast(), self.length * size_of::<T>()) }
+    }
+}
+
+// Not methods, so that tables of all types share them.
+
+/// Room for `length` elements of `size` bytes.
 #[inline(never)]
-fn room(length: usize, size: usize) -> Result<Region, Errno> {
-    Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Kind::Small)
+fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
+    let region = Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Kind::Small)?;
+    Ok(ManuallyDrop::new(region).start())
+}
+
+/// Unmaps what [`room`] mapped.
+///
+/// # Safety
+/// `start` is what `room` returned for that many bytes, and is not used any more.
+#[inline(never)]
+unsafe fn release(start: NonNull<u8>, bytes: usize) {
+    // SAFETY: the caller's promise.
+    drop(unsafe { Region::again(start, bytes, Kind::Small) });
 }
 
 impl<T: Copy> core::fmt::Debug for Table<T> {

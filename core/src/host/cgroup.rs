@@ -106,7 +106,11 @@ impl Version {
     fn read_group(&self, files: &impl Files, directory: &str) -> Option<MemoryLimit> {
         let file = |name: &str| {
             let mut path = GroupPath::EMPTY;
-            write!(path, "{directory}/{name}").map_or(GroupPath::EMPTY, |()| path)
+            // Half a path would name another file.
+            if write!(path, "{directory}/{name}").is_err() {
+                path.truncate(0);
+            }
+            path
         };
         // Version 2 writes "max" for no limit, which is no number.
         let limit = Bytes(files::number(files, file(self.limit).as_str())?);

@@ -105,7 +105,8 @@ struct Recording {
     watched: u64,
     interrupts: u64,
     switches: u64,
-    each: u32,
+    /// One less than the hops of a window: as nothing but zeros, an empty recording takes no room in the executable.
+    more: u32,
     visits: usize,
     logged: usize,
 }
@@ -121,10 +122,15 @@ impl Recording {
         watched: 0,
         interrupts: 0,
         switches: 0,
-        each: 1,
+        more: 0,
         visits: 0,
         logged: 0,
     };
+
+    /// The hops of a window.
+    fn each(&self) -> u32 {
+        self.more + 1
+    }
 }
 
 /// A walk that did not end where it had to, or could not set out.
@@ -194,12 +200,12 @@ impl Singles {
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
         let (ended, begin) = subject
             .buffer
-            .timed_hops(subject.kernel, *node, recording.each as usize, stamp, samples)
+            .timed_hops(subject.kernel, *node, recording.each() as usize, stamp, samples)
             .map_err(not_proven)?;
         let spent = stamp.end().ticks.saturating_sub(begin);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
         recording.switches += after.saturating_sub(before);
-        let hops = samples.len() as u64 * u64::from(recording.each);
+        let hops = samples.len() as u64 * u64::from(recording.each());
         *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
         let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
         for sample in samples.iter() {
@@ -278,17 +284,17 @@ impl Singles {
         let latency_ns = round.nanoseconds.max(0.1);
         if recording.visits == 0 {
             let wanted = SHORTEST_WINDOW_NS / latency_ns;
-            recording.each = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 + 1 } else { 1 };
+            recording.more = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
         }
         let made = recording.visits;
         recording.visits += 1;
-        let hops_ns = latency_ns * f64::from(recording.each);
+        let hops_ns = latency_ns * f64::from(recording.each());
         let windows = (LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + SHORTEST_WINDOW_NS)) as usize;
         let windows = windows.clamp(1, WINDOWS);
         let hops = ((BATCH_NS / latency_ns) as u64).max(FEWEST_HOPS);
         let batches = (windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
         let batches = batches.min(BATCHES / BURSTS);
-        let stretch = (hops as usize / recording.each as usize).max(windows.div_ceil(BATCHES / BURSTS));
+        let stretch = (hops as usize / recording.each() as usize).max(windows.div_ceil(BATCHES / BURSTS));
         let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);
         for _ in 0..BURSTS {
             let spent = self.burst(index, subject, node, windows, latency_ns, (stretch, &mut stretches))?;

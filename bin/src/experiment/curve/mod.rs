@@ -212,7 +212,7 @@ fn descend(
 
 /// The largest size that takes no longer than the smallest.
 fn first_level(schedule: &mut Schedule<Memory<'_>>, like: &Point) -> Option<Bytes> {
-    let dense = |(point, _): &(Point, f64)| point.stride == like.stride;
+    let dense = |(point, _): &(&Point, f64)| point.stride == like.stride;
     let smallest = schedule.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
     let held = schedule.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
     held.map(|(point, _)| point.size).max().filter(|size| *size <= MOST)
