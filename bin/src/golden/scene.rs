@@ -3,7 +3,7 @@
 use std::string::String;
 
 /// What went wrong in a scene.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// Some points could not be placed.
     Excluded,
@@ -27,6 +27,23 @@ pub enum Trouble {
     Virtual,
     /// There is much to warn of.
     ManyWarnings,
+}
+
+impl Trouble {
+    /// Every one.
+    pub const ALL: [Trouble; 11] = [
+        Trouble::Excluded,
+        Trouble::Imprecise,
+        Trouble::Disturbed,
+        Trouble::Interrupted,
+        Trouble::Moved,
+        Trouble::Unverified,
+        Trouble::FirstTouch,
+        Trouble::KernelClock,
+        Trouble::NoCounters,
+        Trouble::Virtual,
+        Trouble::ManyWarnings,
+    ];
 }
 
 /// One run.

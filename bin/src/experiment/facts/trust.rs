@@ -1,6 +1,8 @@
 //! How far a result can be trusted, and why: one line for people, codes for programs.
 
-use core::fmt::{self, Display};
+use core::fmt::{self, Display, Write};
+
+use latency_core::text::Text;
 
 use crate::report::document::{fields, Document, Part, Role};
 use crate::warning::{Severity, Warning, Warnings};
@@ -68,11 +70,20 @@ impl Display for Reasons<'_> {
         const MOST: usize = 4;
         let alike =
             |warning: &Warning| reasons(self.0).filter(|other| other.code() == warning.code()).count();
-        // One of each kind, with how many there are.
+        let words = |warning: &Warning| {
+            let mut words = Text::<96>::EMPTY;
+            // What does not fit is not compared.
+            let _ = write!(words, "{}", warning.reason());
+            words
+        };
+        // One of each kind, with how many there are. Two kinds may say the same: a size that fits a cache by the
+        // numbers, and by its latency.
         let kinds = || {
             reasons(self.0).enumerate().filter_map(|(index, warning)| {
-                let mut earlier = reasons(self.0).take(index);
-                earlier.all(|other| other.code() != warning.code()).then_some(warning)
+                let same = |other: &Warning| {
+                    other.code() == warning.code() || words(other).as_str() == words(warning).as_str()
+                };
+                reasons(self.0).take(index).all(|other| !same(other)).then_some(warning)
             })
         };
         let mut before = ": ";
