@@ -154,7 +154,7 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         }
         _ => Vec::new(),
     };
-    let partial = run.has(Trouble::Interrupted);
+    let partial = run.has(Trouble::Interrupted) || run.has(Trouble::Early);
     if partial {
         let finished = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count() as u32;
         warnings.push(Warning::Partial { finished, planned: outcomes.len() as u32 });
@@ -228,7 +228,7 @@ impl Run<'_> {
 
     fn health(&self) -> Health {
         let clocked = !self.has(Trouble::KernelClock);
-        let audited = !self.has(Trouble::Interrupted) && !self.options.quiet;
+        let audited = !self.has(Trouble::Interrupted) && !self.has(Trouble::Early) && !self.options.quiet;
         let ratio = |ratio, seed| summary(numbers::rounds(ratio, 0.006, seed));
         Health {
             l1_cycles: clocked.then_some(4.003),
@@ -341,6 +341,9 @@ impl Run<'_> {
                 let error = PlacementError::PoolTooSmall { page, node: point.target, wanted, free, total };
                 return Some(Exclusion::Placement(error));
             }
+        }
+        if self.has(Trouble::Early) {
+            return Some(Exclusion::Interrupted);
         }
         if self.has(Trouble::Interrupted) && numbers::scrambled(index as u64).is_multiple_of(3) {
             return Some(Exclusion::Interrupted);

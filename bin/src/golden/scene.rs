@@ -13,6 +13,8 @@ pub enum Trouble {
     Disturbed,
     /// A third of the points is missing.
     Interrupted,
+    /// It was interrupted before anything was measured.
+    Early,
     /// Pages left their node.
     Moved,
     /// The kernel does not tell where pages are.
@@ -31,11 +33,12 @@ pub enum Trouble {
 
 impl Trouble {
     /// Every one.
-    pub const ALL: [Trouble; 11] = [
+    pub const ALL: [Trouble; 12] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
         Trouble::Interrupted,
+        Trouble::Early,
         Trouble::Moved,
         Trouble::Unverified,
         Trouble::FirstTouch,

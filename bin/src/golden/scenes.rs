@@ -233,9 +233,6 @@ pub fn all() -> Vec<Scene> {
     all
 }
 
-/// Every trouble.
-static TROUBLES: &[Trouble] = &Trouble::ALL;
-
 /// Scenes for the schema alone: everything that is stored, and each experiment with each trouble.
 pub fn for_programs() -> Vec<Scene> {
     let mut scenes: Vec<Scene> = all();
@@ -252,7 +249,7 @@ pub fn for_programs() -> Vec<Scene> {
         "pages",
         "variants",
     ] {
-        for trouble in TROUBLES {
+        for trouble in &Trouble::ALL {
             for machine in [ONE, TWO] {
                 let counted = format!("{experiment} --counters");
                 let line = if findings::is_accepted(&counted) { counted } else { experiment.into() };

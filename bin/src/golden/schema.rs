@@ -31,6 +31,9 @@ const WORDS: [(&str, &[&str]); 9] = [
     ("verdict", &["same", "slower", "faster"]),
 ];
 
+/// Names of shapes that several members have, where that of the first one would say less.
+const NAMES: [(&str, &str); 2] = [("misses_in_flight", "estimate"), ("node_pairs", "point")];
+
 /// A kind of document: its experiment, and whether it is a plan.
 #[derive(Clone, PartialEq)]
 struct Kind {
@@ -266,6 +269,8 @@ impl Shared {
             Some(name) => name.clone(),
             None => {
                 let free = |name: &String| self.names.values().all(|other| other != name);
+                let own = NAMES.iter().find(|(first, _)| *first == key);
+                let key = own.map_or(key, |(_, name)| name);
                 let name = [key.to_string()]
                     .into_iter()
                     .chain((2..).map(|number| format!("{key}_{number}")))
