@@ -20,9 +20,10 @@ use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
 
 use super::numbers::{self, Beside, Load, Way, CORE_GIGAHERTZ, ROUNDS};
 use super::scene::{Scene, Trouble};
+use super::seen::{Seen, Tree};
 use crate::engine::progress::Progress;
 use crate::engine::session::Session;
-use crate::error::PlacementError;
+use crate::error::{Failure, PlacementError};
 use crate::experiment::facts::Report;
 use crate::experiment::{dry_run, output};
 use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
@@ -31,6 +32,7 @@ use crate::machine::processor::{Platform, Processor};
 use crate::machine::Machine;
 use crate::options::{self, Options, Pages, When};
 use crate::plan::duration;
+use crate::report::document::Describe;
 use crate::report::terminal::Terminal;
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions};
@@ -47,12 +49,9 @@ const TSC: Hertz = Hertz(2_100_000_000);
 
 /// What the program writes to its output in a scene.
 pub fn written(scene: &Scene) -> String {
-    let line: &'static str = Box::leak(scene.line.clone().into_boxed_str());
-    let packed: &'static [u8] = Box::leak(format!("{line}\0").replace(' ', "\0").into_bytes().into());
-    let arguments = Arguments::packed(packed);
-    let options: &'static Options<'static> =
-        Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
+    let run = Parsed::of(scene);
+    let options = run.options;
     let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
     if let Some(help) = options.help {
         match options.experiment.named {
@@ -60,31 +59,76 @@ pub fn written(scene: &Scene) -> String {
             false => options::write_help(&mut out, help, &DESCRIPTORS, &FORMATS),
         }
         .unwrap();
-    } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
-        let command = COMMANDS[command];
-        let found = (command.run)(options, &mut |describe| {
-            output::write(&mut out, options, terminal, [command.columns, &[], &[]], describe).unwrap();
-        });
-        match found {
-            Ok(None) => {}
-            Ok(Some(failure)) | Err(failure) => {
-                out += &format!("standard error: ERROR: {failure} (exit {})\n", failure.exit_code());
-            }
-        }
-    } else {
-        report(&mut out, scene, options, arguments, terminal);
+        return out;
+    }
+    let failure = run.described(scene, terminal, &mut |columns, describe| {
+        output::write(&mut out, options, terminal, columns, describe).unwrap();
+    });
+    if let Some(failure) = failure {
+        out += &format!("standard error: ERROR: {failure} (exit {})\n", failure.exit_code());
     }
     out
 }
 
-/// Plans, makes up what is measured, and writes it.
-fn report(
-    out: &mut String,
-    scene: &Scene,
-    options: &'static Options<'static>,
+/// What the result of a scene is, for programs; nothing where it is none.
+pub fn seen(scene: &Scene) -> Option<Seen> {
+    let run = Parsed::of(scene);
+    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    let mut seen = None;
+    if run.options.help.is_none() {
+        let _ = run.described(scene, terminal, &mut |_, describe| {
+            let mut tree = Tree::new();
+            describe(&mut tree);
+            seen = Some(tree.finish());
+        });
+    }
+    seen
+}
+
+/// Whether the command line of a scene is one.
+pub fn is_accepted(line: &str) -> bool {
+    options::parse(packed(line), &DESCRIPTORS, &FORMATS).is_ok()
+}
+
+fn packed(line: &str) -> Arguments {
+    Arguments::packed(Box::leak(format!("{line}\0").replace(' ', "\0").into_bytes().into()))
+}
+
+/// A command line that is legal.
+struct Parsed {
     arguments: Arguments,
-    terminal: Terminal,
-) {
+    options: &'static Options<'static>,
+}
+
+/// Receives columns and a description.
+type Write<'w> = &'w mut dyn FnMut(output::Columns, Describe<'_>);
+
+impl Parsed {
+    fn of(scene: &Scene) -> Parsed {
+        let arguments = packed(&scene.line);
+        let options = options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap();
+        Parsed { arguments, options: Box::leak(Box::new(options)) }
+    }
+
+    /// Makes the result, which `write` receives, and gives what a command fails with.
+    fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
+        let options = self.options;
+        match options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+            Some(command) => {
+                let command = COMMANDS[command];
+                let columns = [command.columns, &[], &[]];
+                (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
+            }
+            None => {
+                report(scene, self, terminal, write);
+                None
+            }
+        }
+    }
+}
+
+/// Plans, makes up what is measured, and has it written.
+fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Terminal, write: Write<'_>) {
     let experiment = EXPERIMENTS[options.experiment.index];
     let machine: &'static Machine = Box::leak(machine(scene));
     let mut warnings = Warnings::new();
@@ -95,21 +139,22 @@ fn report(
     if options.dry_run {
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
-        output::write(out, options, terminal, output::columns(options, &[]), &mut |document| {
+        return write(output::columns(options, &[]), &mut |document| {
             dry_run::present(document, experiment.descriptor.name, &points, takes);
-        })
-        .unwrap();
-        return;
+        });
     }
     let run = Run { scene, options, machine };
     let timer = run.timer();
     let outcomes: Vec<Outcome<'_>> =
         points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
     let distributions: Vec<Distribution> = match experiment.descriptor.name {
-        "distribution" => outcomes.iter().map(distribution).collect(),
+        "distribution" => {
+            let rare = run.has(Trouble::Disturbed);
+            outcomes.iter().map(|outcome| distribution(outcome, rare)).collect()
+        }
         _ => Vec::new(),
     };
-    let partial = run.has(Trouble::Interrupted);
+    let partial = run.has(Trouble::Interrupted) || run.has(Trouble::Early);
     if partial {
         let finished = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count() as u32;
         warnings.push(Warning::Partial { finished, planned: outcomes.len() as u32 });
@@ -130,9 +175,9 @@ fn report(
         started: 1_795_310_400,
         seconds: 12.5,
     };
-    let columns = output::columns(options, experiment.columns);
-    output::write(out, options, terminal, columns, &mut |document| (experiment.present)(document, &report))
-        .unwrap();
+    write(output::columns(options, experiment.columns), &mut |document| {
+        (experiment.present)(document, &report)
+    });
 }
 
 /// The machine of a fixture, on a processor that is always the same.
@@ -183,7 +228,7 @@ impl Run<'_> {
 
     fn health(&self) -> Health {
         let clocked = !self.has(Trouble::KernelClock);
-        let audited = !self.has(Trouble::Interrupted) && !self.options.quiet;
+        let audited = !self.has(Trouble::Interrupted) && !self.has(Trouble::Early) && !self.options.quiet;
         let ratio = |ratio, seed| summary(numbers::rounds(ratio, 0.006, seed));
         Health {
             l1_cycles: clocked.then_some(4.003),
@@ -297,6 +342,9 @@ impl Run<'_> {
                 return Some(Exclusion::Placement(error));
             }
         }
+        if self.has(Trouble::Early) {
+            return Some(Exclusion::Interrupted);
+        }
         if self.has(Trouble::Interrupted) && numbers::scrambled(index as u64).is_multiple_of(3) {
             return Some(Exclusion::Interrupted);
         }
@@ -373,6 +421,8 @@ impl Run<'_> {
             bytes: point.size.0,
             stride: point.stride.0,
             page: if matches!(pages, Pages::Small4k) { 4096 } else { 2 << 20 },
+            // A guest's page tables are walked through those of its host.
+            walk_cycles: if self.has(Trouble::Virtual) { 120.0 } else { 26.0 },
             distance: distance.map_or(10, u64::from),
             way: match point.order {
                 Order::Random => Way::Random,
@@ -470,7 +520,8 @@ fn summary(mut samples: [f64; ROUNDS]) -> Summary {
 }
 
 /// Single hops round the latency of an outcome: a tail, refresh, and a few interruptions.
-fn distribution(outcome: &Outcome<'_>) -> Distribution {
+/// The single hops of a point; where few are slowest of all, a percentile lies on the step before them.
+fn distribution(outcome: &Outcome<'_>, rare: bool) -> Distribution {
     const OVERHEAD: f64 = 38.0;
     const INTERRUPTED: u64 = 6000;
     let mut found = Distribution::new(TSC, 2);
@@ -481,7 +532,8 @@ fn distribution(outcome: &Outcome<'_>) -> Distribution {
     let (mut sum, mut count) = (0.0, 0.0);
     for hop in 0..20_000u64 {
         let tail = match hop % 1000 {
-            0..=1 => 620.0,
+            0 => 620.0,
+            1 if !rare => 620.0,
             2..=14 => 0.9 * ticks,
             15..=80 => 0.25 * ticks,
             _ => 0.0,

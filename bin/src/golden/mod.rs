@@ -4,9 +4,12 @@
 //! This file lists the scenes and compares; which types results have is the business of `findings` alone.
 
 mod findings;
+mod json;
 mod numbers;
 mod scene;
 mod scenes;
+mod schema;
+mod seen;
 
 use std::collections::BTreeSet;
 use std::env;
@@ -74,4 +77,23 @@ fn what_is_written_is_what_was_read() {
         "differs from tests/golden; `make golden` writes the new text:\n{}",
         differing.join("\n")
     );
+}
+
+#[test]
+fn the_schema_says_what_descriptions_say() {
+    let mut documents = schema::Documents::default();
+    for scene in scenes::for_programs() {
+        if let Some(seen) = findings::seen(&scene) {
+            documents.add(&seen);
+        }
+    }
+    let schema = documents.schema().unwrap_or_else(|missing| {
+        panic!("no scene shows enough of:\n  {}", missing.join("\n  "));
+    });
+    let path = directory().join("../schema/latency-bench.schema.json");
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        return fs::write(path, schema).unwrap();
+    }
+    let stored = fs::read_to_string(path).unwrap_or_default();
+    assert!(stored == schema, "tests/schema differs; `make golden` writes the new one");
 }

@@ -29,6 +29,8 @@ pub struct Load {
     pub bytes: u64,
     pub stride: u64,
     pub page: u64,
+    /// Cycles of a walk of the page tables.
+    pub walk_cycles: f64,
     /// The distance of the firmware's table: 10 is local.
     pub distance: u64,
     pub way: Way,
@@ -59,7 +61,7 @@ pub fn latency(load: &Load) -> f64 {
         + 10.0 * first
         + 36.0 * ramp(held / 1_300_000.0, 3)
         + 7.0 * missed(lines, load, 64.0)
-        + 26.0 * missed(lines, load, 2048.0);
+        + load.walk_cycles * missed(lines, load, 2048.0);
     let distance = load.distance as f64 / 10.0;
     let memory = 84.0 * (0.4 + 0.6 * distance) * ramp(held / 30_000_000.0, 2);
     let helped = match load.way {

@@ -3,7 +3,7 @@
 use std::string::String;
 
 /// What went wrong in a scene.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// Some points could not be placed.
     Excluded,
@@ -13,6 +13,8 @@ pub enum Trouble {
     Disturbed,
     /// A third of the points is missing.
     Interrupted,
+    /// It was interrupted before anything was measured.
+    Early,
     /// Pages left their node.
     Moved,
     /// The kernel does not tell where pages are.
@@ -27,6 +29,24 @@ pub enum Trouble {
     Virtual,
     /// There is much to warn of.
     ManyWarnings,
+}
+
+impl Trouble {
+    /// Every one.
+    pub const ALL: [Trouble; 12] = [
+        Trouble::Excluded,
+        Trouble::Imprecise,
+        Trouble::Disturbed,
+        Trouble::Interrupted,
+        Trouble::Early,
+        Trouble::Moved,
+        Trouble::Unverified,
+        Trouble::FirstTouch,
+        Trouble::KernelClock,
+        Trouble::NoCounters,
+        Trouble::Virtual,
+        Trouble::ManyWarnings,
+    ];
 }
 
 /// One run.

@@ -1,9 +1,11 @@
 //! The scenes: which command lines, on which machines, in which formats.
 
+use std::collections::BTreeSet;
 use std::format;
 use std::string::String;
 use std::vec::Vec;
 
+use super::findings;
 use super::scene::{Scene, Trouble};
 use Trouble::{
     Disturbed, Excluded, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings, Moved, NoCounters,
@@ -88,6 +90,7 @@ const WIDE: &[Row] = &[
     ("pages-no-pools", TABLES, ONE, "pages --verbose", &[Imprecise]),
     ("pages-one-kind", EVERY, ONE, "pages --pages=thp", &[KernelClock]),
     ("pages-interrupted", TEXT, TWO, "pages", &[Interrupted]),
+    ("pages-virtual", &["txt", "json"], TWO, "pages", &[Virtual]),
     ("variants", TABLES, TWO, "variants", &[]),
     ("variants-quiet", TEXT, ONE, "variants --quiet", &[]),
     ("variants-troubled", TABLES, ONE, "variants --verbose", &[Imprecise, Disturbed, Interrupted]),
@@ -192,6 +195,11 @@ const HELP: &[&str] = &[
     "compare",
 ];
 
+/// A scene on a wide terminal, in which nothing goes wrong.
+const fn plain(file: String, machine: &'static str, line: String) -> Scene {
+    Scene { file, machine, line, columns: 100, unicode: true, colour: false, troubles: &[] }
+}
+
 /// Every scene.
 pub fn all() -> Vec<Scene> {
     let rows = |rows: &'static [Row], columns, unicode, colour| {
@@ -210,15 +218,6 @@ pub fn all() -> Vec<Scene> {
             })
         })
     };
-    let plain = |file: String, machine, line: String| Scene {
-        file,
-        machine,
-        line,
-        columns: 100,
-        unicode: true,
-        colour: false,
-        troubles: &[],
-    };
     let plans = PLANS.iter().map(|&(name, machine, more)| {
         let experiment = name.split('-').next().unwrap_or(name);
         plain(format!("dry-run-{name}.txt"), machine, format!("{experiment} --dry-run{more}"))
@@ -232,4 +231,36 @@ pub fn all() -> Vec<Scene> {
     all.extend(rows(COLOURED, 100, true, true));
     all.extend(plans.chain(help));
     all
+}
+
+/// Scenes for the schema alone: everything that is stored, and each experiment with each trouble.
+pub fn for_programs() -> Vec<Scene> {
+    let mut scenes: Vec<Scene> = all();
+    for scene in &mut scenes {
+        scene.line = scene.line.split(" --format").next().unwrap_or_default().into();
+    }
+    for experiment in [
+        "matrix",
+        "curve --points-per-octave=1",
+        "parallel",
+        "window",
+        "distribution",
+        "order",
+        "pages",
+        "variants",
+    ] {
+        for trouble in &Trouble::ALL {
+            for machine in [ONE, TWO] {
+                let counted = format!("{experiment} --counters");
+                let line = if findings::is_accepted(&counted) { counted } else { experiment.into() };
+                scenes.push(Scene {
+                    troubles: core::slice::from_ref(trouble),
+                    ..plain(String::new(), machine, line)
+                });
+            }
+        }
+    }
+    let mut known = BTreeSet::new();
+    scenes.retain(|scene| known.insert((scene.machine, scene.line.clone(), scene.troubles)));
+    scenes
 }

@@ -32,10 +32,14 @@ fn quiet_prints_the_pairs_and_nothing_else() {
 
 #[test]
 fn text_says_how_sure_one_can_be() {
-    let found = run(&small(&["--cpunode=0", "--memnode=0"]));
-    found.expect_status(0);
-    for label in ["Chain: ", "Node 0 ", "Clock: ", "Health: "] {
-        assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
+    let plain = ["Node 0 ", "Trust: ", "Memory: ", "Method: ", "Self-test: "];
+    let all = ["Placement: ", "Clock: ", "Prefetchers: "];
+    for (more, labels) in [(&[][..], &plain[..]), (&["--verbose"], &plain), (&["--verbose"], &all)] {
+        let found = run(&small(&[&["--cpunode=0", "--memnode=0"], more].concat()));
+        found.expect_status(0);
+        for label in labels {
+            assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
+        }
     }
 }
 
@@ -125,7 +129,7 @@ fn csv_has_one_header_and_a_row_a_pair() {
 fn a_dry_run_measures_nothing() {
     let found = run(&["--dry-run", "--size=1T", "--time-limit=1000", "--cpunode=0", "--memnode=0"]);
     found.expect_status(0);
-    assert!(found.stdout.contains("1 TiB") && found.stdout.contains("1 points"), "{found}");
+    assert!(found.stdout.contains("1 TiB") && found.stdout.contains("1 point,"), "{found}");
     assert!(!found.stdout.lines().any(|line| is_pair_line(line, 0, 0)), "{found}");
 }
 
@@ -133,7 +137,9 @@ fn a_dry_run_measures_nothing() {
 fn the_system_is_told_to_people_and_to_programs() {
     let found = run(&["system"]);
     found.expect_status(0);
-    for label in ["Processor: ", "CPUs: ", "Node 0 ", "Clock: ", "Here this process may:"] {
+    for label in
+        ["Processor: ", "Platform: ", "Caches: ", "Pages: ", "  node  CPUs ", "Self-test: ", "Trust: "]
+    {
         assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
     }
     let document = run(&["system", "--json"]).expect_json(0);

@@ -1,0 +1,301 @@
+//! The JSON schema of all documents, made from what their descriptions say: which objects, lists and values there
+//! are, what each means, and what every instance has.
+//!
+//! # References
+//!
+//! JSON Schema, draft 2020-12.
+
+use std::collections::BTreeMap;
+use std::format;
+use std::string::{String, ToString};
+use std::vec;
+use std::vec::Vec;
+
+use super::json::Json;
+use super::seen::{Fields, Seen, Shape};
+use crate::report::document::Field;
+
+/// Members of a document that have one value in each kind of document.
+const CONSTANT: [&str; 2] = ["schema", "experiment"];
+
+/// Words that are the only ones, by the name of the member.
+const WORDS: [(&str, &[&str]); 9] = [
+    ("agreement", &["agrees", "part", "more"]),
+    ("largest_pages", &["thp", "2m", "1g"]),
+    ("means", &["bind", "first touch", "sole node"]),
+    ("misses_in_flight_bound", &["at_most", "at_least"]),
+    ("order", &["random", "page-local", "2m-local", "sequential", "backward"]),
+    ("pages_asked", &["auto", "4k", "thp", "2m", "1g"]),
+    ("pages_obtained", &["4k", "thp", "2m", "1g"]),
+    ("severity", &["note", "fair", "poor"]),
+    ("verdict", &["same", "slower", "faster"]),
+];
+
+/// Names of shapes that several members have, where that of the first one would say less.
+const NAMES: [(&str, &str); 2] = [("misses_in_flight", "estimate"), ("node_pairs", "point")];
+
+/// A kind of document: its experiment, and whether it is a plan.
+#[derive(Clone, PartialEq)]
+struct Kind {
+    experiment: String,
+    plan: bool,
+}
+
+/// Everything that was seen of every kind of document.
+#[derive(Default)]
+pub struct Documents {
+    kinds: Vec<(Kind, Shape)>,
+    fields: Fields,
+}
+
+impl Documents {
+    /// Adds a document.
+    pub fn add(&mut self, seen: &Seen) {
+        let Seen::Object(members) = seen else { unreachable!("a document is an object") };
+        let named = |key| members.iter().find(|(field, _)| field.key == key).map(|(_, seen)| seen);
+        let Some(Seen::Value(_, Some(experiment))) = named("experiment") else {
+            panic!("a document says its experiment")
+        };
+        let kind = Kind { experiment: experiment.clone(), plan: named("plan").is_some() };
+        let known = self.kinds.iter().position(|(other, _)| *other == kind);
+        let at = known.unwrap_or_else(|| {
+            self.kinds.push((kind, Shape::default()));
+            self.kinds.len() - 1
+        });
+        self.kinds[at].1.add(seen);
+        self.fields.add(seen);
+    }
+
+    /// The schema, or every place of which too little was seen.
+    pub fn schema(&self) -> Result<String, Vec<String>> {
+        let mut missing = Vec::new();
+        let mut defs: Vec<(String, Json)> = Vec::new();
+        for (Kind { experiment, plan }, shape) in &self.kinds {
+            let name = if *plan { format!("{experiment}_plan") } else { experiment.clone() };
+            let mut whole = Maker { fields: &self.fields, missing: &mut missing }.object(&name, shape);
+            for (key, word) in [("experiment", Json::text(experiment)), ("schema", Json::Bare("1".into()))] {
+                assert!(CONSTANT.contains(&key));
+                set_constant(&mut whole, key, word);
+            }
+            defs.push((name, whole));
+        }
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        let references = defs.iter().map(|(name, _)| reference(name)).collect();
+        let shared = Shared::of(&mut defs);
+        defs.extend(shared);
+        let schema = Json::object([
+            ("$schema", Json::text("https://json-schema.org/draft/2020-12/schema")),
+            ("title", Json::text("Results of latency-bench")),
+            (
+                "description",
+                Json::text(
+                    "What `--format=json` writes. Made from the program's own descriptions by `make golden`.",
+                ),
+            ),
+            ("anyOf", Json::List(references)),
+            ("$defs", Json::Object(defs)),
+        ]);
+        Ok(schema.lines(0) + "\n")
+    }
+}
+
+fn reference(name: &str) -> Json {
+    Json::object([("$ref", Json::Text(format!("#/$defs/{name}")))])
+}
+
+/// Replaces the type of a member by its only value.
+fn set_constant(schema: &mut Json, key: &str, value: Json) {
+    let Json::Object(keywords) = schema else { return };
+    let properties = keywords.iter_mut().find(|(name, _)| name == "properties");
+    let Some((_, Json::Object(properties))) = properties else { return };
+    let Some((_, Json::Object(member))) = properties.iter_mut().find(|(name, _)| name == key) else { return };
+    for (keyword, rule) in member {
+        if keyword == "type" {
+            (*keyword, *rule) = ("const".into(), value.clone());
+        }
+    }
+}
+
+/// Makes schemas of shapes.
+struct Maker<'s> {
+    fields: &'s Fields,
+    missing: &'s mut Vec<String>,
+}
+
+impl Maker<'_> {
+    /// The schema of objects.
+    fn object(&mut self, place: &str, shape: &Shape) -> Json {
+        let mut properties = Vec::new();
+        for member in &shape.members {
+            let key = member.field.key;
+            let value = self.value(&format!("{place}/{key}"), Some(member.field), &member.shape);
+            let Json::Object(mut keywords) = value else { unreachable!("a schema is an object") };
+            keywords.insert(0, ("description".into(), Json::text(member.field.about)));
+            properties.push((key.to_string(), Json::Object(keywords)));
+        }
+        let always = shape.members.iter().filter(|member| member.count == shape.objects);
+        Json::object([
+            ("type", Json::text("object")),
+            ("properties", Json::Object(properties)),
+            ("required", Json::texts(always.map(|member| member.field.key))),
+            ("additionalProperties", Json::Bare("false".into())),
+        ])
+    }
+
+    /// The schema of a value: what was seen here, and whatever the same field was elsewhere.
+    fn value(&mut self, place: &str, field: Option<&'static Field>, here: &Shape) -> Json {
+        let nothing = Shape::default();
+        let fields = self.fields;
+        let elsewhere = field.and_then(|field| fields.of(field)).unwrap_or(&nothing);
+        let both = [here, elsewhere];
+        let mut ways: Vec<Json> = self.single(place, field, both).into_iter().collect();
+        if both.iter().any(|shape| shape.interval) {
+            ways.push(Json::object([
+                ("type", Json::text("array")),
+                ("items", Json::object([("type", Json::text("number"))])),
+                ("minItems", Json::Bare("2".into())),
+                ("maxItems", Json::Bare("2".into())),
+            ]));
+        }
+        if let Some(shape) = both.into_iter().find(|shape| shape.objects > 0) {
+            ways.push(self.object(place, shape));
+        }
+        if both.iter().any(|shape| shape.lists > 0) {
+            match both.into_iter().find_map(|shape| shape.items.as_deref()) {
+                Some(items) => {
+                    let items = self.value(&format!("{place}/0"), None, items);
+                    ways.push(Json::object([("type", Json::text("array")), ("items", items)]));
+                }
+                None => self.missing.push(format!("{place}: no scene has an item")),
+            }
+        }
+        match ways.len() {
+            1 => ways.remove(0),
+            _ => Json::object([("anyOf", Json::List(ways))]),
+        }
+    }
+
+    /// The schema of single values.
+    fn single(&mut self, place: &str, field: Option<&'static Field>, both: [&Shape; 2]) -> Option<Json> {
+        let [here, elsewhere] = both;
+        let mut types: Vec<&str> = here.types.union(&elsewhere.types).copied().collect();
+        if types.contains(&"number") {
+            types.retain(|name| *name != "integer");
+        }
+        if types == ["null"] && both.iter().all(|shape| shape.objects + shape.lists == 0 && !shape.interval) {
+            self.missing.push(format!("{place}: null in every scene"));
+        }
+        if let Some((key, words)) = WORDS.iter().find(|(key, _)| field.is_some_and(|field| field.key == *key))
+        {
+            for word in here.words.union(&elsewhere.words) {
+                assert!(words.contains(&word.as_str()), "{place}: {key} has a word that is new: {word}");
+            }
+            let null = types.contains(&"null").then(|| Json::Bare("null".into()));
+            let words = words.iter().map(|word| Json::text(word)).chain(null).collect();
+            return Some(Json::object([("enum", Json::List(words))]));
+        }
+        match types.as_slice() {
+            [] => None,
+            [one] => Some(Json::object([("type", Json::text(one))])),
+            _ => Some(Json::object([("type", Json::texts(types))])),
+        }
+    }
+}
+
+/// Objects that are the same in several places, by their text.
+struct Shared {
+    counts: BTreeMap<String, usize>,
+    names: BTreeMap<String, String>,
+    found: Vec<(String, Json)>,
+}
+
+impl Shared {
+    /// Replaces objects that occur more than once by references, and gives what they refer to.
+    fn of(defs: &mut [(String, Json)]) -> Vec<(String, Json)> {
+        let taken = defs.iter().map(|(name, _)| (format!("{name} itself"), name.clone())).collect();
+        let mut shared = Shared { counts: BTreeMap::new(), names: taken, found: Vec::new() };
+        for (_, schema) in defs.iter() {
+            shared.count(schema);
+        }
+        for (_, schema) in defs.iter_mut() {
+            shared.within(schema, "document");
+        }
+        shared.found
+    }
+
+    fn count(&mut self, schema: &Json) {
+        if schema.get("properties").is_some() {
+            *self.counts.entry(schema.line_of_object()).or_default() += 1;
+        }
+        match schema {
+            Json::Object(members) => members.iter().for_each(|(_, member)| self.count(member)),
+            Json::List(items) => items.iter().for_each(|item| self.count(item)),
+            Json::Text(_) | Json::Bare(_) => {}
+        }
+    }
+
+    /// Replaces what is shared within a schema; `key` is the name of the member that it describes.
+    fn within(&mut self, schema: &mut Json, key: &str) {
+        match schema {
+            Json::Object(keywords) => {
+                for (keyword, rule) in keywords {
+                    match (keyword.as_str(), rule) {
+                        ("properties", Json::Object(properties)) => {
+                            for (name, member) in properties {
+                                self.replace(member, name);
+                            }
+                        }
+                        ("items", rule) => self.replace(rule, key),
+                        ("anyOf", Json::List(ways)) => ways.iter_mut().for_each(|way| self.replace(way, key)),
+                        _ => {}
+                    }
+                }
+            }
+            Json::List(_) | Json::Text(_) | Json::Bare(_) => {}
+        }
+    }
+
+    fn replace(&mut self, schema: &mut Json, key: &str) {
+        let line = schema.line_of_object();
+        let is_shared =
+            schema.get("properties").is_some() && self.counts.get(&line).is_some_and(|count| *count > 1);
+        if !is_shared {
+            return self.within(schema, key);
+        }
+        let about = schema.get("description").cloned();
+        let name = match self.names.get(&line) {
+            Some(name) => name.clone(),
+            None => {
+                let free = |name: &String| self.names.values().all(|other| other != name);
+                let own = NAMES.iter().find(|(first, _)| *first == key);
+                let key = own.map_or(key, |(_, name)| name);
+                let name = [key.to_string()]
+                    .into_iter()
+                    .chain((2..).map(|number| format!("{key}_{number}")))
+                    .find(free)
+                    .unwrap();
+                self.names.insert(line, name.clone());
+                let mut object = schema.clone();
+                if let Json::Object(keywords) = &mut object {
+                    keywords.retain(|(keyword, _)| keyword != "description");
+                }
+                self.within(&mut object, key);
+                self.found.push((name.clone(), object));
+                name
+            }
+        };
+        let mut members = vec![("$ref".to_string(), Json::Text(format!("#/$defs/{name}")))];
+        members.extend(about.map(|about| ("description".to_string(), about)));
+        *schema = Json::Object(members);
+    }
+}
+
+impl Json {
+    /// The schema on one line without what it says about the member that it is of.
+    fn line_of_object(&self) -> String {
+        let Json::Object(keywords) = self else { return self.line() };
+        Json::Object(keywords.iter().filter(|(name, _)| name != "description").cloned().collect()).line()
+    }
+}
