@@ -117,14 +117,15 @@ impl Validator<'_> {
                 found.extend(strange.map(|name| format!("{path}: {name} is not in the schema")));
             }
             ("anyOf", Value::Array(rules)) => {
-                let mut reasons = Vec::new();
-                for rule in rules {
-                    let mut reason = Vec::new();
-                    self.check(rule, value, path, &mut reason);
-                    reasons.push(reason);
-                }
-                if !reasons.iter().any(Vec::is_empty) {
-                    found.push(format!("{path}: none of {} alternatives holds: {reasons:#?}", rules.len()));
+                let reasons = rules.iter().map(|rule| {
+                    let mut reasons = Vec::new();
+                    self.check(rule, value, path, &mut reasons);
+                    reasons
+                });
+                // What nearly holds was meant.
+                let nearest = reasons.min_by_key(Vec::len).unwrap_or_default();
+                if !nearest.is_empty() || rules.is_empty() {
+                    found.push(format!("{path}: none of {} alternatives holds: {nearest:#?}", rules.len()));
                 }
             }
             ("$ref", Value::String(reference)) => {

@@ -219,7 +219,7 @@ impl Run<'_> {
             frequency: TSC,
             spread_ppm: 3.4,
             invariant: true,
-            declared: Some(TSC),
+            declared: (!self.has(Trouble::Virtual)).then_some(TSC),
             step: Ticks(2),
             overhead: Ticks(38),
             fence_ratio: 7.9,
@@ -229,7 +229,7 @@ impl Run<'_> {
     fn health(&self) -> Health {
         let clocked = !self.has(Trouble::KernelClock);
         let audited = !self.has(Trouble::Interrupted) && !self.has(Trouble::Early) && !self.options.quiet;
-        let ratio = |ratio, seed| summary(numbers::rounds(ratio, 0.006, seed));
+        let ratio = |ratio, seed| self.summary(numbers::rounds(ratio, 0.006, seed));
         Health {
             l1_cycles: clocked.then_some(4.003),
             multiply_ratio: clocked.then_some(3.001),
@@ -273,6 +273,18 @@ impl Run<'_> {
             _ => {}
         }
         extra
+    }
+
+    fn rounds(&self) -> usize {
+        if self.has(Trouble::FewRounds) {
+            3
+        } else {
+            ROUNDS
+        }
+    }
+
+    fn summary(&self, mut samples: [f64; ROUNDS]) -> Summary {
+        stats::summarise(&mut samples[..self.rounds()]).unwrap()
     }
 
     /// Warnings that are no point's.
@@ -370,10 +382,10 @@ impl Run<'_> {
         let seed = index as u64 + 1000 * u64::from(point.initiator.0);
         let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;
         let spread = if imprecise { 0.12 } else { 0.006 };
-        let nanoseconds = summary(numbers::rounds(value, spread, seed));
+        let nanoseconds = self.summary(numbers::rounds(value, spread, seed));
         let clocked = !self.has(Trouble::KernelClock);
-        let cycles = summary(numbers::rounds(value * CORE_GIGAHERTZ, spread * 0.7, seed + 77));
-        let clock = summary(numbers::rounds(CORE_GIGAHERTZ, 0.001, seed + 99));
+        let cycles = self.summary(numbers::rounds(value * CORE_GIGAHERTZ, spread * 0.7, seed + 77));
+        let clock = self.summary(numbers::rounds(CORE_GIGAHERTZ, 0.001, seed + 99));
         let disturbed = if self.has(Trouble::Disturbed) && index % 4 == 2 { 412 } else { seed % 5 };
         let mapped = Bytes(point.size.0.div_ceil(2 << 20) * (2 << 20));
         let nodes = point.size.0 / point.stride.0.max(1);
@@ -403,11 +415,11 @@ impl Run<'_> {
                 minimum_ns: nanoseconds.minimum * 0.991,
                 batches: 1500,
                 disturbed,
-                repeat_ratio: Some(1.0 + 0.004 * numbers::noise(seed + 5)),
+                repeat_ratio: (!self.has(Trouble::FewRounds)).then(|| 1.0 + 0.004 * numbers::noise(seed + 5)),
                 counters,
                 software: Software { switches: (0, seed % 3), migrations: 0, faults: (seed % 2, 0) },
             },
-            rounds: ROUNDS,
+            rounds: self.rounds(),
             precise: !imprecise,
             fingerprint: numbers::scrambled(seed),
             nodes,
@@ -515,12 +527,8 @@ fn beside(walk: &Walk) -> Option<Beside> {
     }
 }
 
-fn summary(mut samples: [f64; ROUNDS]) -> Summary {
-    stats::summarise(&mut samples).unwrap()
-}
-
-/// Single hops round the latency of an outcome: a tail, refresh, and a few interruptions.
-/// The single hops of a point; where few are slowest of all, a percentile lies on the step before them.
+/// Single hops round the latency of an outcome: a tail, refresh, and a few interruptions. Where few hops are slowest
+/// of all (`rare`), a percentile lies on the step before them.
 fn distribution(outcome: &Outcome<'_>, rare: bool) -> Distribution {
     const OVERHEAD: f64 = 38.0;
     const INTERRUPTED: u64 = 6000;
@@ -564,7 +572,8 @@ fn distribution(outcome: &Outcome<'_>, rare: bool) -> Distribution {
     };
     found.round_ns = value * 1.012;
     found.batch_ns = value * 1.004;
-    found.ratio = Some(summary(numbers::rounds(1.008, 0.004, 31)));
+    let enough = measured.series.nanoseconds.interval.is_some();
+    found.ratio = enough.then(|| stats::summarise(&mut numbers::rounds(1.008, 0.004, 31)).unwrap());
     found.period = Some(Period { ticks: 3_900.0 * TSC.gigahertz(), significance: 240.0 });
     found.slow_from = (OVERHEAD + ticks * 1.3) as u64;
     found

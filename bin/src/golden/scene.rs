@@ -11,6 +11,8 @@ pub enum Trouble {
     Imprecise,
     /// Some points were interrupted often.
     Disturbed,
+    /// There are too few rounds for intervals.
+    FewRounds,
     /// A third of the points is missing.
     Interrupted,
     /// It was interrupted before anything was measured.
@@ -33,10 +35,11 @@ pub enum Trouble {
 
 impl Trouble {
     /// Every one.
-    pub const ALL: [Trouble; 12] = [
+    pub const ALL: [Trouble; 13] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
+        Trouble::FewRounds,
         Trouble::Interrupted,
         Trouble::Early,
         Trouble::Moved,

@@ -25,7 +25,10 @@ static NODES: Field = Field::new("nodes", "Which nodes.");
 
 static COLUMNS: [&Field; 5] = [&NAME, &NS, &CI95, &PROVEN, &NODES];
 
-const ROWS: [(&str, f64, Option<(f64, f64)>); 3] =
+/// A name, nanoseconds, and both ends of their interval.
+type Row = (&'static str, f64, Option<(f64, f64)>);
+
+const ROWS: [Row; 3] =
     [("plain", 116.251_4, Some((115.0, 117.5))), ("with, comma", 20_348.0, None), ("none", f64::NAN, None)];
 
 fn describe(document: &mut dyn Document) {
