@@ -276,7 +276,7 @@ fn verdict<'a>(
     if let Some(result::Exclusion::Placement(error)) =
         exclusions().find(|exclusion| exclusion.is_fatal() || done == 0)
     {
-        return Err(Failure::Placement(*error));
+        return Err((*error).into());
     }
     match warnings.untrusted() {
         Some((code, count)) if options.strict => Err(TimingError::NotTrusted { code, count }.into()),

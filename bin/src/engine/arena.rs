@@ -72,7 +72,7 @@ impl<'a> Pieces<'a> {
             };
             let placement = match place(session, point.target, size, point.pages) {
                 Ok(placement) => Ok(placement),
-                Err(Failure::Placement(error)) if budget.optional.covers(&point, &error) => {
+                Err(Failure::Placement(&error)) if budget.optional.covers(&point, &error) => {
                     if matches!(error, PlacementError::NotReachable { .. }) {
                         session.warnings.push(Warning::NotMeasurableHere { node: point.target });
                     }

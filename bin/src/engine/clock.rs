@@ -185,13 +185,13 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
     const STEPS: usize = 16;
     /// A clock of the timer interrupt stands still for so many readings.
     const PATIENCE: u32 = 50_000_000;
-    let unusable = |why| Failure::Timing(TimingError::NoClock { why });
+    let unusable = |why| Failure::from(TimingError::NoClock { why });
     let mut step_ns = u64::MAX;
     let mut last = time::monotonic_raw_ns();
     for _ in 0..STEPS {
         let moved = (0..PATIENCE).map(|_| time::monotonic_raw_ns()).find(|now| *now != last);
         match moved {
-            Some(now) if now < last => return Err(Failure::Timing(TimingError::SteppedBack)),
+            Some(now) if now < last => return Err(Failure::Timing(&TimingError::SteppedBack)),
             Some(now) => {
                 step_ns = step_ns.min(now - last);
                 last = now;

@@ -3,6 +3,9 @@
 //! Failures are plain data that borrow what the user typed. A message says what
 //! was asked, what was found and what to do; the caller puts the label before
 //! it. Nothing here knows how a failure comes about.
+//!
+//! Whatever can fail returns a failure, and hardly anything does: it is two words,
+//! and what there is to say lies elsewhere, for the rest of the process.
 
 mod outcome;
 mod placement;
@@ -12,12 +15,12 @@ mod saved;
 mod tests;
 
 use core::fmt;
-use latency_core::decimal::{Decimal, Trimmed};
 
 use crate::options::UsageError;
 use crate::sys::errno::Errno;
+use crate::sys::table::Table;
 
-pub use outcome::{OutputError, TimingError};
+pub use outcome::{OutputError, Regression, TimingError};
 pub use placement::PlacementError;
 pub use saved::SavedError;
 
@@ -25,22 +28,17 @@ pub use saved::SavedError;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure<'a> {
     /// The arguments are invalid: exit 1.
-    Usage(UsageError<'a>),
+    Usage(&'a UsageError<'a>),
     /// A saved result cannot be used: exit 1.
-    Saved(SavedError<'a>),
+    Saved(&'a SavedError<'a>),
     /// CPU, node, policy or pages were not obtained, or not proven: exit 2.
-    Placement(PlacementError<'a>),
+    Placement(&'a PlacementError<'a>),
     /// No clock, or an unreliable result: exit 3.
-    Timing(TimingError),
+    Timing(&'a TimingError),
     /// The result could not be written: exit 4.
-    Output(OutputError<'a>),
+    Output(&'a OutputError<'a>),
     /// `compare`: the second result is slower: exit 5.
-    Slower {
-        /// The excess, as a fraction of the first.
-        by: f64,
-        /// The excess that is allowed, as a fraction of the first.
-        threshold: f64,
-    },
+    Slower(&'a Regression),
     /// A signal asked for the end: exit 130.
     Interrupted,
 }
@@ -50,7 +48,7 @@ impl Failure<'_> {
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
-            Failure::Slower { .. } => "REGRESSION",
+            Failure::Slower(_) => "REGRESSION",
             _ => "ERROR",
         }
     }
@@ -63,7 +61,7 @@ impl Failure<'_> {
             Failure::Placement(_) => 2,
             Failure::Timing(_) => 3,
             Failure::Output(_) => 4,
-            Failure::Slower { .. } => 5,
+            Failure::Slower(_) => 5,
             Failure::Interrupted => 130,
         }
     }
@@ -77,50 +75,50 @@ impl fmt::Display for Failure<'_> {
             Failure::Placement(error) => error.fmt(out),
             Failure::Timing(error) => error.fmt(out),
             Failure::Output(error) => error.fmt(out),
-            Failure::Slower { by, threshold } => {
-                let digits = if *by < 1.0 { 1 } else { 0 };
-                write!(out, "B is {:.digits$} % slower than A ", Decimal(by * 100.0))?;
-                write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
-            }
+            Failure::Slower(slower) => slower.fmt(out),
             Failure::Interrupted => out
                 .write_str("interrupted; finished points were printed, and the result is marked as partial"),
         }
     }
 }
 
-impl<'a> From<UsageError<'a>> for Failure<'a> {
-    fn from(error: UsageError<'a>) -> Self {
-        Failure::Usage(error)
-    }
+impl Failure<'_> {
+    /// A walk that did not end where it had to, or could not set out.
+    pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
+
+    /// There is not even memory to say what failed.
+    const NO_MEMORY: Failure<'static> =
+        Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
 }
 
-impl<'a> From<PlacementError<'a>> for Failure<'a> {
-    fn from(error: PlacementError<'a>) -> Self {
-        Failure::Placement(error)
-    }
+/// Keeps `error` for the rest of the process; `None` where there is no memory for it.
+fn kept<'a, T: Copy>(error: T) -> Option<&'a T> {
+    Table::filled(1, error).ok().and_then(|table| table.leak().first())
+}
+
+macro_rules! failures {
+    ($($variant:ident $error:ty;)*) => {
+        $(impl<'a> From<$error> for Failure<'a> {
+            #[cold]
+            #[inline(never)]
+            fn from(error: $error) -> Self {
+                kept(error).map_or(Failure::NO_MEMORY, Failure::$variant)
+            }
+        })*
+    };
+}
+failures! {
+    Usage UsageError<'a>;
+    Saved SavedError<'a>;
+    Placement PlacementError<'a>;
+    Timing TimingError;
+    Output OutputError<'a>;
+    Slower Regression;
 }
 
 /// The program's own tables could not be mapped.
 impl From<Errno> for Failure<'_> {
     fn from(errno: Errno) -> Self {
-        Failure::Placement(PlacementError::CallFailed { call: "mmap", errno, node: None })
-    }
-}
-
-impl<'a> From<SavedError<'a>> for Failure<'a> {
-    fn from(error: SavedError<'a>) -> Self {
-        Failure::Saved(error)
-    }
-}
-
-impl From<TimingError> for Failure<'_> {
-    fn from(error: TimingError) -> Self {
-        Failure::Timing(error)
-    }
-}
-
-impl<'a> From<OutputError<'a>> for Failure<'a> {
-    fn from(error: OutputError<'a>) -> Self {
-        Failure::Output(error)
+        PlacementError::CallFailed { call: "mmap", errno, node: None }.into()
     }
 }

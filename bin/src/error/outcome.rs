@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use latency_core::decimal::{Decimal, Trimmed};
+
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
@@ -82,5 +84,23 @@ impl fmt::Display for OutputError<'_> {
                 out.write_str("no part of the file was kept; choose another --output")
             }
         }
+    }
+}
+
+/// The second of two results is slower than is allowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regression {
+    /// The excess, as a fraction of the first.
+    pub by: f64,
+    /// The excess that is allowed, as a fraction of the first.
+    pub threshold: f64,
+}
+
+impl fmt::Display for Regression {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Regression { by, threshold } = self;
+        let digits = if *by < 1.0 { 1 } else { 0 };
+        write!(out, "B is {:.digits$} % slower than A ", Decimal(by * 100.0))?;
+        write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
     }
 }

@@ -10,7 +10,7 @@ use latency_core::text::Text;
 use super::command::{Command, Write};
 use super::facts;
 use crate::analysis::comparison::{Comparison, Pair, Verdict};
-use crate::error::{Failure, SavedError};
+use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Field, Level, Part, Picture, Role, Table};
@@ -77,7 +77,7 @@ struct View<'v> {
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let &[a, b, ..] = options.operands() else { return Ok(None) };
     let (first, second) = (Saved::load(a)?, Saved::load(b)?);
-    let refused = |what| Failure::Saved(SavedError::NotComparable { what });
+    let refused = |what| Failure::from(SavedError::NotComparable { what });
     let (one, other) = (first.experiment, second.experiment);
     if !one.is_empty() && !other.is_empty() && one.as_str() != other.as_str() {
         return Err(refused("they are of different experiments"));
@@ -100,7 +100,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(refused("there is no picture of results that are not curves"));
     }
     write(&mut |document| view.present(document));
-    Ok(slower_by.map(|by| Failure::Slower { by, threshold: options.threshold }))
+    Ok(slower_by.map(|by| Regression { by, threshold: options.threshold }.into()))
 }
 
 impl View<'_> {

@@ -77,7 +77,7 @@ impl<T: Copy> Table<T> {
 
     /// The elements, never to be unmapped: for what lives as long as the process.
     #[must_use]
-    pub fn leak(self) -> &'static mut [T] {
+    pub fn leak<'a>(self) -> &'a mut [T] {
         let table = ManuallyDrop::new(self);
         // SAFETY: `length` initialised elements; the mapping is never released and nobody else has it.
         unsafe { core::slice::from_raw_parts_mut(table.start(), table.length) }

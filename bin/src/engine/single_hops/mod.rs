@@ -14,7 +14,7 @@ use latency_core::stats;
 
 use super::clock::Counter;
 use super::subject::Subject;
-use crate::error::{Failure, TimingError};
+use crate::error::Failure;
 use crate::result::distribution::Distribution;
 use crate::result::Round;
 use crate::sys::errno::Errno;
@@ -135,7 +135,7 @@ impl Recording {
 
 /// A walk that did not end where it had to, or could not set out.
 fn not_proven<E>(_: E) -> Failure<'static> {
-    Failure::Timing(TimingError::HopsNotProven)
+    Failure::HOPS_NOT_PROVEN
 }
 
 /// The single hops of every point.

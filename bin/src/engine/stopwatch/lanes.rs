@@ -44,7 +44,7 @@ pub fn start(chain: &Chain, lanes: usize) -> Positions {
 }
 
 fn not_proven<E>(_: E) -> Failure<'static> {
-    Failure::Timing(TimingError::HopsNotProven)
+    Failure::HOPS_NOT_PROVEN
 }
 
 /// Lanes that walk a chain of addresses as fast as memory allows.

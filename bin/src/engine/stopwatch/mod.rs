@@ -56,7 +56,7 @@ impl Stopwatch {
 
     #[inline(always)]
     fn timed(&self, subject: &Subject<'_>, node: u64, hops: u64) -> Result<(Cursor, f64), Failure<'static>> {
-        let wrong = |_| Failure::Timing(TimingError::HopsNotProven);
+        let wrong = |_| Failure::HOPS_NOT_PROVEN;
         match &self.timer {
             Timer::Counter(counter) => {
                 let walk = subject
