@@ -148,10 +148,7 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
     let outcomes: Vec<Outcome<'_>> =
         points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
     let distributions: Vec<Distribution> = match experiment.descriptor.name {
-        "distribution" => {
-            let rare = run.has(Trouble::Disturbed);
-            outcomes.iter().map(|outcome| distribution(outcome, rare)).collect()
-        }
+        "distribution" => outcomes.iter().map(|outcome| distribution(outcome, scene.troubles)).collect(),
         _ => Vec::new(),
     };
     let partial = run.has(Trouble::Interrupted) || run.has(Trouble::Early);
@@ -527,9 +524,9 @@ fn beside(walk: &Walk) -> Option<Beside> {
     }
 }
 
-/// Single hops round the latency of an outcome: a tail, refresh, and a few interruptions. Where few hops are slowest
-/// of all (`rare`), a percentile lies on the step before them.
-fn distribution(outcome: &Outcome<'_>, rare: bool) -> Distribution {
+/// Single hops round the latency of an outcome: a tail, refresh, and a few interruptions. Where hops are
+/// disturbed, so few are slowest of all that a percentile lies on the step before them.
+fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
     const OVERHEAD: f64 = 38.0;
     const INTERRUPTED: u64 = 6000;
     let mut found = Distribution::new(TSC, 2);
@@ -541,7 +538,7 @@ fn distribution(outcome: &Outcome<'_>, rare: bool) -> Distribution {
     for hop in 0..20_000u64 {
         let tail = match hop % 1000 {
             0 => 620.0,
-            1 if !rare => 620.0,
+            1 if !troubles.contains(&Trouble::Disturbed) => 620.0,
             2..=14 => 0.9 * ticks,
             15..=80 => 0.25 * ticks,
             _ => 0.0,
@@ -574,7 +571,9 @@ fn distribution(outcome: &Outcome<'_>, rare: bool) -> Distribution {
     found.batch_ns = value * 1.004;
     let enough = measured.series.nanoseconds.interval.is_some();
     found.ratio = enough.then(|| stats::summarise(&mut numbers::rounds(1.008, 0.004, 31)).unwrap());
-    found.period = Some(Period { ticks: 3_900.0 * TSC.gigahertz(), significance: 240.0 });
+    // The refresh interval of DDR5, one that is no DRAM's, or none.
+    let nanoseconds = if troubles.contains(&Trouble::Imprecise) { 5_100.0 } else { 3_900.0 };
+    found.period = enough.then(|| Period { ticks: nanoseconds * TSC.gigahertz(), significance: 240.0 });
     found.slow_from = (OVERHEAD + ticks * 1.3) as u64;
     found
 }

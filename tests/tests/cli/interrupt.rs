@@ -8,6 +8,7 @@ use latency_tests::schema::assert_valid;
 use serde_json::Value;
 use std::fs;
 use std::process::Child;
+use std::thread;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -19,9 +20,15 @@ fn send(child: &Child, signal: i32) {
 
 /// Starts a measurement that would take a day, and ends it with `signal` when it has said `words`.
 fn interrupted(directory: &Directory, more: &[&str], words: &str, signal: i32) -> Run {
+    interrupted_after(directory, more, words, Duration::ZERO, signal)
+}
+
+/// The same, so long after the words.
+fn interrupted_after(directory: &Directory, more: &[&str], words: &str, wait: Duration, signal: i32) -> Run {
     let endless = ["--trials=1000000", "--time-limit=86400", "--progress=always"];
     let mut child = directory.command(&[&endless, more].concat()).hearing(signal).spawn().expect("a process");
     read_until(child.stderr.as_mut().expect("a pipe"), words);
+    thread::sleep(wait);
     send(&child, signal);
     finish_within(child, PATIENCE)
 }
@@ -77,8 +84,9 @@ fn before_anything_is_finished_nothing_is_claimed() {
     let directory = Directory::new("interrupt-early");
     fs::write(directory.path().join("result"), "older").expect("a file");
     let arguments = ["--size=256M", "--output=result", "--warmup-iters=18446744073709551615"];
-    for words in ["placing", "writing the chain"] {
-        let found = interrupted(&directory, &arguments, words, libc::SIGINT);
+    // While memory is placed, and in a warm-up that never ends.
+    for wait in [Duration::ZERO, Duration::from_secs(1)] {
+        let found = interrupted_after(&directory, &arguments, "placing", wait, libc::SIGINT);
         found.expect_status(130).expect_error("interrupted");
         assert!(!found.stdout.contains("->"), "{found}");
         assert!(directory.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", directory.names());
