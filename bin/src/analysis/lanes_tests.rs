@@ -160,6 +160,6 @@ fn the_window_ends_between_two_amounts_of_work() {
         let floor = regions.next();
         work_reach(floor, regions.next().unwrap()).unwrap()
     };
-    assert_eq!(reach(200.0), WorkReach { hidden: 208, exposed: Some(240) });
-    assert_eq!(reach(1e6), WorkReach { hidden: 880, exposed: None });
+    assert_eq!(reach(200.0), WorkReach { hidden: 208, exposed: Some(272) });
+    assert_eq!(reach(1e6), WorkReach { hidden: 848, exposed: None });
 }

@@ -21,8 +21,8 @@ pub type Routine = unsafe extern "C" fn(base: *const u8, cursor: usize, hops: us
 ///
 /// `cursors` points to as many cursors as the routine has lanes. Each
 /// stands on a node of a chain of addresses. The routine runs `count` of
-/// something: at most `MOST_LANES` less `REGISTER_LANES` lanes, at most
-/// `MOST_WORK` units of work, or at most `MOST_FILLERS` fillers. Others ignore it.
+/// something: at most `MOST_LANES` less `REGISTER_LANES` lanes, or at most
+/// `MOST_FILLERS` fillers. Others ignore it.
 pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, count: usize) -> u64;
 
 /// Loads in a row: `(base, stride, loads)` to the wrapping sum of the words loaded.

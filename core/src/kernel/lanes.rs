@@ -16,8 +16,8 @@ pub struct LaneKernel(Form);
 enum Form {
     /// As many lanes, with nothing but their loads.
     Plain(usize),
-    /// [`WINDOW_LANES`] lanes with work, and perhaps a prefetch.
-    Window { work: usize, prefetch: bool },
+    /// [`WINDOW_LANES`] lanes with units of work, and perhaps a prefetch.
+    Window { work: usize, prefetch: bool, routine: LaneRoutine },
 }
 
 impl LaneKernel {
@@ -58,7 +58,7 @@ impl LaneKernel {
         matches!(self.0, Form::Window { prefetch: true, .. })
     }
 
-    /// Returns how many instructions one hop of all lanes takes, without the loop around it.
+    /// Returns how many instructions one hop of all lanes takes, without those that count hops.
     ///
     /// So many lie between a lane's load and its next one. Where the processor
     /// has no room for them, it does not have the loads of all lanes in flight.
@@ -67,7 +67,7 @@ impl LaneKernel {
         match self.0 {
             // A lane in memory takes a load and a store more.
             Form::Plain(lanes) => lanes + 2 * self.in_memory(),
-            Form::Window { work, prefetch } => {
+            Form::Window { work, prefetch, .. } => {
                 WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize)
             }
         }
@@ -80,8 +80,7 @@ impl LaneKernel {
                 Some((_, routine)) => (*routine, 0),
                 None => (arch::MEMORY_CHASE, self.in_memory()),
             },
-            Form::Window { work, prefetch: false } => (arch::WINDOW_CHASE, work),
-            Form::Window { work, prefetch: true } => (arch::WINDOW_PREFETCH_CHASE, work),
+            Form::Window { routine, .. } => (routine, 0),
         }
     }
 }
@@ -101,9 +100,6 @@ const fn in_registers(lanes: usize) -> bool {
 /// Numbers of lanes to compare: all that registers hold, then steps of about a third.
 const LANES: [usize; 15] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, MOST_LANES];
 
-/// Amounts of work to compare: one by one at first, where it is hidden, then steps of about a third.
-const WORK: [usize; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, arch::MOST_WORK];
-
 /// The kernels without work, by their number of lanes.
 pub static PARALLEL: [LaneKernel; LANES.len()] = {
     let mut kernels = [LaneKernel(Form::Plain(0)); LANES.len()];
@@ -117,15 +113,16 @@ pub static PARALLEL: [LaneKernel; LANES.len()] = {
 };
 
 /// Sixteen lanes with work: pairs of a kernel without a prefetch and one with it, by the units of work.
-pub static WINDOW: [[LaneKernel; 2]; WORK.len()] = {
-    let mut kernels = [[LaneKernel(Form::Plain(0)); 2]; WORK.len()];
+///
+/// These are one by one at first, where work is hidden, then in steps of about a third.
+pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
+    let mut kernels = [[LaneKernel(Form::Plain(0)); 2]; arch::WINDOW_CHASES.len()];
     let mut place = 0;
     while place < kernels.len() {
-        let work = WORK[place];
-        assert!(work <= arch::MOST_WORK);
+        let (work, [without, with]) = arch::WINDOW_CHASES[place];
         kernels[place] = [
-            LaneKernel(Form::Window { work, prefetch: false }),
-            LaneKernel(Form::Window { work, prefetch: true }),
+            LaneKernel(Form::Window { work, prefetch: false, routine: without }),
+            LaneKernel(Form::Window { work, prefetch: true, routine: with }),
         ];
         place += 1;
     }
@@ -150,7 +147,7 @@ pub enum Filler {
     Nop,
     /// `lea`: also needs an integer register. There may be fewer of these than entries.
     Lea,
-    /// `lea`, `cmp` and `xorps` by turns: registers of three kinds, so that the
+    /// `lea`, `cmp` and `paddd` by turns: registers of three kinds, so that the
     /// entries of the reorder buffer run out first.
     Mixed,
 }
@@ -238,8 +235,8 @@ mod tests {
     #[test]
     fn a_unit_of_work_is_one_instruction() {
         for [without, with] in &WINDOW {
-            assert_eq!(without.instructions(), 16 * (7 + without.work()));
-            assert_eq!(with.instructions(), 16 * (8 + without.work()));
+            assert_eq!(without.instructions(), 16 * (5 + without.work()));
+            assert_eq!(with.instructions(), 16 * (6 + without.work()));
             assert_eq!((with.work(), without.prefetch(), with.prefetch()), (without.work(), false, true));
         }
         assert!(WINDOW.is_sorted_by_key(|[kernel, _]| kernel.work()));

@@ -38,7 +38,12 @@ chases! {
 lane_chases! {
     lb_chase_parallel_1 lb_chase_parallel_2 lb_chase_parallel_3 lb_chase_parallel_4 lb_chase_parallel_6
     lb_chase_parallel_8 lb_chase_parallel_10 lb_chase_parallel_12 lb_chase_parallel_14 lb_chase_parallel_more
-    lb_chase_window lb_chase_window_prefetch
+    lb_chase_window_0 lb_chase_window_0_prefetch lb_chase_window_1 lb_chase_window_1_prefetch
+    lb_chase_window_2 lb_chase_window_2_prefetch lb_chase_window_3 lb_chase_window_3_prefetch
+    lb_chase_window_4 lb_chase_window_4_prefetch lb_chase_window_6 lb_chase_window_6_prefetch
+    lb_chase_window_8 lb_chase_window_8_prefetch lb_chase_window_12 lb_chase_window_12_prefetch
+    lb_chase_window_16 lb_chase_window_16_prefetch lb_chase_window_24 lb_chase_window_24_prefetch
+    lb_chase_window_32 lb_chase_window_32_prefetch lb_chase_window_48 lb_chase_window_48_prefetch
     lb_chase_reach_nop lb_chase_reach_lea lb_chase_reach_mixed
 }
 
@@ -79,19 +84,29 @@ pub const REGISTER_LANES: usize = 12;
 /// The most lanes that [`MEMORY_CHASE`] walks.
 pub const MOST_LANES: usize = 64;
 
-/// [`WINDOW_LANES`] chases with dependent work behind each load.
-pub const WINDOW_CHASE: LaneRoutine = lb_chase_window;
-/// The same, with a prefetch of each lane's next node as soon as its address is known.
-pub const WINDOW_PREFETCH_CHASE: LaneRoutine = lb_chase_window_prefetch;
-/// The lanes of [`WINDOW_CHASE`].
+/// Chases with dependent work between the loads of [`WINDOW_LANES`] lanes: the units of work, the
+/// routine without a prefetch of each lane's next node and the one with it.
+pub const WINDOW_CHASES: [(usize, [LaneRoutine; 2]); 12] = [
+    (0, [lb_chase_window_0, lb_chase_window_0_prefetch]),
+    (1, [lb_chase_window_1, lb_chase_window_1_prefetch]),
+    (2, [lb_chase_window_2, lb_chase_window_2_prefetch]),
+    (3, [lb_chase_window_3, lb_chase_window_3_prefetch]),
+    (4, [lb_chase_window_4, lb_chase_window_4_prefetch]),
+    (6, [lb_chase_window_6, lb_chase_window_6_prefetch]),
+    (8, [lb_chase_window_8, lb_chase_window_8_prefetch]),
+    (12, [lb_chase_window_12, lb_chase_window_12_prefetch]),
+    (16, [lb_chase_window_16, lb_chase_window_16_prefetch]),
+    (24, [lb_chase_window_24, lb_chase_window_24_prefetch]),
+    (32, [lb_chase_window_32, lb_chase_window_32_prefetch]),
+    (48, [lb_chase_window_48, lb_chase_window_48_prefetch]),
+];
+/// The lanes of [`WINDOW_CHASES`].
 pub const WINDOW_LANES: usize = 16;
-/// The instructions that [`WINDOW_CHASE`] executes for each load beside the work: the load, a load and
-/// a store of the cursor, a jump, the digest, and two that count lanes.
-pub const WINDOW_OVERHEAD: usize = 7;
+/// The instructions that [`WINDOW_CHASES`] execute for each load beside the work: the load, a load and a
+/// store of the cursor, the digest, and half of the two that count pairs of lanes.
+pub const WINDOW_OVERHEAD: usize = 5;
 /// The number that one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
 pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
-/// The most units of work that [`WINDOW_CHASE`] has room for.
-pub const MOST_WORK: usize = 48;
 
 /// The largest number of fillers that the routines behind [`Filler`](crate::kernel::lanes::Filler) have room for.
 pub const MOST_FILLERS: usize = 768;
