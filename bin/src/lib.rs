@@ -107,6 +107,7 @@ fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
 }
 
 /// `--help` and `--version`.
+#[inline(never)] // offsets into a small frame are short
 fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     let mut out = sink(options)?;
     // A write that fails is remembered by the sink, and told by `finish`.
@@ -122,6 +123,7 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 }
 
 /// A command on saved results.
+#[inline(never)] // offsets into a small frame are short
 fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     let Some(command) = COMMANDS.get(index) else { return Ok(()) };
     let mut out = sink(options)?;
@@ -163,6 +165,7 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
 const WORTH_SAYING_NS: f64 = 5e9;
 
 /// Plans, measures, reports.
+#[inline(never)] // offsets into a small frame are short
 fn perform<'a>(
     arguments: Arguments,
     environment: Environment,

@@ -15,7 +15,7 @@ use latency_core::units::Bytes;
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
-use crate::result::sample::{collect, Sample};
+use crate::result::sample::{collect, Sample, Samples};
 
 /// Everything that is concluded from a curve.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,8 @@ impl Analysis {
     /// Those of the smallest stride are fitted; those with one line on each page, if there are any, tell
     /// translation buffers from caches.
     #[must_use]
-    pub fn new(
-        samples: impl Iterator<Item = Sample> + Clone,
-        claims: Claims,
-        edge: Option<Result<Edge, EdgeError>>,
-    ) -> Analysis {
+    pub fn new(samples: Samples<'_>, claims: Claims, edge: Option<Result<Edge, EdgeError>>) -> Analysis {
+        let samples = samples.iter();
         let stride = samples.clone().map(|sample| sample.stride).min().unwrap_or(Bytes(64));
         let dense = || samples.clone().filter(move |sample| sample.stride == stride);
         let largest = dense().map(|sample| sample.size).max().unwrap_or(Bytes(0));
@@ -144,6 +141,10 @@ mod tests {
     use crate::analysis::claims::Source;
     use std::vec::Vec;
 
+    fn analysis(samples: &[Sample], claims: Claims) -> Analysis {
+        Analysis::new(Samples::new(samples.len(), &|index| samples.get(index).copied()), claims, None)
+    }
+
     /// 4, 14, 50 and 500 core cycles at 4 GHz, with knees at 33 KiB, 1.2 MiB and 10 MiB.
     fn planted() -> Vec<Sample> {
         let steps = [(33.0 * 1024.0, 60.0, 10.0), (1.2e6, 6.0, 36.0), (1e7, 5.0, 450.0)];
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn planted_levels_come_out_and_are_held_against_what_is_reported() {
-        let analysis = Analysis::new(planted().into_iter(), claims(), None);
+        let analysis = analysis(&planted(), claims());
         assert_eq!(analysis.gigahertz.map(|clock| (clock * 1000.0 + 0.5) as u32), Some(4000));
         let caches = analysis.caches();
         let numbers: Vec<_> = caches.iter().map(|cache| (cache.number, cache.disagrees())).collect();
@@ -193,7 +194,7 @@ mod tests {
     fn without_core_cycles_everything_is_in_nanoseconds() {
         let samples: Vec<_> =
             planted().into_iter().map(|sample| Sample { core_cycles: None, ..sample }).collect();
-        let analysis = Analysis::new(samples.into_iter(), Claims::default(), None);
+        let analysis = analysis(&samples, Claims::default());
         assert_eq!((analysis.gigahertz, analysis.cycles(1.0)), (None, None));
         assert!((analysis.caches()[0].latency.value - 1.0).abs() < 0.01);
         assert!(analysis.reported.is_none() && analysis.caches().iter().all(|cache| !cache.disagrees()));
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn nothing_is_concluded_from_nothing() {
-        let analysis = Analysis::new([].into_iter(), claims(), None);
+        let analysis = analysis(&[], claims());
         assert!(analysis.stair.is_err() && analysis.mixture.is_err() && analysis.caches().is_empty());
     }
 }

@@ -108,6 +108,7 @@ impl<'a> Pieces<'a> {
     /// # Errors
     ///
     /// That of mapping a table, and a chain that does not fit its memory.
+    #[inline(never)] // offsets into a small frame are short
     pub fn open<'p>(
         &'p mut self,
         session: &mut Session<'_, '_>,
@@ -167,6 +168,7 @@ fn place<'a>(
 }
 
 /// The hardware counters, if they are `wanted`; says why there are none.
+#[inline(never)] // offsets into a small frame are short
 pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
     if !wanted {
         return None;

@@ -33,6 +33,7 @@ const FEW_POINTS: usize = 16;
 /// # Errors
 ///
 /// That of a point without a chain.
+#[inline(never)] // offsets into a small frame are short
 pub fn outcomes(
     session: &mut Session<'_, '_>,
     schedule: &mut Schedule<Memory<'_>>,
@@ -72,6 +73,7 @@ fn look_again(session: &mut Session<'_, '_>, witness: &Witness) -> Result<Placed
 
 /// Makes a measurement of the rounds of a point; the inner error is that there is none.
 #[allow(clippy::type_complexity)]
+#[inline(never)] // offsets into a small frame are short
 fn measurement(
     schedule: &mut Schedule<Memory<'_>>,
     index: usize,

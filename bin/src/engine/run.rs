@@ -104,6 +104,7 @@ struct Run<'r, 'a> {
 
 impl<'a> Run<'_, 'a> {
     /// Measures the points of some kinds of pages.
+    #[inline(never)] // offsets into a small frame are short
     fn part(
         &mut self,
         session: &mut Session<'a, '_>,

@@ -10,7 +10,7 @@ use crate::analysis::curve::Analysis;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{fields, Document, Field, Part, Role};
-use crate::result::sample::Sample;
+use crate::result::sample::{Sample, Samples};
 use crate::saved::{self, Saved};
 use crate::sys::table::Table;
 
@@ -43,11 +43,12 @@ static COLUMNS: [&Field; 4] = [&WORKING_SET, &STRIDE, &NS, &CORE_CYCLES];
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let path = options.operands().first().copied().unwrap_or_default();
     let saved = Saved::load(path)?;
-    let analysis = Analysis::new(saved.samples(), saved.claims, None);
+    let sample = |index: usize| saved.sample(index);
+    let from = Samples::new(saved.rows().len(), &sample);
+    let analysis = Analysis::new(from, saved.claims, None);
     let mut samples = Table::filled(saved.rows().len(), Sample::EMPTY)?;
     let mut count = 0;
-    for (slot, sample) in samples.iter_mut().zip(saved.samples().filter(|sample| analysis.is_fitted(sample)))
-    {
+    for (slot, sample) in samples.iter_mut().zip(from.iter().filter(|sample| analysis.is_fitted(sample))) {
         *slot = sample;
         count += 1;
     }

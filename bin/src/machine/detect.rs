@@ -19,6 +19,7 @@ use crate::warning::{Warning, Warnings, Word};
 /// # Errors
 ///
 /// The error of mapping it; what cannot be read is left empty.
+#[inline(never)] // offsets into a small frame are short
 pub fn machine() -> Result<Table<Machine>, Errno> {
     let files = SystemFiles;
     let mut table = Table::filled(

@@ -72,6 +72,7 @@ pub struct Processor {
 impl Processor {
     /// Asks the processor on which the caller runs.
     #[must_use]
+    #[inline(never)] // offsets into a small frame are short
     pub fn identify() -> Processor {
         let cpuid = CpuId::new();
         let vendor = cpuid.get_vendor_info();

@@ -28,6 +28,7 @@ const CONFLICTS: [(FlagId, FlagId, &str); 2] = [
 ///
 /// # Errors
 /// The first argument that is wrong; then what is wrong with them together.
+#[inline(never)] // offsets into a small frame are short
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,
     experiments: &'static [Descriptor],

@@ -51,7 +51,7 @@ pub fn points<'a>(
     machine: &'a Machine,
     scope: &Scope,
     warnings: &mut Warnings,
-    mut each: impl FnMut(Point),
+    each: &mut dyn FnMut(Point),
 ) -> Result<(), Failure<'a>> {
     let (initiator, target) = pair(options, machine, scope)?;
     let Some(cpu) = scope.cpu(machine, initiator) else {

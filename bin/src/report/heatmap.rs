@@ -27,6 +27,7 @@ const ROW_HEADING: &str = "node ";
 /// # Errors
 ///
 /// Where `out` fails.
+#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, matrix.title, matrix.subtitle)?;
     let numbers = matrix.cells().filter_map(|(_, _, cell)| cell.ok()).map(|value| width(&Figure(value)));

@@ -72,6 +72,25 @@ impl Sample {
     }
 }
 
+/// Samples of any origin, by index: what fits them is large, and is there once.
+#[derive(Clone, Copy)]
+pub struct Samples<'s> {
+    length: usize,
+    get: &'s dyn Fn(usize) -> Option<Sample>,
+}
+
+impl<'s> Samples<'s> {
+    /// What `get` has below `length`.
+    pub const fn new(length: usize, get: &'s dyn Fn(usize) -> Option<Sample>) -> Samples<'s> {
+        Samples { length, get }
+    }
+
+    /// The samples there are.
+    pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
+        (0..self.length).filter_map(self.get)
+    }
+}
+
 /// The first items, as many as there is room for.
 pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
     let mut count = 0;

@@ -43,9 +43,10 @@ impl Saved {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
-    /// The points of a curve.
-    pub fn samples(&self) -> impl Iterator<Item = Sample> + Clone + '_ {
-        self.rows().iter().map(|row| row.sample).filter(|sample| sample.size.0 > 0)
+    /// The point of a curve in the row with that index, if it is one.
+    #[must_use]
+    pub fn sample(&self, index: usize) -> Option<Sample> {
+        self.rows().get(index).map(|row| row.sample).filter(|sample| sample.size.0 > 0)
     }
 
     /// Adds a row that has a latency; one without is a point that was not measured.

@@ -54,7 +54,10 @@ fn reads_two_columns_of_other_tools() {
         "\u{feff}size\tns_per_load\n16384\t1.08\n32768\t1.25\n",
     ] {
         let saved = parse(text.as_bytes()).unwrap();
-        let found: Vec<_> = saved.samples().map(|sample| (sample.size.0, sample.nanoseconds)).collect();
+        let found: Vec<_> = (0..saved.rows().len())
+            .filter_map(|index| saved.sample(index))
+            .map(|sample| (sample.size.0, sample.nanoseconds))
+            .collect();
         assert_eq!(found, [(16384, 1.08), (32768, 1.25)], "{text}");
     }
 }

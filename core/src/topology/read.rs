@@ -16,6 +16,7 @@ impl Topology {
     /// If the kernel shows no nodes, one node 0 is assumed, with the online
     /// CPUs among `allowed` (all of them where the kernel does not say which are
     /// online) and the memory of `/proc/meminfo`.
+    #[inline(never)] // offsets into a small frame are short
     pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
         self.length = 0;
         self.omitted = 0;

@@ -30,7 +30,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part, Role};
-use crate::result::sample::Sample;
+use crate::result::sample::{Sample, Samples};
 use crate::result::{Extra, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
@@ -94,7 +94,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let scope = Scope::resolve(options, machine, session.warnings)?;
     let mut count = 0;
     let mut first = None;
-    plan::curve::points(options, machine, &scope, session.warnings, |point| {
+    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
         first = first.or(Some(point));
         count += 1;
     })?;
@@ -102,7 +102,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let mut points = Table::filled(count, first)?;
     let mut slots = points.iter_mut();
     // What there was to warn of has been said.
-    plan::curve::points(options, machine, &scope, session.warnings, |point| {
+    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
         if let Some(slot) = slots.next() {
             *slot = point;
         }
@@ -249,11 +249,12 @@ fn refine(
 }
 
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let samples = || report.outcomes.iter().filter_map(Sample::of);
-    let analysis = Analysis::new(samples(), Claims::of(report.machine), report.extra.edge);
+    let sample = |index: usize| report.outcomes.get(index).and_then(Sample::of);
+    let samples = Samples::new(report.outcomes.len(), &sample);
+    let analysis = Analysis::new(samples, Claims::of(report.machine), report.extra.edge);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let mut count = 0;
-    for (slot, sample) in fitted.iter_mut().zip(samples().filter(|sample| analysis.is_fitted(sample))) {
+    for (slot, sample) in fitted.iter_mut().zip(samples.iter().filter(|sample| analysis.is_fitted(sample))) {
         *slot = sample;
         count += 1;
     }

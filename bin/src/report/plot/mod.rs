@@ -77,6 +77,7 @@ const ASCII: Glyphs = Glyphs {
 /// # Errors
 ///
 /// Where `out` fails.
+#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, chart.title, chart.subtitle)?;
     let columns = terminal.columns.clamp(FEWEST_COLUMNS, MOST_COLUMNS);

@@ -33,6 +33,7 @@ const REASON_LINE: f64 = 17.0;
 /// # Errors
 ///
 /// Where `out` fails.
+#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
     let matrix_width = cell * matrix.columns.len() as f64;

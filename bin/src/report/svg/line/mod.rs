@@ -37,6 +37,7 @@ const MARK_GAP: f64 = 5.0;
 /// # Errors
 ///
 /// Where `out` fails.
+#[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let ordinal = matches!(chart.x_axis.scale, Scale::Ordinal);
