@@ -149,7 +149,11 @@ impl Maker<'_> {
         let nothing = Shape::default();
         let fields = self.fields;
         let elsewhere = field.and_then(|field| fields.of(field)).unwrap_or(&nothing);
-        let both = [here, elsewhere];
+        self.either(place, field, [here, elsewhere])
+    }
+
+    /// The schema of what was seen here, and of types that were seen elsewhere.
+    fn either(&mut self, place: &str, field: Option<&'static Field>, both: [&Shape; 2]) -> Json {
         let mut ways: Vec<Json> = self.single(place, field, both).into_iter().collect();
         if both.iter().any(|shape| shape.interval) {
             ways.push(Json::object([
@@ -163,9 +167,11 @@ impl Maker<'_> {
             ways.push(self.object(place, shape));
         }
         if both.iter().any(|shape| shape.lists > 0) {
-            match both.into_iter().find_map(|shape| shape.items.as_deref()) {
-                Some(items) => {
-                    let items = self.value(&format!("{place}/0"), None, items);
+            let items = both.map(|shape| shape.items.as_deref());
+            match items[0].or(items[1]) {
+                Some(first) => {
+                    let other = items[1].unwrap_or(first);
+                    let items = self.either(&format!("{place}/0"), None, [first, other]);
                     ways.push(Json::object([("type", Json::text("array")), ("items", items)]));
                 }
                 None => self.missing.push(format!("{place}: no scene has an item")),
