@@ -8,9 +8,9 @@ use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
 
-/// What all experiments together may take. The aim is 150 KiB, and it is not met: the matrix alone
-/// is about 200 KiB, the other experiments, models and pictures as much again.
-const SIZE_LIMIT: usize = 544 * 1024;
+/// The most bytes: what is reached, rounded up to 8 KiB. It goes down with the program, and up only with a word in
+/// the commit that says what the bytes buy. The aim is 300 KiB; `make size` shows what stands in its way.
+const SIZE_LIMIT: usize = 504 * 1024;
 
 /// Symbols that no program without a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [
