@@ -9,6 +9,13 @@ use crate::math::ln;
 
 /// Points that a choice needs beyond the parameters, to have something to judge by.
 const SPARE_POINTS: usize = 2;
+/// A level more has to lower the criterion by so much: "strong" evidence, since a shape that is between two of those
+/// tried makes a small step of its own.
+///
+/// # References
+///
+/// R. Kass, A. Raftery, "Bayes Factors", 1995, section 3.2: a difference above 6 is strong.
+const STRONG: f64 = 6.0;
 /// Numbers of levels in a row without a better one after which the choice is made: more
 /// than one, because a second TLB step or a split knee may pay only as a pair.
 const PATIENCE: usize = 2;
@@ -103,6 +110,7 @@ fn choose(
     let mut current = fit_latencies(workspace, start);
     let mut best = current;
     let mut least = Fit::new(&current, false, workspace).bic;
+    let mut best_levels = 0;
     let mut failures = 0;
     for _ in 0..most.min(MAX_LEVELS) {
         let Some(next) = search.extend(workspace, &current) else { break };
@@ -112,7 +120,10 @@ fn choose(
             let found = fit_latencies(workspace, found.curve);
             let fit = Fit::new(&found, false, workspace);
             let resolved = fit.levels().iter().all(|level| level.resolved);
-            if fit.bic < least && resolved && found.stands() {
+            let more = fit.levels().len() > best_levels;
+            let needed = if more { STRONG } else { 0.0 };
+            if fit.bic + needed < least && resolved && found.stands() {
+                best_levels = fit.levels().len();
                 (best, least, failures) = (found, fit.bic, 0);
             }
         }
