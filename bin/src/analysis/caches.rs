@@ -102,10 +102,17 @@ impl Cache {
 }
 
 /// The caches of a curve, nearest first.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Caches {
     caches: [Cache; MAX_LEVELS],
     count: usize,
+}
+
+impl Default for Caches {
+    // A derived one makes each of the caches by itself.
+    fn default() -> Self {
+        Caches { caches: [Cache::default(); MAX_LEVELS], count: 0 }
+    }
 }
 
 impl Caches {

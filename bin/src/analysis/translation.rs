@@ -106,13 +106,18 @@ pub fn between(buffer: &Buffer) -> impl Iterator<Item = u64> {
     (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)
 }
 
+/// The levels behind one kind of pages.
+#[inline(never)] // the search is large, and there are two calls
+fn levels_behind(outcomes: &[Outcome<'_>], pages: Pages) -> [Option<Buffer>; 2] {
+    levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines))
+}
+
 /// What the probe says of the buffers behind one kind of pages.
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
-    let levels = levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines));
+    let levels = levels_behind(outcomes, pages);
     let measured = excess(outcomes, pages, 16).is_some();
-    let small =
-        self::levels(probed(outcomes, Pages::Small4k), |lines| clear(outcomes, Pages::Small4k, lines));
+    let small = levels_behind(outcomes, Pages::Small4k);
     let behaves_as_small = match (small, levels) {
         _ if pages == Pages::Small4k || !measured => None,
         ([_, Some(small)], [_, Some(large)]) => Some(large.reach <= small.reach.times(SAME_REACH)),

@@ -55,23 +55,28 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
     let like = single::like(options, machine, session.warnings)?;
     let page = |size: Bytes| Bytes((size.0 / 4096).max(1) * 4096);
-    let sizes = [
+    let levels = [
         Some(page(Bytes(plan::curve::first_level_cache(machine).0 / 2))),
         single::cache(machine, 2).map(|cache| page(Bytes(cache.0 / 2))),
         single::cache(machine, 3).map(|cache| page(Bytes(cache.0 / 3))),
-        Some(like.size),
     ];
     // What is as large as the working set of memory is no cache's.
-    let sizes = || {
-        let caches = sizes.into_iter().take(3).flatten().filter(|size| *size < like.size);
-        caches.chain([like.size])
-    };
+    let mut sizes = [like.size; 4];
+    let mut count = 0;
+    let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
+    for (slot, size) in sizes.iter_mut().zip(caches) {
+        *slot = size;
+        count += 1;
+    }
+    // The last of them is the working set itself.
+    let sizes = sizes.get(..=count).unwrap_or_default();
     let huge = single::two_megabyte_pages(machine, like.target, Bytes(like.size.0 + like.size.0 / 4));
-    let mut points = Table::filled(VARIANTS.len() * sizes().count(), like)?;
-    let planned = VARIANTS.iter().flat_map(|variant| sizes().map(move |size| (variant, size)));
-    for (slot, (variant, size)) in points.iter_mut().zip(planned) {
+    let mut points = Table::filled(VARIANTS.len() * sizes.len(), like)?;
+    for (variant, points) in VARIANTS.iter().zip(points.chunks_mut(sizes.len().max(1))) {
         let pages = if variant.pages == PageSize::Small { Pages::Small4k } else { huge };
-        *slot = Point { kernel: variant.kernel, stride: variant.stride, pages, size, ..like };
+        for (slot, &size) in points.iter_mut().zip(sizes) {
+            *slot = Point { kernel: variant.kernel, stride: variant.stride, pages, size, ..like };
+        }
     }
     Ok(points)
 }

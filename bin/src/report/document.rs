@@ -22,8 +22,8 @@ use super::terminal::Terminal;
 pub struct Field {
     /// The JSON key, with the unit at its end.
     pub key: &'static str,
-    /// The column of tabular formats.
-    pub column: &'static str,
+    /// The column of tabular formats, where it has another name: one word, for there are hundreds of fields.
+    renamed: Option<&'static &'static str>,
     /// What it is, for the schema, which only tests write.
     #[cfg(test)]
     pub about: &'static str,
@@ -33,19 +33,29 @@ impl Field {
     /// A field with its key, which is its column as well, and its meaning.
     #[must_use]
     pub const fn new(key: &'static str, about: &'static str) -> Field {
-        Field::in_rows(key, key, about)
+        Field::made(key, None, about)
     }
 
     /// A field of a nested object whose key alone would say too little in a table.
     #[must_use]
-    #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold it"))]
-    pub const fn in_rows(key: &'static str, column: &'static str, about: &'static str) -> Field {
+    pub const fn in_rows(key: &'static str, column: &'static &'static str, about: &'static str) -> Field {
+        Field::made(key, Some(column), about)
+    }
+
+    #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
+    const fn made(key: &'static str, renamed: Option<&'static &'static str>, about: &'static str) -> Field {
         Field {
             key,
-            column,
+            renamed,
             #[cfg(test)]
             about,
         }
+    }
+
+    /// The column of tabular formats.
+    #[must_use]
+    pub fn column(&self) -> &'static str {
+        self.renamed.copied().unwrap_or(self.key)
     }
 
     /// Whether both are one `static`.

@@ -58,7 +58,7 @@ struct Rows<'o> {
 
 /// Whether a field holds intervals, which take two columns: by the name of all of them.
 fn is_interval(field: &Field) -> bool {
-    interval_end(field.column).is_some()
+    interval_end(field.column()).is_some()
 }
 
 /// What columns of intervals have in their names.
@@ -88,9 +88,9 @@ impl Rows<'_> {
                 self.out.write_char(',')?;
             }
             if is_interval(field) {
-                interval_names(self.out, field.column)?;
+                interval_names(self.out, field.column())?;
             } else {
-                self.out.write_str(field.column)?;
+                self.out.write_str(field.column())?;
             }
         }
         self.out.write_char('\n')

@@ -20,7 +20,8 @@ impl Shades {
     /// The shades of a matrix; `None` where it has no number.
     #[must_use]
     pub fn of(matrix: &Matrix<'_>) -> Option<Self> {
-        let Range { low, high } = Range::of(matrix.cells().filter_map(|(_, _, cell)| cell.ok()))?;
+        let Range { low, high } =
+            Range::of(&mut |value| matrix.cells().filter_map(|(_, _, cell)| cell.ok()).for_each(value))?;
         Some(Self { range: Range { low, high: high.max(low * FULL_CONTRAST) } })
     }
 

@@ -19,6 +19,7 @@ use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::report::document::Document;
 use crate::result::{chain, Point};
+use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
@@ -57,29 +58,43 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
         KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
     };
-    let points = || kinds().flat_map(|pages| of_kind(Point { pages, ..like }));
-    let mut planned = Table::filled(points().count(), like)?;
-    for (slot, point) in planned.iter_mut().zip(points()) {
-        chain::chain(&point)?;
-        *slot = point;
-    }
+    let points = |each: &mut dyn FnMut(Point)| {
+        kinds().for_each(|pages| of_kind(Point { pages, ..like }, each));
+    };
+    let planned = gathered(like, &points)?;
+    planned.iter().try_for_each(|point| chain::chain(point).map(|_| ()))?;
     Ok(planned)
 }
 
+/// The points that `each` is given.
+fn gathered(filler: Point, points: &dyn Fn(&mut dyn FnMut(Point))) -> Result<Table<Point>, Errno> {
+    let mut count = 0;
+    points(&mut |_| count += 1);
+    let mut table = Table::filled(count, filler)?;
+    let mut slots = table.iter_mut();
+    points(&mut |point| {
+        if let Some(slot) = slots.next() {
+            *slot = point;
+        }
+    });
+    Ok(table)
+}
+
 /// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
-fn of_kind(like: Point) -> impl Iterator<Item = Point> {
+fn of_kind(like: Point, each: &mut dyn FnMut(Point)) {
     let largest = like.size;
     let walk = Point { order: Order::Random, stride: Bytes(64), ..like };
-    let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(move |size| *size < largest);
-    let sizes = inner.chain([largest]).map(move |size| Point { size, ..walk });
-    let local = [PAGE_LOCAL, TWO_MEGABYTE_LOCAL].map(|order| Point { order, ..walk });
-    let local = local.into_iter().filter(move |_| largest >= Bytes(4 << 20));
+    let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(|size| *size < largest);
+    inner.for_each(|size| each(Point { size, ..walk }));
+    each(walk);
+    if largest >= Bytes(4 << 20) {
+        [PAGE_LOCAL, TWO_MEGABYTE_LOCAL].into_iter().for_each(|order| each(Point { order, ..walk }));
+    }
     let page = PageSize::Small.bytes();
-    let lines = || LINES_PROBED.into_iter().filter(move |lines| page.times(*lines) <= largest);
-    let bare = lines().map(move |lines| Point { size: Bytes(64 * lines), ..walk });
-    let bare = bare.filter(|point| point.size < SMALLEST);
-    let spread = lines().map(move |lines| Point { size: page.times(lines), stride: page, ..walk });
-    sizes.chain(local).chain(bare).chain(spread)
+    let lines = || LINES_PROBED.into_iter().filter(|lines| page.times(*lines) <= largest);
+    let bare = lines().map(|lines| Bytes(64 * lines)).filter(|size| *size < SMALLEST);
+    bare.for_each(|size| each(Point { size, ..walk }));
+    lines().for_each(|lines| each(Point { size: page.times(lines), stride: page, ..walk }));
 }
 
 /// Points of more numbers of pages: about so many.
@@ -95,26 +110,19 @@ fn look_closer<'a>(
     let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
     let outcomes: &[_] = &findings.outcomes;
     let page = PageSize::Small.bytes();
-    let wanted =
-        || {
-            let of_kind =
-                move |pages| {
-                    let like = Point { pages, order: Order::Random, ..first.point };
-                    let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
-                    let lines = buffers.flat_map(|buffer| translation::between(&buffer));
-                    // As many neighbouring lines are to be none of the walks that are shown.
-                    let lines = lines.filter(|lines| Bytes(64 * lines) < SMALLEST);
-                    lines.flat_map(move |lines| {
-                        [(Bytes(64 * lines), Bytes(64)), (page.times(lines), page)]
-                            .map(|(size, stride)| Point { size, stride, ..like })
-                    })
-                };
-            KINDS.into_iter().flat_map(of_kind)
-        };
-    let mut closer = Table::filled(wanted().count(), first.point)?;
-    for (slot, point) in closer.iter_mut().zip(wanted()) {
-        *slot = point;
-    }
+    let wanted = |each: &mut dyn FnMut(Point)| {
+        for pages in KINDS {
+            let like = Point { pages, order: Order::Random, ..first.point };
+            let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
+            let lines = buffers.flat_map(|buffer| translation::between(&buffer));
+            // As many neighbouring lines are to be none of the walks that are shown.
+            lines.filter(|lines| Bytes(64 * lines) < SMALLEST).for_each(|lines| {
+                each(Point { size: Bytes(64 * lines), stride: Bytes(64), ..like });
+                each(Point { size: page.times(lines), stride: page, ..like });
+            });
+        }
+    };
+    let closer = gathered(first.point, &wanted)?;
     if closer.is_empty() {
         return Ok(());
     }

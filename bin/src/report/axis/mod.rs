@@ -178,7 +178,7 @@ mod tests {
         fn a_fraction_is_never_off_the_axis(
             low in prop::num::f64::NORMAL, high in prop::num::f64::NORMAL, value in prop::num::f64::ANY
         ) {
-            let Some(range) = Range::of([low, high].into_iter()) else { return Ok(()) };
+            let Some(range) = Range::of(&mut |value| [low, high].into_iter().for_each(value)) else { return Ok(()) };
             for scale in [Scale::Linear, Scale::Logarithmic, Scale::Auto, Scale::Ordinal] {
                 let horizontal = Mapped::horizontal(range, scale, UNIT, &[], 8);
                 let vertical = Mapped::vertical(range, scale, UNIT, 8);

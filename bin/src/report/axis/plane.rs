@@ -21,12 +21,13 @@ impl<'a> Plane<'a> {
     /// show. Curves and marks are shown as far as the horizontal axis reaches.
     #[must_use]
     pub fn of(chart: &Chart<'a>, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
-        let horizontal = Range::of(chart.series.iter().flat_map(|series| abscissae(series.data)))?;
+        let horizontal =
+            Range::of(&mut |value| chart.series.iter().for_each(|series| abscissae(series.data, value)))?;
         let ordinal = chart.series.iter().find_map(|series| points(series.data)).unwrap_or_default();
         let x = Mapped::horizontal(horizontal, chart.x_axis.scale, chart.x_axis.unit, ordinal, most_x_ticks);
-        let measured = chart.series.iter().flat_map(|series| ordinates(series.data));
-        let modelled = chart.series.iter().flat_map(|series| sampled(series.data, x));
-        let vertical = Range::of(measured.chain(modelled))?;
+        let vertical = Range::of(&mut |value| {
+            chart.series.iter().for_each(|series| ordinates(series.data, x, value));
+        })?;
         let y = Mapped::vertical(vertical, chart.y_axis.scale, chart.y_axis.unit, most_y_ticks);
         Some(Self { x, y })
     }
@@ -39,37 +40,31 @@ fn points(data: Data<'_>) -> Option<&[Point]> {
     }
 }
 
-fn abscissae<'a>(data: Data<'a>) -> impl Iterator<Item = f64> + 'a {
-    let bars = match data {
-        Data::Bars(bars) => bars,
-        Data::Points(_) | Data::Curve(_) => &[],
-    };
-    let points = points(data).unwrap_or_default().iter().filter(|point| point.is_drawable());
-    points.map(|point| point.x).chain(bars.iter().flat_map(|bar| [bar.low, bar.high]))
+fn abscissae(data: Data<'_>, value: &mut dyn FnMut(f64)) {
+    match data {
+        Data::Points(points) => {
+            points.iter().filter(|point| point.is_drawable()).for_each(|point| value(point.x));
+        }
+        Data::Bars(bars) => bars.iter().for_each(|bar| {
+            value(bar.low);
+            value(bar.high);
+        }),
+        Data::Curve(_) => {}
+    }
 }
 
-fn ordinates<'a>(data: Data<'a>) -> impl Iterator<Item = f64> + 'a {
-    let bars = match data {
-        Data::Bars(bars) => bars,
-        Data::Points(_) | Data::Curve(_) => &[],
-    };
-    let points = points(data).unwrap_or_default().iter().filter(|point| point.is_drawable());
-    let ends = |point: &Point| {
-        let (low, high) = point.band.unwrap_or((point.y, point.y));
-        [point.y, low, high]
-    };
-    points.flat_map(ends).chain(bars.iter().map(|bar| bar.height))
-}
-
-fn sampled<'a>(data: Data<'a>, x: Mapped<'a>) -> impl Iterator<Item = f64> + 'a {
-    let curve = match data {
-        Data::Curve(curve) => Some(curve),
-        Data::Points(_) | Data::Bars(_) => None,
-    };
-    let place = |sample: u32| f64::from(sample) / f64::from(CURVE_SAMPLES);
-    curve
-        .into_iter()
-        .flat_map(move |curve| (0..=CURVE_SAMPLES).map(move |sample| curve(x.value(place(sample)))))
+fn ordinates(data: Data<'_>, x: Mapped<'_>, value: &mut dyn FnMut(f64)) {
+    match data {
+        Data::Points(points) => points.iter().filter(|point| point.is_drawable()).for_each(|point| {
+            let (low, high) = point.band.unwrap_or((point.y, point.y));
+            [point.y, low, high].into_iter().for_each(&mut *value);
+        }),
+        Data::Bars(bars) => bars.iter().for_each(|bar| value(bar.height)),
+        Data::Curve(curve) => {
+            let place = |sample: u32| f64::from(sample) / f64::from(CURVE_SAMPLES);
+            (0..=CURVE_SAMPLES).for_each(|sample| value(curve(x.value(place(sample)))));
+        }
+    }
 }
 
 #[cfg(test)]

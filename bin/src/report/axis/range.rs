@@ -12,12 +12,16 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range of the drawable values; `None` where there are none.
-    pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        values.filter(|&value| is_drawable(value)).fold(None, |range, value| match range {
-            None => Some(Self { low: value, high: value }),
-            Some(Self { low, high }) => Some(Self { low: low.min(value), high: high.max(value) }),
-        })
+    /// The range of the drawable values among those that `visit` names; `None` where there are none.
+    pub fn of(visit: &mut dyn FnMut(&mut dyn FnMut(f64))) -> Option<Self> {
+        let mut range = None;
+        visit(&mut |value| {
+            if is_drawable(value) {
+                let Self { low, high } = range.unwrap_or(Self { low: value, high: value });
+                range = Some(Self { low: low.min(value), high: high.max(value) });
+            }
+        });
+        range
     }
 
     /// Whether a value lies in it, ends included.
