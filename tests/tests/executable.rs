@@ -8,9 +8,9 @@ use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
 
-/// What all experiments together may take. The aim is 150 KiB, and it is not met: the matrix alone
-/// is about 200 KiB, the other experiments, models and pictures as much again.
-const SIZE_LIMIT: usize = 544 * 1024;
+/// What all experiments together may take: what they do, in steps of 8 KiB. The aim is 300 KiB, and it is not met:
+/// no part of the code is large, and no two parts do the same.
+const SIZE_LIMIT: usize = 488 * 1024;
 
 /// Symbols that no program without a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [
