@@ -9,7 +9,7 @@ use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
 
 /// What all experiments together may take: what they do, in steps of 8 KiB. The aim is 300 KiB, and it is not met:
-/// no part of the code is large, and no two parts do the same.
+/// the code is spread over more than 230 modules, five of which have more than 11 KiB (`make size`).
 const SIZE_LIMIT: usize = 488 * 1024;
 
 /// Symbols that no program without a C library has.
