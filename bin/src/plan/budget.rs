@@ -177,7 +177,9 @@ impl Budget {
             None => Optional::Unreachable,
         };
         let budget = Budget { optional, ..Budget::new(options, machine) };
-        if points.iter().all(|point| machine.reaches_memory(point.size)) {
+        // A pool that has pages for the working set need not have more.
+        let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
+        if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
             return budget;
         }
         Budget { long_visit_ns: f64::INFINITY, ..budget.rewritten(PLACES) }

@@ -103,8 +103,13 @@ fn the_system_shows_every_node() {
         return;
     }
     let console = with_memory_only_node().huge_pages(&[(1, 3)]).boot(&["system"]);
-    console.expect_status(0).expect_line("memory only");
-    console.expect_line("2 MiB pages: 3 free of 3").expect_line("from 1: 21 10 41");
+    console.expect_status(0).expect_line("SLIT to 2").expect_line("3 of 3 free");
+    let row = |node: &str| {
+        let rows = console.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.filter(|words| words.first() == Some(&node)).max_by_key(Vec::len).unwrap_or_default()
+    };
+    assert!(row("1").ends_with(&["21", "10", "41"]), "{}", console.framed());
+    assert_eq!(row("2").get(1), Some(&"none"), "{}", console.framed());
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
         KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
     };
-    let points = |each: &mut dyn FnMut(Point)| {
+    let points = |each: Each<'_>| {
         kinds().for_each(|pages| of_kind(Point { pages, ..like }, each));
     };
     let planned = gathered(like, &points)?;
@@ -66,8 +66,11 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     Ok(planned)
 }
 
-/// The points that `each` is given.
-fn gathered(filler: Point, points: &dyn Fn(&mut dyn FnMut(Point))) -> Result<Table<Point>, Errno> {
+/// Receives points, one after another.
+type Each<'e> = &'e mut dyn FnMut(Point);
+
+/// All that `points` gives; it is asked twice.
+fn gathered(filler: Point, points: &dyn Fn(Each<'_>)) -> Result<Table<Point>, Errno> {
     let mut count = 0;
     points(&mut |_| count += 1);
     let mut table = Table::filled(count, filler)?;
@@ -81,7 +84,7 @@ fn gathered(filler: Point, points: &dyn Fn(&mut dyn FnMut(Point))) -> Result<Tab
 }
 
 /// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
-fn of_kind(like: Point, each: &mut dyn FnMut(Point)) {
+fn of_kind(like: Point, each: Each<'_>) {
     let largest = like.size;
     let walk = Point { order: Order::Random, stride: Bytes(64), ..like };
     let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(|size| *size < largest);
@@ -110,7 +113,7 @@ fn look_closer<'a>(
     let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
     let outcomes: &[_] = &findings.outcomes;
     let page = PageSize::Small.bytes();
-    let wanted = |each: &mut dyn FnMut(Point)| {
+    let wanted = |each: Each<'_>| {
         for pages in KINDS {
             let like = Point { pages, order: Order::Random, ..first.point };
             let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();

@@ -1,6 +1,6 @@
 //! The two axes of a chart, fitted to its data.
 
-use super::range::Range;
+use super::range::{Each, Range};
 use super::Mapped;
 use crate::report::chart::{Chart, Data, Point};
 
@@ -40,7 +40,7 @@ fn points(data: Data<'_>) -> Option<&[Point]> {
     }
 }
 
-fn abscissae(data: Data<'_>, value: &mut dyn FnMut(f64)) {
+fn abscissae(data: Data<'_>, value: Each<'_>) {
     match data {
         Data::Points(points) => {
             points.iter().filter(|point| point.is_drawable()).for_each(|point| value(point.x));
@@ -53,7 +53,7 @@ fn abscissae(data: Data<'_>, value: &mut dyn FnMut(f64)) {
     }
 }
 
-fn ordinates(data: Data<'_>, x: Mapped<'_>, value: &mut dyn FnMut(f64)) {
+fn ordinates(data: Data<'_>, x: Mapped<'_>, value: Each<'_>) {
     match data {
         Data::Points(points) => points.iter().filter(|point| point.is_drawable()).for_each(|point| {
             let (low, high) = point.band.unwrap_or((point.y, point.y));

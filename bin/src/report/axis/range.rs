@@ -11,9 +11,12 @@ pub struct Range {
     pub high: f64,
 }
 
+/// Receives values, one after another.
+pub type Each<'e> = &'e mut dyn FnMut(f64);
+
 impl Range {
     /// The range of the drawable values among those that `visit` names; `None` where there are none.
-    pub fn of(visit: &mut dyn FnMut(&mut dyn FnMut(f64))) -> Option<Self> {
+    pub fn of(visit: &mut dyn FnMut(Each<'_>)) -> Option<Self> {
         let mut range = None;
         visit(&mut |value| {
             if is_drawable(value) {
