@@ -46,7 +46,7 @@ pub fn measure<'a>(
 ///
 /// # Errors
 ///
-/// [`Failure`] before anything was measured, but for memory that may be left out. An interrupt later on ends the
+/// [`Failure`], but for memory that may be left out. An interrupt ends the
 /// visits, and what there is is kept.
 pub fn measure_with<'a>(
     session: &mut Session<'a, '_>,
@@ -72,12 +72,12 @@ pub fn measure_with<'a>(
     }
     let kinds = kinds.get(..count).unwrap_or_default();
     let together = if arena::fits(session.machine, points, budget, kinds) { count } else { 1 };
-    let mut run = Run { points, outcomes: &mut outcomes, count: points.len(), measured: false };
+    let mut run = Run { points, outcomes: &mut outcomes, count: points.len() };
     let mut interrupted = false;
     for kinds in kinds.chunks(together.max(1)) {
         match run.part(session, timer, kinds, budget, beside, visits) {
             Ok(()) => {}
-            Err(Failure::Interrupted) if run.measured => interrupted = true,
+            Err(Failure::Interrupted) => interrupted = true,
             Err(error) => return Err(error),
         }
         if interrupted {
@@ -98,8 +98,6 @@ struct Run<'r, 'a> {
     /// The outcomes of these, and of what was added.
     outcomes: &'r mut [Outcome<'a>],
     count: usize,
-    /// Visits have begun: what there is is kept.
-    measured: bool,
 }
 
 impl<'a> Run<'_, 'a> {
@@ -133,7 +131,6 @@ impl<'a> Run<'_, 'a> {
         let watch = Stopwatch::new(*timer, arena::meter(session, budget.counters));
         let memory = Memory::new(&mut sites, watch, beside);
         let mut schedule = Schedule::new(memory, *budget, &like, there)?;
-        self.measured = true;
         let visited = visits(session, &mut schedule);
         let interrupted = matches!(visited, Err(Failure::Interrupted));
         if !interrupted {
