@@ -31,6 +31,8 @@ const STAGE: f64 = 0.1;
 /// Shares of what a cache's misses add, at which it begins to give way and has given way.
 const ONSET: f64 = 0.05;
 const HALF: f64 = 0.5;
+/// A plateau's latency lies no further from the stair's than this share of it: as much as the lab tolerates.
+const SLOPE: f64 = 0.015;
 /// Halvings of a range of sizes after which nothing is left of it.
 const HALVINGS: u32 = 50;
 
@@ -134,7 +136,11 @@ impl Caches {
             // What begins beyond the buffer's reach has its misses in it anyhow.
             let end = reach.filter(|reach| *reach > low).map_or(cache.onset, |reach| reach.min(cache.onset));
             // Points that could be fitted can be read.
-            cache.plateau = plateau(points, (low, end), workspace).unwrap_or(None);
+            let read = plateau(points, (low, end), workspace).unwrap_or(None);
+            // A run whose middle lies elsewhere than the stair has the level is a slope: the misses of a cache with
+            // random victims rise so slowly that there may be no flat part behind it.
+            let height = cache.latency.value;
+            cache.plateau = read.filter(|read| (read.latency.value / height - 1.0).abs() <= SLOPE);
             if let Some(plateau) = cache.plateau {
                 cache.latency = plateau.latency;
             }

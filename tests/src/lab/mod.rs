@@ -56,8 +56,7 @@
 //! # What is checked
 //!
 //! The exit status; every pair's `cycles`, and that `ns` follow from them; the clock's
-//! frequency against one that was measured outside the guest; the core's clock, and that a
-//! multiplication takes three of its cycles; that the model saw
+//! frequency against one that was measured outside the guest; the core's clock; that the model saw
 //! loads of every pair, and none that it could not place. A level that holds the
 //! working set is what has to be reported then, with the warning `looks-cached`,
 //! which must not be given otherwise. With a pause the medians have to stay

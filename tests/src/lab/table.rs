@@ -68,7 +68,6 @@ impl Table {
     }
 
     fn clock(&mut self, model: &Model, document: &Value) {
-        let ratio = document["health"]["multiply_add_ratio"].as_f64();
         let hertz = document["clock"]["frequency_hz"].as_f64();
         let reported = document["freq_ghz"].as_f64().or(hertz.map(|hertz| hertz / 1e9));
         if model.clock == Clock::Counter {
@@ -80,7 +79,6 @@ impl Table {
             if model.trials.is_none_or(|trials| trials >= FEWEST_CLOCKED) {
                 self.figure("core clock, GHz", imposed, core, CORE_CLOCK_TOLERANCE);
             }
-            self.figure("multiplication/addition", Truth::exact(3.0), ratio, CORE_CLOCK_TOLERANCE);
         } else {
             self.word("clock, GHz", "none", reported.map_or("none".into(), text));
         }
