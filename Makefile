@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test golden size plugin lab bench check clean
+.PHONY: all run test golden size plugin guest lab bench check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -31,7 +31,7 @@ all:
 run: all
 	@$(BINARY) $(ARGS)
 
-test: all plugin
+test: all plugin guest
 	@tests/setup packages
 	$(CARGO) test --locked --no-fail-fast --workspace --tests
 	$(CARGO) test --locked --doc -p latency-core
@@ -57,9 +57,14 @@ size:
 plugin:
 	$(CARGO) build --locked --release -p latency-lab-plugin
 
+# Process 1 of the emulator's guests in which a condition is prepared: static, since there is no library.
+guest:
+	$(CARGO) rustc --locked --release -p latency-guest --target x86_64-unknown-linux-gnu -- \
+		-Ctarget-feature=+crt-static
+
 # The latency lab: known latencies, emulated, against what the tool reports.
 # One model of your own: make lab LAB_ARGS='latency=0:0:7000' (tests/src/lab/mod.rs)
-lab: all plugin
+lab: all plugin guest
 	@tests/setup packages
 	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab -- --nocapture \
 		$(if $(LAB_ARGS),the_model_given)

@@ -24,24 +24,30 @@ pub mod warning;
 
 use core::fmt::Write;
 
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, NodeId};
 
 use engine::clock::Timer;
+use engine::conditions::Watch;
 use engine::progress::Progress;
-use engine::session::{Findings, Session};
-use engine::{placement, prefetch_audit, self_test};
+use engine::session::{Findings, Noted, Session};
+use engine::{lookout, placement, prefetch_audit, repeat, self_test, translation_probe};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::dry_run;
 use experiment::facts::Report;
+use experiment::interface::Experiment;
 use experiment::output;
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
 use options::{Help, Options, When};
-use plan::duration;
+use plan::budget::Budget;
+use plan::duration::{self, Range};
 use report::terminal::Terminal;
 use report::wrap::Wrap;
+use result::{Health, Point};
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink};
+use sys::signal;
+use sys::table::Table;
 use sys::terminal::Stream;
 use warning::{Warning, Warnings};
 
@@ -68,7 +74,8 @@ fn obey(arguments: Arguments, environment: Environment) -> i32 {
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
     } else {
-        detect::machine().map_err(Failure::from).and_then(|machines| match machines.leak() {
+        let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
+        detect::machine(options.cpu, node).map_err(Failure::from).and_then(|machines| match machines.leak() {
             [machine, ..] => perform(arguments, environment, &options, machine, &mut messages),
             [] => Err(PlacementError::NothingToMeasure.into()),
         })
@@ -126,13 +133,20 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 #[inline(never)] // offsets into a small frame are short
 fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     let Some(command) = COMMANDS.get(index) else { return Ok(()) };
-    let mut out = sink(options)?;
     let terminal = screen(options, environment);
+    // Where they cannot be let through, they wait.
+    let _ = signal::unblock();
+    let mut written = Ok(());
     let found = (command.run)(options, &mut |description| {
-        // A write that fails is remembered by the sink, and told by `finish`.
-        let _ = output::write(&mut out, options, terminal, [command.columns, &[], &[]], description);
+        // What is begun is written to its end, or taken away.
+        let _ = signal::block();
+        written = sink(options).and_then(|mut out| {
+            // A write that fails is remembered by the sink, and told by `finish`.
+            let _ = output::write(&mut out, options, terminal, [command.columns, &[], &[]], description);
+            finish(out, options)
+        });
     })?;
-    finish(out, options)?;
+    written?;
     found.map_or(Ok(()), Err)
 }
 
@@ -164,6 +178,29 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
 /// Who waits longer wants to know how long, on a terminal or not.
 const WORTH_SAYING_NS: f64 = 5e9;
 
+/// What is to be measured, and what a reader must know of that.
+struct Planned {
+    points: Table<Point>,
+    budget: Budget,
+    warnings: Warnings,
+}
+
+/// Plans an experiment for the machine of the session.
+#[inline(never)] // it is called twice
+fn made_for<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Result<Planned, Failure<'a>> {
+    let mut warnings = Warnings::new();
+    let Session { options, machine, .. } = *session;
+    let points = (experiment.plan)(&mut Session {
+        options,
+        machine,
+        warnings: &mut warnings,
+        progress: session.progress,
+        noted: session.noted,
+    })?;
+    let budget = (experiment.budget)(options, machine, &points);
+    Ok(Planned { points, budget, warnings })
+}
+
 /// Plans, measures, reports.
 #[inline(never)] // offsets into a small frame are short
 fn perform<'a>(
@@ -179,16 +216,19 @@ fn perform<'a>(
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
     detect::warn(machine, &mut warnings);
-    let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
-    let points = (experiment.plan)(&mut session)?;
-    let budget = (experiment.budget)(options, machine, &points);
-    let takes = duration::estimate(machine, &points, &budget);
+    let mut noted = Noted::new();
+    let mut session =
+        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
+    let planned = made_for(&mut session, experiment)?;
+    let Planned { points, budget, .. } = &planned;
+    let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
+    let takes = duration::estimate(machine, points, budget) + look;
     if options.dry_run {
         let name = experiment.descriptor.name;
         let columns = output::columns(options, &[]);
         // A write that fails is remembered by the sink, and told by `finish`.
         let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
-            dry_run::present(document, name, &points, takes);
+            dry_run::present(document, name, points, takes);
         });
         return finish(out, options);
     }
@@ -200,10 +240,26 @@ fn perform<'a>(
         placement::pin(point.cpu)?;
     }
     let timer = Timer::choose(&machine.processor, session.warnings)?;
-    let mut health = self_test::health(timer.counter(), machine.processor.platform, session.warnings);
+    let mut health = Health::default();
+    self_test::look(timer.counter(), &mut health);
+    // What is found there is what the plan is made for.
+    let planned = match lookout::learn(&mut session, &timer, points)? {
+        Some(found) => {
+            session.machine = found;
+            made_for(&mut session, experiment)?
+        }
+        None => planned,
+    };
+    let Planned { mut points, budget, warnings: of_plan } = planned;
+    of_plan.iter().for_each(|warning| session.warnings.push(*warning));
+    let machine = session.machine;
+    placement::check_nodes(&machine.topology, &mut points)?;
+    let watch = (!points.is_empty()).then(|| Watch::begin(&points));
+    let mut conditions = None;
     let findings = (experiment.measure)(&mut session, &timer, &points, &budget).and_then(|findings| {
-        engine::finish::warn(&mut session, &findings.outcomes, &budget);
-        audit(&mut session, &timer, &mut health, &findings)?;
+        check(&mut session, &timer, &mut health, &findings, &budget)?;
+        conditions = watch.map(|watch| watch.end(&mut session, &timer));
+        engine::finish::warn(&mut session, &timer, &findings.outcomes, &budget);
         Ok(findings)
     });
     progress.clear();
@@ -218,6 +274,7 @@ fn perform<'a>(
         machine,
         clock: &timer,
         health: &health,
+        conditions: conditions.as_ref(),
         warnings: &warnings,
         outcomes: &findings.outcomes,
         distributions: &findings.distributions,
@@ -245,23 +302,33 @@ fn perform<'a>(
     verdict(&findings, done, options, &warnings)
 }
 
-/// Audits prefetchers in as much memory as was measured, unless nobody would be told.
-fn audit<'a>(
+/// Checks the tool itself after the trials: the first point again, prefetchers, the size of pages as they behave, and
+/// the self-test. What takes time is left out where nobody would be told.
+#[inline(never)] // offsets into a small frame are short
+fn check<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
-    health: &mut result::Health,
+    health: &mut Health,
     findings: &Findings<'a>,
+    budget: &Budget,
 ) -> Result<(), Failure<'a>> {
-    let told = !(session.options.quiet && session.options.format.name == "text");
-    if !told || findings.interrupted {
-        return Ok(());
+    let options = session.options;
+    let told = options.strict || !(options.quiet && options.format.name == "text");
+    if told && !findings.interrupted {
+        let measured = &findings.outcomes;
+        let mut checks = || {
+            health.repeat = repeat::again(session, timer, measured, budget)?;
+            health.pages_behave_as_small = translation_probe::behave_as_small(session, timer, measured)?;
+            health.audit = prefetch_audit::prefetch(session, timer, measured)?;
+            Ok(())
+        };
+        match checks() {
+            // What was measured is complete all the same.
+            Ok(()) | Err(Failure::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
     }
-    match prefetch_audit::prefetch(session, timer, &findings.outcomes) {
-        Ok(made) => health.audit = made,
-        // What was measured is complete all the same.
-        Err(Failure::Interrupted) => {}
-        Err(error) => return Err(error),
-    }
+    self_test::conclude(timer.counter(), session.machine.processor.platform, health, session.warnings);
     Ok(())
 }
 

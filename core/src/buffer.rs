@@ -210,9 +210,10 @@ impl<'m> Buffer<'m> {
             // SAFETY: as in `walk`; a chase that set out on a node ends on one.
             cursor = unsafe { routine(base, cursor, each, length) };
             let end = stamp.end().ticks;
-            let interrupted = !arch::interrupt_mark_holds();
+            let marked = !arch::interrupt_mark_holds();
             let empty = stamp.start();
             let empty_end = stamp.end().ticks;
+            let interrupted = marked || end < start || empty_end < empty;
             *sample = TimedHops {
                 since: ticks(begin, start),
                 window: ticks(start, end),

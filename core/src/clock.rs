@@ -48,6 +48,14 @@ pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
     u64::try_from(hertz).ok().map(Hertz)
 }
 
+/// Returns the nanoseconds between two readings of a counter, less the ticks that reading it takes; not a number where
+/// it stepped back.
+#[must_use]
+pub fn elapsed_ns(start: u64, end: u64, overhead: Ticks, frequency: Hertz) -> f64 {
+    let ticks = end.checked_sub(start).and_then(|ticks| ticks.checked_sub(overhead.0));
+    ticks.map_or(f64::NAN, |ticks| nanoseconds(ticks as f64, frequency))
+}
+
 /// Returns how far `other` is from `reference`, in parts per million.
 #[must_use]
 pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
@@ -95,6 +103,15 @@ pub fn cycles_per_tick(short: (u64, Ticks), long: (u64, Ticks)) -> Option<f64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_counter_that_steps_back_gives_no_time() {
+        let elapsed = |start, end| elapsed_ns(start, end, Ticks(40), Hertz(2_000_000_000));
+        assert!((elapsed(1000, 1240) - 100.0).abs() < 1e-9);
+        assert!(elapsed(1000, 999).is_nan() && elapsed(u64::MAX, 0).is_nan());
+        // Less than an empty pair takes is no time either.
+        assert!(elapsed(1000, 1039).is_nan());
+    }
 
     proptest! {
         #[test]

@@ -10,7 +10,7 @@ mod cgroup;
 mod identity;
 mod process;
 
-pub use caches::{Cache, CacheKind, Caches, MAX_CACHES};
+pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
 pub use cgroup::MemoryLimit;
 pub use identity::Identity;
 pub use process::{Capability, Process, Seccomp};
@@ -134,13 +134,17 @@ impl Host {
         self.memory_policy = MemoryPolicy::read(files);
         self.perf_event_paranoid = files::signed_number(files, "/proc/sys/kernel/perf_event_paranoid");
         self.process.read(files);
-        let mut buffer = [0; 4 << 10];
-        let meminfo = files.read("/proc/meminfo", &mut buffer).unwrap_or_default();
-        self.memory_total = kilobytes_after(meminfo, "MemTotal:");
-        self.memory_available = kilobytes_after(meminfo, "MemAvailable:");
+        self.memory_total = from_meminfo(files, "MemTotal:");
+        self.memory_available = from_meminfo(files, "MemAvailable:");
         self.memory_limit = MemoryLimit::read(files);
         self.runnable = runnable(files);
     }
+}
+
+/// Returns an amount of the machine's memory as it is now: `MemAvailable:`.
+#[must_use]
+pub fn from_meminfo(files: &impl Files, name: &str) -> Option<Bytes> {
+    kilobytes_after(files.read("/proc/meminfo", &mut [0; 4 << 10])?, name)
 }
 
 impl Frequency {

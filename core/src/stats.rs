@@ -10,6 +10,12 @@
 //! Systems", SC'15; D. R. Bickel and R. Frühwirth, "On a fast, robust estimator
 //! of the mode", Computational Statistics & Data Analysis 50(12), 2006.
 
+mod series;
+mod state;
+
+pub use series::summarise_series;
+pub use state::{state, State};
+
 use crate::sort;
 
 /// A 95 % confidence interval, by order statistics.
@@ -49,6 +55,20 @@ pub struct Summary {
     pub interval: Option<Interval>,
 }
 
+impl Summary {
+    /// Returns the same with an interval that reaches at least so far from the median, as a fraction of it: what the
+    /// samples have in common is not seen in how they scatter.
+    #[must_use]
+    pub fn with_common_error(self, fraction: f64) -> Summary {
+        let reach = (fraction * self.median).abs();
+        let interval = self.interval.map(|Interval { low, high }| Interval {
+            low: low.min(self.median - reach),
+            high: high.max(self.median + reach),
+        });
+        Summary { interval, ..self }
+    }
+}
+
 /// Summarises samples, which end up in disorder; `None` where there are none.
 pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
     sort::ascending(samples);
@@ -84,10 +104,13 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
 /// clock that changed; what most batches agree on is the latency. `None` of nothing.
 pub fn half_sample_mode(samples: &mut [f64]) -> Option<f64> {
     sort::ascending(samples);
-    let mut rest: &[f64] = samples;
+    mode_of_sorted(samples)
+}
+
+fn mode_of_sorted(sorted: &[f64]) -> Option<f64> {
+    let mut rest = sorted;
     while rest.len() > 3 {
-        let half = rest.len().div_ceil(2);
-        let densest = rest.windows(half).min_by(|a, b| width(a).total_cmp(&width(b)))?;
+        let densest = densest_half(rest)?;
         // All alike: halving would never end, and there is nothing to choose.
         if densest.len() == rest.len() {
             break;
@@ -102,6 +125,10 @@ pub fn half_sample_mode(samples: &mut [f64]) -> Option<f64> {
         [_, middle, _] => Some(middle),
         [low, .., high] => Some(low + (high - low) / 2.0),
     }
+}
+
+fn densest_half(sorted: &[f64]) -> Option<&[f64]> {
+    sorted.windows(sorted.len().div_ceil(2).max(1)).min_by(|a, b| width(a).total_cmp(&width(b)))
 }
 
 fn width(sorted: &[f64]) -> f64 {
@@ -274,6 +301,15 @@ mod tests {
         let mut many: Vec<f64> = (0..101).map(f64::from).collect();
         many.reverse();
         assert_eq!(median(&mut many), Some(50.0));
+    }
+
+    #[test]
+    fn an_error_in_common_widens_a_narrow_interval_alone() {
+        let interval = |samples: &mut [f64]| summarise(samples).unwrap().with_common_error(0.01).interval;
+        assert_eq!(interval(&mut [100.0; 9]), Some(Interval { low: 99.0, high: 101.0 }));
+        let mut wide: Vec<f64> = (0..9).map(|index| 90.0 + 2.0 * f64::from(index)).collect();
+        assert_eq!(interval(&mut wide.clone()), summarise(&mut wide).unwrap().interval);
+        assert_eq!(interval(&mut [1.0; 3]), None);
     }
 
     #[test]

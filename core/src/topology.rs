@@ -13,6 +13,7 @@
 //! `Documentation/admin-guide/mm/numaperf.rst`.
 
 pub(crate) mod files;
+mod memory;
 mod read;
 
 pub use files::Files;
@@ -63,6 +64,8 @@ pub struct Node {
     pub memory_total: Bytes,
     /// The part of it that holds nothing, not even cached files.
     pub memory_free: Bytes,
+    /// Cached files and slabs that the kernel would give back for it.
+    pub memory_reclaimable: Bytes,
     /// The physical package (socket) of its first CPU. Unknown without CPUs.
     pub package: Option<u32>,
     /// The claim of the firmware's HMAT about the fastest way to its memory.
@@ -198,6 +201,7 @@ impl Node {
         has_memory: false,
         memory_total: Bytes(0),
         memory_free: Bytes(0),
+        memory_reclaimable: Bytes(0),
         package: None,
         claimed_latency: None,
         huge_2m: None,

@@ -10,7 +10,6 @@
 
 use crate::program::{binary, scratch};
 use std::fs;
-use std::ops::Sub;
 use std::process::{Command, Stdio};
 
 /// Symbols of the chase kernels begin so.
@@ -30,18 +29,6 @@ pub struct Events {
     pub first_level_misses: i64,
     /// Data reads that missed the last-level cache.
     pub last_level_misses: i64,
-}
-
-impl Sub for Events {
-    type Output = Events;
-
-    fn sub(self, other: Events) -> Events {
-        Events {
-            reads: self.reads - other.reads,
-            first_level_misses: self.first_level_misses - other.first_level_misses,
-            last_level_misses: self.last_level_misses - other.last_level_misses,
-        }
-    }
 }
 
 /// Whether valgrind can be run here.

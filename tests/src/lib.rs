@@ -4,6 +4,7 @@
 //! Nothing here may reach into the tool's own modules: these tests know what a
 //! user knows — a command line, an output, an executable file.
 
+pub mod attempts;
 pub mod cachegrind;
 pub mod confine;
 pub mod directory;

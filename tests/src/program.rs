@@ -41,6 +41,19 @@ pub fn try_binary() -> Result<PathBuf, String> {
     }
 }
 
+/// Process 1 of guests in which a condition is prepared.
+///
+/// # Errors
+///
+/// A sentence that says which file is missing and how it is built.
+pub fn guest() -> Result<PathBuf, String> {
+    let path = workspace().join("target/x86_64-unknown-linux-gnu/release/latency-guest");
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(format!("{} is not there: build it with `make guest`", path.display())),
+    }
+}
+
 /// The executable under test.
 ///
 /// # Panics

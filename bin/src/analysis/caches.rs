@@ -4,6 +4,7 @@
 //! the system reports says how many caches there are, though not how much of them a program gets.
 
 use core::cmp::Ordering;
+use core::ops::RangeInclusive;
 
 use latency_core::math::ln;
 use latency_core::model::edge::Edge;
@@ -55,6 +56,8 @@ pub struct Cache {
     pub number: u32,
     /// Its latency in the unit of the fits, with a 95 % interval.
     pub latency: Estimate,
+    /// The median core clock of its points; `None` where it is not known.
+    pub gigahertz: Option<f64>,
     /// The points that the latency was read from; `None` where there are too few and the stair tells it.
     pub plateau: Option<Plateau>,
     /// Its effective size in bytes, with a 95 % interval; of a cache in stages, where half of what all add is there,
@@ -156,6 +159,16 @@ impl Caches {
             low = cache.half;
         }
         found
+    }
+
+    /// Gives each cache the core clock of the points that it was read from: `clock` has that of a range of sizes.
+    pub(super) fn read_clocks(&mut self, clock: &dyn Fn(&RangeInclusive<f64>) -> Option<f64>) {
+        let mut low = 0.0;
+        for cache in self.caches.iter_mut().take(self.count) {
+            let sizes = cache.plateau.map_or(low..=cache.onset, |plateau| plateau.from..=plateau.to);
+            cache.gigahertz = clock(&sizes);
+            low = cache.half;
+        }
     }
 
     /// The caches, nearest first.

@@ -51,6 +51,9 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// Nothing is reported.
+    pub const NONE: Claims = Claims { claims: [None; MAX_CLAIMS] };
+
     /// What sysfs reports, and CPUID for levels of which sysfs says nothing; nothing under an emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {

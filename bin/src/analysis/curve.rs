@@ -4,10 +4,12 @@
 //! Fits are made on core cycles where they are known, since these repeat better than
 //! nanoseconds by the factor that the core's clock moves.
 
+use core::f64::consts::SQRT_2;
+
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, Classification, PageKnee};
 use latency_core::model::{
-    fit_mixture, fit_reported, fit_stair, Fit, FitError, Point, Workspace, MAX_POINTS,
+    fit_mixture, fit_reported, fit_stair, Estimate, Fit, FitError, Point, Workspace, MAX_POINTS,
 };
 use latency_core::stats;
 use latency_core::units::Bytes;
@@ -15,6 +17,7 @@ use latency_core::units::Bytes;
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
+use super::reading::{clock, clock_within, Reading};
 use crate::result::sample::{collect, Sample, Samples};
 
 /// Everything that is concluded from a curve.
@@ -35,8 +38,12 @@ pub struct Analysis {
     /// The first translation buffer: its pages, and what a miss adds, in the unit of the fits.
     pub translation: Option<PageKnee>,
     caches: Caches,
+    /// What lies behind the last level; `None` without a stair.
+    pub memory: Option<Reading>,
     /// The largest working set that was fitted.
     pub largest: Bytes,
+    /// The latency at the largest working sets in nanoseconds: the median of the last half of an octave.
+    pub largest_ns: Option<f64>,
     /// The stride of the points that were fitted.
     stride: Bytes,
 }
@@ -78,8 +85,17 @@ impl Analysis {
             }
             caches = Caches::new(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }
+        if in_cycles {
+            caches.read_clocks(&|sizes| clock_within(dense(), sizes));
+        }
+        let gigahertz = in_cycles.then(|| clock(dense())).flatten();
+        let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense(), gigahertz));
+        let mut last = [0.0; MAX_POINTS];
+        let far = dense().filter(|sample| sample.size.0 as f64 * SQRT_2 >= largest.0 as f64);
+        let far = collect(&mut last, far.map(|sample| sample.nanoseconds)).len();
+        let largest_ns = last.get_mut(..far).and_then(stats::median);
         Analysis {
-            gigahertz: in_cycles.then(|| clock(dense())).flatten(),
+            gigahertz,
             stair,
             mixture,
             reported,
@@ -87,7 +103,9 @@ impl Analysis {
             claims,
             translation,
             caches,
+            memory,
             largest,
+            largest_ns,
             stride,
         }
     }
@@ -110,6 +128,23 @@ impl Analysis {
         self.gigahertz.map(|_| latency)
     }
 
+    /// The latency of a cache in nanoseconds, by the clock at which its own points were measured.
+    #[must_use]
+    pub fn of_cache(&self, cache: &Cache) -> Estimate {
+        let clock = cache.gigahertz.or(self.gigahertz).unwrap_or(1.0);
+        let Estimate { value, low, high } = cache.latency;
+        Estimate { value: value / clock, low: low / clock, high: high / clock }
+    }
+
+    /// The largest working set and its latency, where that is more than a tenth above what was read of memory: what a
+    /// page walk takes grows with the working set.
+    #[must_use]
+    pub fn still_rising(&self) -> Option<(Bytes, f64)> {
+        const RISEN: f64 = 1.1;
+        let latency = self.largest_ns?;
+        (latency > RISEN * self.memory?.nanoseconds().value).then_some((self.largest, latency))
+    }
+
     /// Whether the curve goes far enough beyond a reported cache for it to show.
     #[must_use]
     pub fn reaches(&self, claim: &Claim) -> bool {
@@ -121,18 +156,6 @@ impl Analysis {
     pub fn caches(&self) -> &[Cache] {
         self.caches.as_slice()
     }
-}
-
-/// The median core clock in gigahertz: cycles over nanoseconds.
-fn clock(samples: impl Iterator<Item = Sample>) -> Option<f64> {
-    let mut clocks = [0.0; MAX_POINTS];
-    let mut count = 0;
-    let ratios = samples.filter_map(|sample| Some(sample.core_cycles? / sample.nanoseconds));
-    for (slot, ratio) in clocks.iter_mut().zip(ratios) {
-        *slot = ratio;
-        count += 1;
-    }
-    stats::median(clocks.get_mut(..count)?)
 }
 
 #[cfg(test)]
@@ -185,9 +208,36 @@ mod tests {
             let found = cache.latency.value;
             assert!((found / cycles - 1.0).abs() < 0.015, "{found} for {cycles}");
         }
-        let memory = analysis.stair.unwrap().memory.value;
-        assert!((analysis.nanoseconds(memory) - 125.0).abs() < 1.5, "{memory}");
+        let memory = analysis.memory.unwrap();
+        assert!((memory.nanoseconds().value - 125.0).abs() < 1.5 && memory.points > 5, "{memory:?}");
+        assert_eq!(analysis.still_rising(), None);
         assert!(analysis.reported.unwrap().is_ok() && analysis.translation.is_none());
+    }
+
+    // Other work took the core's clock down while the large sizes were measured: their cycles fell with it, and what
+    // memory takes did not change.
+    #[test]
+    fn memory_has_the_nanoseconds_of_its_own_points() {
+        let slower = |sample: Sample| match sample.size.0 {
+            ..=4_000_000 => sample,
+            _ => Sample { core_cycles: sample.core_cycles.map(|cycles| cycles * 0.8), ..sample },
+        };
+        let samples: Vec<_> = planted().into_iter().map(slower).collect();
+        let found = analysis(&samples, claims());
+        let memory = found.memory.unwrap().nanoseconds();
+        assert!((memory.value / 125.0 - 1.0).abs() < 0.01, "{memory:?}");
+        let l1 = found.of_cache(&found.caches()[0]);
+        assert!((l1.value - 1.0).abs() < 0.01, "{l1:?}");
+        let short: Vec<_> = planted().into_iter().filter(|sample| sample.size.0 < 20_000_000).collect();
+        let short = analysis(&short, claims()).memory.unwrap();
+        assert!(short.points < 3 && (50.0..160.0).contains(&short.nanoseconds().value), "{short:?}");
+        let walks = |sample: Sample| match sample.size.0 {
+            ..=80_000_000 => sample,
+            _ => Sample { nanoseconds: sample.nanoseconds * 1.3, ..sample },
+        };
+        let samples: Vec<_> = planted().into_iter().map(walks).collect();
+        let (size, latency) = analysis(&samples, claims()).still_rising().unwrap();
+        assert!(size.0 > 80_000_000 && (latency / 162.0 - 1.0).abs() < 0.02, "{latency}");
     }
 
     #[test]

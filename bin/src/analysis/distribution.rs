@@ -1,10 +1,10 @@
 //! What single loads of one point say: what was left out of them, whether they agree with batches, and their histogram
 //! in bars that can be seen.
 
-use latency_core::hops::{self, Quantile};
+use latency_core::hops;
 
 use crate::report::chart::Bar;
-use crate::result::distribution::Distribution;
+use crate::result::distribution::{Distribution, Percentile};
 
 /// Single loads and batches agree if their means differ by no more.
 pub const AGREEMENT: f64 = 0.03;
@@ -44,10 +44,11 @@ pub fn agrees(found: &Distribution) -> Option<bool> {
     found.ratio.map(|ratio| (ratio.median - 1.0).abs() <= AGREEMENT)
 }
 
-/// Whether the loads were too few to tell a percentile as exactly as the counter and the histogram could.
+/// Whether visits differ in a percentile by more than the counter and the histogram can tell.
 #[must_use]
-pub fn is_wide(found: &Distribution, quantile: &Quantile) -> bool {
-    quantile.high - quantile.low > found.time(found.step as f64).max(CERTAIN * quantile.value)
+pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
+    let Some(interval) = quantile.interval else { return true };
+    interval.high - interval.low > found.time(found.step as f64).max(CERTAIN * quantile.value)
 }
 
 /// Fills bars of equal width, each some whole steps of the counter; returns how many.
@@ -139,9 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_of_few_loads_is_wide() {
+    fn a_percentile_in_which_visits_differ_is_wide() {
         let found = planted();
-        let quantile = |low, high| Quantile { value: 1000.0, low, high, on_step: false };
+        let quantile = |low, high| {
+            let interval = Some(Interval { low, high });
+            Percentile { value: 1000.0, interval, step: None }
+        };
         // A step is 10 ns, and 2 % are 20 ns.
         assert!(!is_wide(&found, &quantile(990.0, 1009.0)));
         assert!(is_wide(&found, &quantile(990.0, 1011.0)));

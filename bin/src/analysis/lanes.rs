@@ -178,7 +178,20 @@ pub struct InFlight {
 }
 
 /// From this share of the memory's latency on, a working set is none that a cache serves.
-const NEARLY_MEMORY: f64 = 0.7;
+pub const NEARLY_MEMORY: f64 = 0.7;
+/// Up to this share it is served well enough for memory not to be the limit of what is in flight.
+const WELL_SERVED: f64 = 0.5;
+/// A load from the last-level cache takes this many times one from the nearer cache at least.
+const FARTHER: f64 = 1.5;
+
+/// Returns whether one chain alone takes nearly as long in a working set as in memory.
+#[must_use]
+pub fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
+    let alone = |region: Region<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
+    let this = regions(outcomes).find(|region| region.size == size).and_then(alone);
+    let memory = regions(outcomes).find(|region| region.size >= least_in_memory).and_then(alone);
+    this.zip(memory).is_some_and(|(this, memory)| this >= NEARLY_MEMORY * memory)
+}
 
 /// Returns how many misses one core has in flight, from the working set that fills its buffers up.
 ///
@@ -195,9 +208,13 @@ pub fn misses_in_flight(
     let memory = || regions(outcomes).find(|region| region.size >= least_in_memory);
     let alone = |region: Region<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
     let memory_ns = memory().and_then(alone);
-    // A region that is nearly as slow as memory lies in no cache, whatever is reported.
+    // A region that is hardly faster than memory, or as fast as the nearer cache, is not in that cache, whatever is
+    // reported.
+    let near_ns = regions(outcomes).find(|region| region.size <= near).and_then(alone);
     let is_cache = |region: &Region<'_, '_>| {
-        memory_ns.zip(alone(*region)).is_none_or(|(memory, ns)| ns < NEARLY_MEMORY * memory)
+        let ns = alone(*region);
+        memory_ns.zip(ns).is_none_or(|(memory, ns)| ns <= WELL_SERVED * memory)
+            && near_ns.zip(ns).is_none_or(|(near, ns)| ns >= FARTHER * near)
     };
     let shared =
         regions(outcomes).find(|region| region.size > near && region.size <= last && is_cache(region));

@@ -34,8 +34,10 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         core_gigahertz: None,
         minimum_ns: nanoseconds,
         batches: 300,
+        stepped_back: 0,
+        state_share: None,
+        window_ns: 1e9,
         disturbed: 0,
-        repeat_ratio: None,
         counters: None,
         software: crate::result::counters::Software::default(),
     };
@@ -47,6 +49,8 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         warm_up: WarmUp::default(),
         series,
         rounds: 15,
+        placements: 1,
+        placement_spread: None,
         precise: true,
         fingerprint: 1,
         nodes: 1,
@@ -115,6 +119,15 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
         (Limit::BuffersOrMemory, memory),
         "a working set as slow as memory is in no cache"
     );
+    // A third of a reported cache that lies in memory for the most part, and one that the nearer cache serves.
+    for alone in [50.0, 6.0] {
+        let part: Vec<_> = limited(1 << 19, 5.0, 8)
+            .chain(limited(10 << 20, alone, 12))
+            .chain(limited(256 << 20, 96.0, 10))
+            .collect();
+        assert_eq!(found(&part).unwrap().limit, Limit::BuffersOrMemory, "{alone} ns");
+    }
+    assert!(is_like_memory(&slow, Bytes(10 << 20), memory) && !is_like_memory(&all, Bytes(10 << 20), memory));
 }
 
 #[test]

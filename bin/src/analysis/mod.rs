@@ -13,6 +13,8 @@ pub mod lanes;
 pub mod matrix;
 pub mod orders;
 pub mod pages;
+pub mod reading;
+pub mod side_by_side;
 pub mod translation;
 pub mod variants;
 pub mod window;

@@ -3,6 +3,7 @@
 use latency_core::kernel::variants::VARIANTS;
 
 use super::estimate::Estimate;
+use super::lanes::NEARLY_MEMORY;
 use crate::options::Pages;
 use crate::result::{Measurement, Outcome};
 
@@ -30,6 +31,15 @@ impl<'o, 'a> Grid<'o, 'a> {
     /// One point of the variant of this name.
     fn named(&self, name: &str, column: usize) -> Option<&'o Outcome<'a>> {
         self.at(VARIANTS.iter().position(|variant| variant.name == name)?, column)
+    }
+
+    /// Whether a working set other than the largest takes nearly as long as that, so that no cache serves it.
+    #[must_use]
+    pub fn is_like_memory(&self, column: usize) -> bool {
+        let last = self.columns.saturating_sub(1);
+        let of = |column| self.named("pointer-padded", column).and_then(Outcome::nanoseconds);
+        let (Some(this), Some(memory)) = (of(column), of(last)) else { return false };
+        column < last && this >= NEARLY_MEMORY * memory
     }
 
     /// The row with the smallest latency in a column, and that latency.

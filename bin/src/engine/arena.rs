@@ -59,17 +59,7 @@ impl<'a> Pieces<'a> {
             if pieces.iter().flatten().any(|piece| serves(&piece.key, &point)) {
                 continue;
             }
-            let key = Key {
-                target: point.target,
-                pages: point.pages,
-                size: (budget.memory == Memory::Kept).then_some(point.size),
-            };
-            let size = match budget.memory {
-                Memory::Kept => point.size,
-                Memory::Rewritten { places } => {
-                    region(session.machine, points.clone(), &key, places).unwrap_or(point.size)
-                }
-            };
+            let (key, size) = wanted(session.machine, points.clone(), &point, budget);
             let placement = match place(session, point.target, size, point.pages) {
                 Ok(placement) => Ok(placement),
                 Err(Failure::Placement(&error)) if budget.optional.covers(&point, &error) => {
@@ -125,7 +115,10 @@ impl<'a> Pieces<'a> {
             *site = Some(match (*memory, chain) {
                 (Memory::Rewritten { places }, _) => Site::rewritten(piece.key, witness, lines, places),
                 (Memory::Kept, Some(chain)) => {
-                    let stores = Stores::choose(lines, stamp, session.machine.last_level_cache());
+                    // Ordinary stores leave lines in a cache that is larger than reported: the first pass would be
+                    // faster than memory. Only where a look saw no such cache there is a choice.
+                    let seen = stamp.filter(|_| session.machine.is_clear(piece.like.size));
+                    let stores = Stores::choose(lines, seen, session.machine.last_level_cache());
                     let buffer = Buffer::build_with(lines, chain, piece.like.kernel.encoding, stores)
                         .map_err(|_| PlacementError::NothingToMeasure)?;
                     Site::kept(piece.key, witness, buffer)?
@@ -143,15 +136,52 @@ fn region(machine: &Machine, points: impl Iterator<Item = Point>, key: &Key, pla
     Some(if places > 1 { plan::curve::region(largest, machine, key.target, key.pages) } else { largest })
 }
 
-/// Whether half of the free memory suffices for all kinds of pages that come out of it at a time.
-pub fn fits(machine: &Machine, points: &[Point], budget: &Budget, kinds: &[Pages]) -> bool {
-    let Memory::Rewritten { places } = budget.memory else { return true };
-    let Some(target) = points.first().map(|point| point.target) else { return true };
-    let wanted =
-        kinds.iter().filter(|pages| !matches!(pages, Pages::Huge2m | Pages::Huge1g)).filter_map(|&pages| {
-            region(machine, points.iter().copied(), &Key { target, pages, size: None }, places)
-        });
-    wanted.map(|size| size.0).sum::<u64>() <= machine.free_memory(target).0 / 2
+/// Whether all memory of `points` can be had at a time: of each node no more than half of what it can give, unless it
+/// is one piece, and together no more than the control group has left.
+pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budget: &Budget) -> bool {
+    let mut pieces = [None::<(Key, Bytes)>; SITES];
+    let mut count = 0;
+    for point in points.clone().filter(|point| !matches!(point.pages, Pages::Huge2m | Pages::Huge1g)) {
+        if pieces.iter().flatten().any(|(key, _)| serves(key, &point)) {
+            continue;
+        }
+        let (key, size) = wanted(machine, points.clone(), &point, budget);
+        // What is too many for all has to come in parts.
+        let Some(slot) = pieces.get_mut(count) else { return false };
+        *slot = Some((key, size));
+        count += 1;
+    }
+    let of = |target: Option<NodeId>| {
+        let pieces =
+            pieces.iter().flatten().filter(move |(key, _)| target.is_none_or(|node| node == key.target));
+        pieces.fold((0, 0), |(count, sum), (_, size)| (count + 1, size.0.saturating_add(sum)))
+    };
+    pieces.iter().flatten().all(|(key, _)| {
+        let Some(supply) = machine.supply(key.target) else { return true };
+        let (here, everywhere) = (of(Some(key.target)), of(None));
+        let on_node = here.0 < 2 || here.1 <= supply.on_node().0 / 2;
+        on_node
+            && supply.headroom.is_none_or(|headroom| everywhere.0 < 2 || everywhere.1 <= headroom.0 / 10 * 9)
+    })
+}
+
+/// The memory that a point shares with others of `points`, and how much it is.
+fn wanted(
+    machine: &Machine,
+    points: impl Iterator<Item = Point>,
+    point: &Point,
+    budget: &Budget,
+) -> (Key, Bytes) {
+    let key = Key {
+        target: point.target,
+        pages: point.pages,
+        size: (budget.memory == Memory::Kept).then_some(point.size),
+    };
+    let size = match budget.memory {
+        Memory::Kept => point.size,
+        Memory::Rewritten { places } => region(machine, points, &key, places).unwrap_or(point.size),
+    };
+    (key, size)
 }
 
 /// Places `size` bytes on `target`, and says what a reader must know of them.

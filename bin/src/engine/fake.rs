@@ -18,10 +18,14 @@ const BETWEEN_NS: f64 = 2e3;
 pub struct Hop {
     /// The place of its chain.
     pub place: u64,
+    /// The nodes of its chain.
+    pub nodes: u64,
     /// Hops and loads made since the chain was written, in laps.
     pub laps: f64,
     /// The simulated time.
     pub now_ns: f64,
+    /// The lanes that hop at a time.
+    pub lanes: usize,
 }
 
 /// One visit.
@@ -37,7 +41,8 @@ pub struct Visit {
     pub hops: u64,
 }
 
-/// An arena in which a hop takes as many nanoseconds as `latency` says.
+/// An arena in which a hop takes as many nanoseconds as `latency` says; where that is negative, the clock steps back
+/// meanwhile.
 pub struct Fake<F> {
     pub latency: F,
     pub now_ns: f64,
@@ -45,6 +50,8 @@ pub struct Fake<F> {
     pub visits: Vec<Visit>,
     /// The program is asked to stop then.
     pub interrupt_ns: f64,
+    /// Writing a byte of a chain takes so long, where each visit writes its own.
+    pub byte_ns: f64,
     kept: bool,
     last: Option<usize>,
 }
@@ -53,7 +60,15 @@ impl<F: FnMut(Hop) -> f64> Fake<F> {
     /// Memory as the budget has it.
     pub fn new(budget: &Budget, latency: F) -> Self {
         let kept = budget.memory == Memory::Kept;
-        Fake { latency, now_ns: 0.0, visits: Vec::new(), interrupt_ns: f64::INFINITY, kept, last: None }
+        Fake {
+            latency,
+            now_ns: 0.0,
+            visits: Vec::new(),
+            interrupt_ns: f64::INFINITY,
+            byte_ns: 0.0,
+            kept,
+            last: None,
+        }
     }
 }
 
@@ -76,11 +91,13 @@ impl FakeGround<'_> {
                 return Err(Failure::Interrupted);
             }
             let laps = self.loads as f64 / self.nodes() as f64;
-            let hop = Hop { place: self.visit.place, laps, now_ns: *self.now_ns };
-            let each_ns = (self.hop_ns)(hop) / faster;
+            let (nodes, lanes) = (self.nodes(), self.point.walk.lanes());
+            let hop = Hop { place: self.visit.place, nodes, laps, now_ns: *self.now_ns, lanes };
+            let hop_ns = (self.hop_ns)(hop);
+            let each_ns = hop_ns.abs() / faster;
             let piece = ((PIECE_NS / each_ns) as u64).clamp(1, hops - made);
             *self.now_ns += piece as f64 * each_ns;
-            spent_ns += piece as f64 * each_ns;
+            spent_ns += if hop_ns < 0.0 { f64::NAN } else { piece as f64 * each_ns };
             made += piece;
             self.loads += piece;
             if *self.now_ns >= until_ns {
@@ -98,7 +115,7 @@ impl Ground for FakeGround<'_> {
     }
 
     fn lines(&self) -> u64 {
-        self.nodes()
+        self.point.size.0 / self.point.stride.0.max(64)
     }
 
     fn lanes(&self) -> Option<usize> {
@@ -173,6 +190,9 @@ impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
         walker: &'w mut dyn FnMut(&mut FakeGround<'_>) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
+        if !self.kept {
+            self.now_ns += self.byte_ns * point.size.0 as f64;
+        }
         let condition = match (self.kept, again) {
             (false, _) => Condition::Written,
             (true, false) => Condition::Disturbed,
@@ -196,5 +216,14 @@ impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
 
     fn now_ns(&self) -> f64 {
         self.now_ns
+    }
+
+    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+        self.last = None;
+        self.now_ns = self.now_ns.max(until_ns.min(self.interrupt_ns));
+        if self.now_ns >= self.interrupt_ns {
+            return Err(Failure::Interrupted);
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use latency_core::chain::Order;
 use latency_core::units::Picoseconds;
 
 use super::arena::SITES;
+use super::clock::Timer;
 use super::memory::Memory;
 use super::placement::Witness;
 use super::schedule::Schedule;
@@ -17,14 +18,18 @@ use super::warm_up::is_held;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
 use crate::result::{chain, Exclusion, Measurement, Outcome, Placed, Point, Walk};
-use crate::warning::Warning;
+use crate::warning::{Warning, VERY_UNCERTAIN};
 
+/// Steady loads that take less than this share of those of a first pass are served by a cache in part.
+const SERVED: f64 = 0.98;
 /// From this share of disturbed trials on it is said.
 const DISTURBED_SHARE: f64 = 0.1;
 /// Counted and estimated core cycles that differ by more: one of them is not what it seems.
 const CYCLES_TOLERANCE: f64 = 0.05;
-/// A/A ratios further from one are said.
-const REPEAT_TOLERANCE: f64 = 0.03;
+/// Below this share of trials that agree on a value, it is one of several.
+const STATE_SHARE: f64 = 0.7;
+/// Of fewer steps of the timer in a trial, a step is 1 % or more of it.
+const FEWEST_STEPS: f64 = 100.0;
 /// Of more points, warnings say how many they are about and not which.
 const FEW_POINTS: usize = 16;
 
@@ -41,7 +46,12 @@ pub fn outcomes(
 ) -> Result<(), Failure<'static>> {
     // All points of a piece of memory lie there, and it takes long to look at.
     let mut looked: [_; SITES] = array::from_fn(|_| None::<Result<Placed, Exclusion<'static>>>);
+    session.noted.moves += schedule.arena.moves();
     for index in 0..schedule.len() {
+        for round in schedule.rounds(index) {
+            session.noted.clocks.note(round.core_gigahertz);
+            session.noted.steps_back += u64::from(round.stepped_back);
+        }
         let Some(point) = schedule.point(index) else { break };
         let site = schedule.arena.site(&point);
         let witness = site.and_then(|site| Some(*schedule.arena.sites.get(site)?.as_ref()?.witness()));
@@ -61,6 +71,10 @@ pub fn outcomes(
 /// Looks at a piece of memory after the last trial.
 fn look_again(session: &mut Session<'_, '_>, witness: &Witness) -> Result<Placed, Exclusion<'static>> {
     let (placed, node) = (witness.again(), witness.target);
+    if let Some((before, after)) = placed.huge_pages_changed() {
+        let mapped = placed.mapped;
+        session.warnings.push(Warning::HugePagesChanged { node, before, after, mapped });
+    }
     match placed.moved(node) {
         None => Ok(placed),
         Some(moved) => {
@@ -83,6 +97,7 @@ fn measurement(
     let (point, state) = (course.point, course.state);
     let chain = chain::chain(&point)?;
     let precise = series.is_precise(schedule.budget.precision);
+    let (placements, placement_spread) = schedule.placements(index);
     // Of several lanes, what a hop takes is shared by their loads.
     let series = match point.walk {
         Walk::Chain => series,
@@ -94,6 +109,8 @@ fn measurement(
         warm_up: state.warmth.found(),
         series,
         rounds: state.rounds,
+        placements,
+        placement_spread,
         precise,
         fingerprint: chain.fingerprint(),
         nodes: chain.nodes(),
@@ -102,7 +119,8 @@ fn measurement(
 
 /// Warns about points that are imprecise, disturbed or inconsistent: about each, or about their number where they are
 /// many.
-pub fn warn(session: &mut Session<'_, '_>, outcomes: &[Outcome<'_>], budget: &Budget) {
+pub fn warn(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_>], budget: &Budget) {
+    warn_of_trials(session, timer, outcomes);
     if outcomes.len() <= FEW_POINTS {
         for outcome in outcomes {
             if let Ok(measured) = &outcome.result {
@@ -111,18 +129,45 @@ pub fn warn(session: &mut Session<'_, '_>, outcomes: &[Outcome<'_>], budget: &Bu
         }
         return;
     }
-    let (mut imprecise, mut disturbed) = (0, 0);
+    let (mut imprecise, mut hardly, mut disturbed) = (0, 0, 0);
     for measured in outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()) {
         imprecise += u32::from(!measured.precise);
+        hardly += u32::from(!measured.series.is_precise(VERY_UNCERTAIN.max(budget.precision)));
         disturbed += u32::from(measured.series.disturbed_share() >= DISTURBED_SHARE);
+        warn_of_counters(session, measured);
     }
     let of = outcomes.len() as u32;
     if imprecise > 0 && budget.trials.is_none() {
-        session.warnings.push(Warning::PointsNotPrecise { points: imprecise, of, wanted: budget.precision });
+        let wanted = budget.precision;
+        session.warnings.push(Warning::PointsNotPrecise { points: imprecise, hardly, of, wanted });
     }
     if disturbed > 0 {
         let share = DISTURBED_SHARE;
         session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
+    }
+}
+
+/// Warns about trials that do not agree, that are too short for the timer, or over which it stepped back.
+fn warn_of_trials(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_>]) {
+    let (mut points, mut share, mut steps, mut trials) = (0, STATE_SHARE, FEWEST_STEPS, 0);
+    for Outcome { point, result } in outcomes {
+        let Ok(Measurement { series, hops, .. }) = result else { continue };
+        if let Some(found) = series.state_share.filter(|found| *found < STATE_SHARE) {
+            points += 1;
+            share = share.min(found);
+        }
+        let trial_ns = series.nanoseconds.median * (*hops as f64) * point.walk.lanes() as f64;
+        steps = steps.min(trial_ns / timer.step_ns().max(f64::MIN_POSITIVE));
+        trials += series.stepped_back;
+    }
+    if points > 0 {
+        session.warnings.push(Warning::StateShare { points, of: outcomes.len() as u32, share });
+    }
+    if steps < FEWEST_STEPS {
+        session.warnings.push(Warning::FewSteps { steps: steps as u64 });
+    }
+    if trials > 0 {
+        session.warnings.push(Warning::TimerSteppedBack { trials });
     }
 }
 
@@ -138,19 +183,42 @@ fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurem
     if share >= DISTURBED_SHARE {
         session.warnings.push(Warning::Disturbed { from, to, size, share });
     }
-    if let Some(ratio) = series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE) {
-        session.warnings.push(Warning::CoreCyclesDiffer { ratio });
+    warn_of_counters(session, measured);
+    if session.machine.cache_that_holds(size).is_some() {
+        // That it fits was known before, and said.
+        return;
     }
-    if let Some(ratio) = series.repeat_ratio.filter(|ratio| (ratio - 1.0).abs() > REPEAT_TOLERANCE) {
-        session.warnings.push(Warning::RepeatRatio { ratio });
-    }
-    let warm = series.nanoseconds.median;
-    // What may still be the noise of one run is no cache.
-    let slowest = series.nanoseconds.interval.map_or(warm, |interval| interval.high);
-    let cold = measured.warm_up.cold_ns.filter(|&cold| is_held(cold, slowest));
-    if let (Some(cold), Walk::Chain, Order::Random | Order::Local(_)) = (cold, point.walk, point.order) {
+    if let (Some(cold), Walk::Chain, Order::Random | Order::Local(_)) =
+        (served(measured), point.walk, point.order)
+    {
         let picoseconds = |nanoseconds: f64| Picoseconds((nanoseconds * 1e3) as u64);
-        let (cold, warm) = (picoseconds(cold), picoseconds(warm));
-        session.warnings.push(Warning::LooksCached { size, cold, warm });
+        let is_held = is_held(cold, slowest(measured));
+        let (cold, warm) = (picoseconds(cold), picoseconds(series.nanoseconds.median));
+        if is_held {
+            session.warnings.push(Warning::LooksCached { size, cold, warm });
+        } else if !session.machine.is_clear(size) {
+            // Where a look before the run saw no hits, so small a difference is that between two moments.
+            session.warnings.push(Warning::CacheServesPart { size, cold, warm });
+        }
+    }
+}
+
+/// Returns what a load of the first pass took, in nanoseconds, where the rounds were faster than it: a cache serves some.
+#[must_use]
+pub fn served(measured: &Measurement) -> Option<f64> {
+    measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVED * cold)
+}
+
+/// What may still be the noise of one run is no cache.
+fn slowest(measured: &Measurement) -> f64 {
+    let found = &measured.series.nanoseconds;
+    found.interval.map_or(found.median, |interval| interval.high)
+}
+
+/// Warns where counted and estimated core cycles contradict each other.
+fn warn_of_counters(session: &mut Session<'_, '_>, measured: &Measurement) {
+    let ratio = measured.series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE);
+    if let Some(ratio) = ratio {
+        session.warnings.push(Warning::CoreCyclesDiffer { ratio });
     }
 }

@@ -18,7 +18,8 @@ pub enum Condition {
     Undisturbed,
 }
 
-/// One batch, per hop. Core cycles are not a number where the core's clock could not be had.
+/// One batch, per hop. The time is not a number where the clock stepped back; core cycles are not where the core's
+/// clock could not be had.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Batch {
     /// The time.
@@ -129,4 +130,11 @@ pub trait Arena {
 
     /// The clock of its chains.
     fn now_ns(&self) -> f64;
+
+    /// Lets the CPU idle, and has its clock come up again by `until_ns`. Chains are disturbed by that.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], at once.
+    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>>;
 }

@@ -2,7 +2,7 @@
 //!
 //! It has workspaces and no clock.
 
-use latency_core::stats;
+use latency_core::stats::{self, State, Summary};
 
 use super::ground::{Batch, Ground};
 use crate::error::Failure;
@@ -20,6 +20,24 @@ const GAP_NS: f64 = 3_000.0;
 const LONE_BATCHES: u32 = 2;
 /// Such a round that is slower than the others by less, as a fraction, is memory.
 const LONE_GAP: f64 = 0.1;
+/// All rounds are timed by one calibration of the clock, which the next run repeats to 30 ppm on a busy machine.
+const CALIBRATION: f64 = 1e-4;
+/// Of fewer batches the share in one state says nothing.
+const TELLING_BATCHES: usize = 10;
+
+/// What is made of values that it may bring into another order.
+type Reduce = fn(&mut [f64]) -> Option<Summary>;
+
+/// The middle of values, all of them.
+fn middle(values: &mut [f64]) -> Option<State> {
+    stats::median(values).map(|value| State { value, share: f64::NAN })
+}
+
+/// The state that most values are in; its share where they are enough to tell.
+fn state(values: &mut [f64]) -> Option<State> {
+    let telling = values.len() >= TELLING_BATCHES;
+    stats::state(values).map(|state| if telling { state } else { State { share: f64::NAN, ..state } })
+}
 
 /// The workspaces of judgement.
 #[derive(Debug)]
@@ -56,11 +74,12 @@ impl Judge {
         until_ns: f64,
     ) -> Result<Round, Failure<'static>> {
         let (mut made, mut spent_ns, mut fewest) = (0, 0.0, hops);
+        let begun_ns = ground.now_ns();
         let before = ground.software();
         for slot in self.batches.iter_mut().take((count as usize).max(1)) {
             *slot = ground.batch(hops, until_ns)?;
             made += 1;
-            spent_ns += slot.nanoseconds * slot.hops as f64;
+            spent_ns += (slot.nanoseconds * slot.hops as f64).max(0.0);
             fewest = fewest.min(slot.hops);
             if spent_ns >= limit_ns || slot.hops < hops || until_ns.is_finite() && ground.now_ns() >= until_ns
             {
@@ -68,41 +87,44 @@ impl Judge {
             }
         }
         let software = ground.software().since(&before);
+        let ended_ns = ground.now_ns();
         let counted = ground.count(hops)?;
-        Ok(Round { software, counted, ..self.judge(made, fewest) })
+        Ok(Round { software, counted, begun_ns, ended_ns, ..self.judge(made, fewest) })
     }
 
-    /// Sorts the disturbed batches from the others, and summarises those.
+    /// Sorts the disturbed batches from the others, and summarises those: the state that most of them are in.
     fn judge(&mut self, made: usize, hops: u64) -> Round {
         let batches = self.batches.get_mut(..made).unwrap_or_default();
         let scratch = self.scratch.get_mut(..made).unwrap_or_default();
-        let mut of = |select: &dyn Fn(&Batch) -> Option<f64>, reduce: fn(&mut [f64]) -> Option<f64>| {
+        // Times and clocks that could not be had are not numbers.
+        let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<State>| {
             let mut count = 0;
-            for (slot, value) in scratch.iter_mut().zip(batches.iter().filter_map(select)) {
+            let values = batches.iter().map(value).filter(|value| value.is_finite());
+            for (slot, value) in scratch.iter_mut().zip(values) {
                 *slot = value;
                 count += 1;
             }
-            scratch.get_mut(..count).and_then(reduce).unwrap_or(f64::NAN)
+            scratch.get_mut(..count).and_then(reduce).unwrap_or(State { value: f64::NAN, share: f64::NAN })
         };
-        let median = of(&|batch| Some(batch.nanoseconds), stats::median);
-        let deviation = of(&|batch| Some((batch.nanoseconds - median).abs()), stats::median);
+        let median = of(&|batch| batch.nanoseconds, middle).value;
+        let deviation = of(&|batch| (batch.nanoseconds - median).abs(), middle).value;
         // Ten deviations of a quiet round are a few per cent; of a noisy one, so much more.
         let gap = (GAP_NS / hops.max(1) as f64).max(10.0 * deviation);
         let calm = |batch: &Batch| !batch.preempted && batch.nanoseconds <= median + gap;
         let disturbed = made - batches.iter().filter(|batch| calm(batch)).count();
         // Where every batch was disturbed, all are as good.
-        let keep = |batch: &Batch| disturbed == made || calm(batch);
-        let finite = |value: f64| value.is_finite().then_some(value);
+        let kept =
+            |batch: &Batch, value: f64| if disturbed == made || calm(batch) { value } else { f64::NAN };
+        let State { value: nanoseconds, share } = of(&|batch| kept(batch, batch.nanoseconds), state);
         Round {
-            nanoseconds: of(&|batch| keep(batch).then_some(batch.nanoseconds), stats::half_sample_mode),
-            core_cycles: of(
-                &|batch| keep(batch).then_some(batch.core_cycles).and_then(finite),
-                stats::half_sample_mode,
-            ),
+            nanoseconds,
+            state_share: share,
+            core_cycles: of(&|batch| kept(batch, batch.core_cycles), state).value,
+            core_gigahertz: of(&|batch| batch.core_gigahertz, middle).value,
             minimum_ns: batches.iter().map(|batch| batch.nanoseconds).fold(f64::INFINITY, f64::min),
-            core_gigahertz: of(&|batch| finite(batch.core_gigahertz), stats::median),
             batches: made as u32,
             disturbed: disturbed as u32,
+            stepped_back: batches.iter().filter(|batch| batch.nanoseconds.is_nan()).count() as u32,
             ..Round::default()
         }
     }
@@ -114,56 +136,54 @@ impl Judge {
         }
     }
 
-    /// The most frequent value of the later half of so many noted parts, as of the batches of a round, so that the two
-    /// compare: what was interrupted falls out. The earlier half has filled the TLBs and brought in page tables.
+    /// The value of the later half of so many noted parts, by the same rule as that of the batches of a round, so that
+    /// the two compare: what was interrupted falls out. The earlier half has filled the TLBs and brought in page tables.
     pub fn later_half(&mut self, noted: usize) -> Option<f64> {
         let from = if noted > MOST_BATCHES { 0 } else { noted / 2 };
-        self.scratch.get_mut(from..noted.min(MOST_BATCHES)).and_then(stats::half_sample_mode)
+        self.scratch.get_mut(from..noted.min(MOST_BATCHES)).and_then(stats::state).map(|state| state.value)
     }
 
     /// The rounds of a point, summarised.
     pub fn summarise(&mut self, rounds: &[Round]) -> Option<Series> {
-        let mut of = |select: &dyn Fn(&Round) -> f64, parity: Option<usize>| {
+        let mut of = |select: &dyn Fn(&Round) -> f64, reduce: Reduce| {
             let mut count = 0;
-            let values = rounds
-                .iter()
-                .enumerate()
-                .filter(|(index, _)| parity.is_none_or(|parity| index % 2 == parity))
-                .map(|(_, round)| select(round))
-                .filter(|value| value.is_finite());
+            let values = rounds.iter().map(select).filter(|value| value.is_finite());
             for (slot, value) in self.scratch.iter_mut().zip(values) {
                 *slot = value;
                 count += 1;
             }
-            self.scratch.get_mut(..count).and_then(stats::summarise)
+            self.scratch.get_mut(..count).and_then(reduce)
         };
-        let nanoseconds = of(&|round| round.nanoseconds, None)?;
+        let in_time: Reduce = stats::summarise_series;
+        let nanoseconds = of(&|round| round.nanoseconds, in_time)?.with_common_error(CALIBRATION);
         // A batch or two have no median to stand out from: there the other rounds tell.
         let bound = nanoseconds.median + (10.0 * nanoseconds.mad).max(nanoseconds.median * LONE_GAP);
         let stands_out = |round: &&Round| {
             round.batches <= LONE_BATCHES && round.disturbed == 0 && round.nanoseconds > bound
         };
         let lone: u64 = rounds.iter().filter(stands_out).map(|round| u64::from(round.batches)).sum();
-        let halves = (of(&|round| round.nanoseconds, Some(0)), of(&|round| round.nanoseconds, Some(1)));
         let mut per_hop = [None; EVENTS];
         for (event, slot) in per_hop.iter_mut().enumerate() {
             let count = |round: &Round| round.counted.per_hop.get(event).copied().unwrap_or(f64::NAN);
-            *slot = of(&count, None).map(|summary| summary.median);
+            *slot = of(&count, stats::summarise).map(|summary| summary.median);
         }
-        let running = of(&|round| round.counted.running, None).map(|share| share.minimum);
+        let mut plain = |select: &dyn Fn(&Round) -> f64| of(select, stats::summarise);
+        let running = plain(&|round| round.counted.running).map(|share| share.minimum);
+        let state_share = plain(&|round| round.state_share).map(|share| share.median);
+        let core_gigahertz = plain(&|round| round.core_gigahertz);
+        let begun_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
         Some(Series {
             nanoseconds,
             counters: running.map(|running| Counters { per_hop, running }),
             software: rounds.iter().fold(Software::default(), |sum, round| sum.and(&round.software)),
-            core_cycles: of(&|round| round.core_cycles, None),
-            core_gigahertz: of(&|round| round.core_gigahertz, None),
+            core_cycles: of(&|round| round.core_cycles, in_time),
+            core_gigahertz,
+            state_share,
+            window_ns: rounds.last().map_or(0.0, |round| round.ended_ns - begun_ns),
             minimum_ns: rounds.iter().map(|round| round.minimum_ns).fold(f64::INFINITY, f64::min),
             batches: rounds.iter().map(|round| u64::from(round.batches)).sum(),
+            stepped_back: rounds.iter().map(|round| u64::from(round.stepped_back)).sum(),
             disturbed: lone + rounds.iter().map(|round| u64::from(round.disturbed)).sum::<u64>(),
-            repeat_ratio: match halves {
-                (Some(even), Some(odd)) if odd.count >= 3 => Some(odd.median / even.median),
-                _ => None,
-            },
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use latency_core::arch::Line;
+use latency_core::arch::{self, Line};
 use latency_core::buffer::Buffer;
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
@@ -16,10 +16,11 @@ use super::strided::Loads;
 use super::subject::{Positions, SideBySide, Subject};
 use crate::error::{Failure, PlacementError};
 use crate::options::Pages;
+use crate::plan::budget::WAKE_NS;
 use crate::result::{chain, Point, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
-use crate::sys::time;
+use crate::sys::{signal, time};
 
 /// What is measured of points besides their batches.
 #[derive(Default)]
@@ -107,6 +108,12 @@ impl<'p> Memory<'p> {
         Memory { sites, watch, beside, last: None }
     }
 
+    /// Times that the thread was found on another CPU than a point's.
+    #[must_use]
+    pub fn moves(&self) -> u64 {
+        self.watch.moves()
+    }
+
     /// The piece that a point lies in.
     #[must_use]
     pub fn site(&self, point: &Point) -> Option<usize> {
@@ -130,9 +137,10 @@ impl Arena for Memory<'_> {
         place: u64,
         walker: &'w mut dyn FnMut(&mut Chase<'_>) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
-        // An administrator's taskset may have moved the thread, and placing memory by touch does.
-        placement::pin(point.cpu)?;
         let Memory { sites, watch, beside, last } = self;
+        watch.brought_back();
+        placement::pin(point.cpu)?;
+        watch.stay_on(point.cpu);
         let mut sites = sites.iter_mut().flatten();
         let site = sites.find(|site| serves(&site.key, point)).ok_or(PlacementError::NothingToMeasure)?;
         match &mut site.chains {
@@ -179,7 +187,29 @@ impl Arena for Memory<'_> {
     fn now_ns(&self) -> f64 {
         time::monotonic_raw_ns() as f64
     }
+
+    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+        /// An interrupt is answered after so long.
+        const SLICE_NS: f64 = 20e6;
+        // What was walked before the pause is no longer in the caches of a machine that others use.
+        self.last = None;
+        loop {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            match until_ns - self.now_ns() {
+                left if left <= 0.0 => return Ok(()),
+                left if left <= WAKE_NS => {
+                    core::hint::black_box(arch::dependent_adds(WAKE_BLOCKS));
+                }
+                left => time::sleep_ns((left - WAKE_NS).min(SLICE_NS) as u64 + 1),
+            }
+        }
+    }
 }
+
+/// Additions between two looks at the clock while a core wakes up: some microseconds.
+const WAKE_BLOCKS: usize = 400;
 
 /// The memory of a visit's chain: at one of `places` in the room that its size leaves.
 fn room<'l>(point: &Point, lines: &'l mut [Line], place: u64, places: u64) -> &'l mut [Line] {

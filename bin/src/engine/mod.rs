@@ -4,25 +4,31 @@
 
 pub mod arena;
 pub mod clock;
+pub mod conditions;
 pub mod counters;
 #[cfg(test)]
 pub mod fake;
 pub mod finish;
 pub mod ground;
 pub mod judge;
+pub mod lookout;
 pub mod memory;
+mod new_chain;
 pub mod placement;
 pub mod prefetch_audit;
 pub mod progress;
 pub mod reach;
+pub mod repeat;
 pub mod run;
 pub mod schedule;
 pub mod self_test;
 pub mod session;
 pub mod single_hops;
+mod sizing;
 pub mod stopwatch;
 pub mod strided;
 pub mod subject;
+pub mod translation_probe;
 pub mod visit;
 mod walks;
 mod warm_up;

@@ -10,15 +10,16 @@
 //! * where a container forbids policies, pages go to the node of the CPU that touches them.
 
 use latency_core::arch::Line;
-use latency_core::topology::PagePool;
+use latency_core::topology::{PagePool, Source, Topology};
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Pages;
 use crate::result::evidence::{self, Evidence, PageCounts};
-use crate::result::{Means, Placed};
+use crate::result::{Means, Placed, Point};
 use crate::sys::errno::Errno;
+use crate::sys::file::SystemFiles;
 use crate::sys::map::{Kind, Region};
 use crate::sys::numa::{self, Policy};
 use crate::sys::{cpu, file, signal};
@@ -111,21 +112,29 @@ impl Placement {
             before: Evidence::default(),
         };
         let mut placement = Placement { region, witness };
-        placement.populate(failed("madvise(MADV_POPULATE_WRITE)"))?;
+        placement.populate(machine, failed("madvise(MADV_POPULATE_WRITE)"))?;
         placement.witness.before = witness.look();
         placement.witness.check_pages(all)?;
         placement.witness.check_node(machine)?;
         Ok(placement)
     }
 
-    /// Makes all pages present, in parts, between which an interrupt is heard.
-    fn populate<'a>(&mut self, failed: impl Fn(Errno) -> PlacementError<'a>) -> Result<(), Failure<'a>> {
+    /// Makes all pages present, in parts, between which an interrupt is heard, and others may take memory: the
+    /// kernel answers want with a signal.
+    fn populate<'a>(
+        &mut self,
+        machine: &Machine,
+        failed: impl Fn(Errno) -> PlacementError<'a>,
+    ) -> Result<(), Failure<'a>> {
         /// Of memory that the host must find first, 0.1 s; a huge page is made present as a whole.
         const PART: usize = 64 << 20;
         let length = self.region.len();
         for start in (0..length).step_by(PART) {
             if signal::interrupted() {
                 return Err(Failure::Interrupted);
+            }
+            if start > 0 {
+                enough(machine, self.witness.target, Bytes((length - start) as u64), self.witness.pages)?;
             }
             self.region.populate(start..length.min(start + PART)).map_err(&failed)?;
         }
@@ -283,12 +292,11 @@ fn enough(
     if pages == Pages::Thp && machine.host.huge_pages.enabled.as_str() == "never" {
         return Err(PlacementError::ThpDisabled);
     }
-    // A tenth is left for page tables and for everybody else. Unknown amounts are not judged.
-    let free = machine.free_memory(target);
-    if free.0 > 0 && size.0 > free.0 / 10 * 9 {
-        return Err(PlacementError::NotEnoughMemory { node: target, wanted: size, free });
+    // What could be had when the run began need not be there any more. Unknown amounts are not judged.
+    match machine.supply_now(&SystemFiles, target) {
+        Some(supply) => supply.check(target, size),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Without policies: stand on a CPU of the node, so that what is touched from there is taken there.
@@ -301,16 +309,52 @@ fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means,
     Ok(Means::FirstTouch)
 }
 
-/// Moves the calling thread to a CPU and makes sure that it is there.
+/// Stands on the CPU of each point once, to see that it is on the point's node. Where nobody describes the nodes, the
+/// one that the kernel names is the point's. The thread ends on the CPU of the first point.
+///
+/// # Errors
+///
+/// As [`pin`], and [`PlacementError::CpuOnOtherNode`].
+pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), PlacementError<'static>> {
+    let mut last = None;
+    for point in points.iter_mut() {
+        let cpu = point.cpu;
+        let found = match last {
+            Some((last, node)) if last == cpu => node,
+            _ => pin(cpu)?,
+        };
+        last = Some((cpu, found));
+        point.initiator = node_of(topology, point, found)?;
+    }
+    points.first().map_or(Ok(()), |point| pin(point.cpu).map(drop))
+}
+
+/// The node of a point's CPU, by what `/sys` and the kernel say of it.
+///
+/// # Errors
+///
+/// [`PlacementError::CpuOnOtherNode`] where they contradict each other.
+pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<NodeId, PlacementError<'static>> {
+    let (cpu, node) = (point.cpu, point.initiator);
+    // Of nodes that are made up (numa=fake), each has every CPU.
+    let is_there = topology.node(found).is_some_and(|node| node.cpus.contains(cpu.0));
+    match topology.source() {
+        Source::Assumed => Ok(found),
+        Source::Sysfs if found == node || is_there => Ok(node),
+        Source::Sysfs => Err(PlacementError::CpuOnOtherNode { cpu, node, found }),
+    }
+}
+
+/// Moves the calling thread to a CPU and makes sure that it is there: the CPU's node, as the kernel names it.
 ///
 /// # Errors
 ///
 /// [`PlacementError::CallFailed`] and [`PlacementError::WrongCpu`].
-pub fn pin(cpu: CpuId) -> Result<(), PlacementError<'static>> {
+pub fn pin(cpu: CpuId) -> Result<NodeId, PlacementError<'static>> {
     let failed = |call| move |errno| PlacementError::CallFailed { call, errno, node: None };
     cpu::pin_to(cpu).map_err(failed("sched_setaffinity"))?;
     match cpu::current().map_err(failed("getcpu"))? {
-        (found, _) if found == cpu => Ok(()),
+        (found, node) if found == cpu => Ok(node),
         (found, _) => Err(PlacementError::WrongCpu { asked: cpu, found }),
     }
 }

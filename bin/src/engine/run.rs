@@ -10,13 +10,10 @@ use super::schedule::Schedule;
 use super::session::{Findings, Session};
 use super::stopwatch::Stopwatch;
 use crate::error::{Failure, PlacementError};
-use crate::options::Pages;
+use crate::machine::Machine;
 use crate::plan::budget::Budget;
 use crate::result::{Exclusion, Extra, Outcome, Point};
 use crate::sys::table::Table;
-
-/// Every kind of pages that a point may ask for.
-const KINDS: [Pages; 5] = [Pages::Auto, Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
 
 /// What arranges the visits of a run: the schedule alone, or more before and after it.
 pub type Visits<'v, 'a> =
@@ -41,8 +38,8 @@ pub fn measure<'a>(
 /// Measures `points`, whose visits `visits` arranges. Outcomes are in the order of the points; points that were added
 /// to the schedule follow.
 ///
-/// Kinds of pages share one schedule, so that what drifts meets all alike. Where memory does not suffice for all of
-/// them at a time, they come one after another.
+/// Targets and kinds of pages share one schedule, so that what drifts meets all alike. Where memory does not suffice for
+/// all of them at a time, they come one after another.
 ///
 /// # Errors
 ///
@@ -62,20 +59,14 @@ pub fn measure_with<'a>(
     for (outcome, point) in outcomes.iter_mut().zip(points) {
         outcome.point = *point;
     }
-    let mut kinds = KINDS;
-    let mut count = 0;
-    for pages in KINDS.into_iter().filter(|pages| points.iter().any(|point| point.pages == *pages)) {
-        if let Some(slot) = kinds.get_mut(count) {
-            *slot = pages;
-            count += 1;
-        }
-    }
-    let kinds = kinds.get(..count).unwrap_or_default();
-    let together = if arena::fits(session.machine, points, budget, kinds) { count } else { 1 };
+    let parting = Parting::of(session.machine, points, budget);
     let mut run = Run { points, outcomes: &mut outcomes, count: points.len() };
     let mut interrupted = false;
-    for kinds in kinds.chunks(together.max(1)) {
-        match run.part(session, timer, kinds, budget, beside, visits) {
+    for (index, first) in points.iter().enumerate() {
+        if points.iter().take(index).any(|earlier| parting.joins(earlier, first)) {
+            continue;
+        }
+        match run.part(session, timer, &|point| parting.joins(first, point), budget, beside, visits) {
             Ok(()) => {}
             Err(Failure::Interrupted) => interrupted = true,
             Err(error) => return Err(error),
@@ -92,6 +83,48 @@ pub fn measure_with<'a>(
     Ok(Findings { outcomes, distributions: Table::empty()?, extra: Extra::default(), interrupted })
 }
 
+/// Which points are in memory at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parting {
+    /// All of them.
+    Together,
+    /// Those of one target.
+    ByTarget,
+    /// Those of one target in one kind of pages.
+    ByTargetAndPages,
+}
+
+impl Parting {
+    /// As few parts as memory allows.
+    fn of(machine: &Machine, points: &[Point], budget: &Budget) -> Parting {
+        let fits = |parting: Parting, first: Point| {
+            let part = points.iter().copied().filter(move |point| parting.joins(&first, point));
+            arena::fits(machine, part, budget)
+        };
+        let first_of_target = |(index, first): &(usize, &Point)| {
+            !points.iter().take(*index).any(|earlier| earlier.target == first.target)
+        };
+        let mut firsts = points.iter().enumerate().filter(first_of_target).map(|(_, first)| *first);
+        match points.first() {
+            Some(&first) if !fits(Parting::Together, first) => {
+                match firsts.all(|first| fits(Parting::ByTarget, first)) {
+                    true => Parting::ByTarget,
+                    false => Parting::ByTargetAndPages,
+                }
+            }
+            _ => Parting::Together,
+        }
+    }
+
+    fn joins(self, one: &Point, other: &Point) -> bool {
+        match self {
+            Parting::Together => true,
+            Parting::ByTarget => one.target == other.target,
+            Parting::ByTargetAndPages => (one.target, one.pages) == (other.target, other.pages),
+        }
+    }
+}
+
 /// The outcomes of a run under way.
 struct Run<'r, 'a> {
     points: &'r [Point],
@@ -101,26 +134,25 @@ struct Run<'r, 'a> {
 }
 
 impl<'a> Run<'_, 'a> {
-    /// Measures the points of some kinds of pages.
+    /// Measures the points that `is_mine` chooses.
     #[inline(never)] // offsets into a small frame are short
     fn part(
         &mut self,
         session: &mut Session<'a, '_>,
         timer: &Timer,
-        kinds: &[Pages],
+        is_mine: &dyn Fn(&Point) -> bool,
         budget: &Budget,
         beside: &mut Beside,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
         let points = self.points;
-        let of_kind = |point: &Point| kinds.contains(&point.pages);
-        let mine = points.iter().copied().filter(of_kind);
+        let mine = points.iter().copied().filter(|point| is_mine(point));
         let mut pieces = Pieces::place(session, mine, budget)?;
         let mut placed = Table::filled(points.len(), false)?;
         for ((placed, outcome), point) in placed.iter_mut().zip(self.outcomes.iter_mut()).zip(points) {
             match pieces.missing(point) {
                 Some(error) => outcome.result = Err(Exclusion::Placement(error)),
-                None => *placed = of_kind(point),
+                None => *placed = is_mine(point),
             }
         }
         let there = points.iter().zip(placed.iter()).filter(|(_, placed)| **placed).map(|(point, _)| *point);

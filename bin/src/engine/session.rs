@@ -4,10 +4,30 @@ use super::progress::Progress;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
+use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 use crate::warning::Warnings;
+
+/// What is noted while points are measured.
+#[derive(Debug)]
+pub struct Noted {
+    /// The core clocks of all rounds.
+    pub clocks: Clocks,
+    /// Times that the thread was found on another CPU.
+    pub moves: u64,
+    /// Times that the time-stamp counter was behind an earlier reading.
+    pub steps_back: u64,
+}
+
+impl Noted {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Noted {
+        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0 }
+    }
+}
 
 /// What an experiment works with.
 #[derive(Debug)]
@@ -20,6 +40,8 @@ pub struct Session<'a, 's> {
     pub warnings: &'s mut Warnings,
     /// What a person at the terminal sees meanwhile.
     pub progress: &'s mut Progress,
+    /// What is noted of the conditions meanwhile.
+    pub noted: &'s mut Noted,
 }
 
 /// What an experiment found.

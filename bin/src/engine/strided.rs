@@ -2,7 +2,6 @@
 
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
-use latency_core::clock;
 use latency_core::stats;
 use latency_core::units::Bytes;
 
@@ -25,7 +24,7 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Times loads of every node of `point` in `lines`: the mode over slices of the memory.
+    /// Times loads of every node of `point` in `lines`: the state that most slices of the memory are in.
     ///
     /// A slice is written past the caches and read at once, in a time that falls between two interruptions.
     ///
@@ -44,19 +43,22 @@ impl Loads {
         let mut times = [f64::NAN; SLICES];
         let mut made = 0;
         let slices = lines.chunks_exact_mut((slice.size.0 / 64).max(1) as usize);
-        for (time, lines) in times.iter_mut().zip(slices) {
+        for lines in slices.take(SLICES) {
             if signal::interrupted() {
                 return Err(Failure::Interrupted);
             }
             let Ok(buffer) = Buffer::build(lines, &chain, point.kernel.encoding) else { return Ok(()) };
             let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(()) };
-            let ticks = timed.end.ticks.saturating_sub(timed.start).saturating_sub(counter.overhead.0);
-            *time = clock::nanoseconds(ticks as f64, counter.frequency) / loads as f64;
-            made += 1;
+            let spent_ns = counter.elapsed_ns(timed.start, timed.end.ticks);
+            // Over a slice the counter may step back; the next one takes its place.
+            if let Some(time) = times.get_mut(made).filter(|_| spent_ns.is_finite()) {
+                *time = spent_ns / loads as f64;
+                made += 1;
+            }
         }
-        let mode = times.get_mut(..made).and_then(stats::half_sample_mode);
-        if let (Some(slot), Some(nanoseconds)) = (self.times.get_mut(self.made), mode) {
-            *slot = nanoseconds;
+        let state = times.get_mut(..made).and_then(stats::state);
+        if let (Some(slot), Some(state)) = (self.times.get_mut(self.made), state) {
+            *slot = state.value;
             self.made += 1;
         }
         Ok(())

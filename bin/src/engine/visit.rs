@@ -115,7 +115,7 @@ impl Orders<'_> {
                 budget.hops.div_ceil(rounds as u64).div_ceil(state.hops.max(1))
             }
             None => {
-                let round_ns = budget.spread_ns / (rounds * self.points.max(1)) as f64;
+                let round_ns = budget.walk_ns / (rounds * self.points.max(1)) as f64;
                 (round_ns.max(BATCHES * trial_ns).min(limit_ns) / trial_ns) as u64
             }
         };

@@ -69,18 +69,23 @@ pub fn trail<G: Ground>(
     until_ns: f64,
 ) -> Result<(), Failure<'static>> {
     if ground.nodes() < trail {
-        return fill(ground, f64::INFINITY, until_ns).map(drop);
+        return fill(ground, FILLING_LAPS, f64::INFINITY, until_ns).map(drop);
     }
     let until_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
     ground.walk(trail / lanes.max(1) + 1, until_ns).map(drop)
 }
 
-/// Brings a working set into the caches that hold it, by laps of many lanes, which are fast: the hops made.
+/// Brings a working set into the caches that hold it, by so many laps of many lanes, which are fast: the hops made.
 ///
 /// None where many lanes are hardly faster than one, which takes `alone_ns`: in an emulator. A chase that begins at
 /// the start of the cycle meets what was touched longest ago, as after a lap of its own; further on it meets lines
 /// earlier than that.
-pub fn fill<G: Ground>(ground: &mut G, alone_ns: f64, until_ns: f64) -> Result<u64, Failure<'static>> {
+pub fn fill<G: Ground>(
+    ground: &mut G,
+    laps: u64,
+    alone_ns: f64,
+    until_ns: f64,
+) -> Result<u64, Failure<'static>> {
     /// Hops that tell.
     const TRIED: u64 = 1024;
     const HARDLY: f64 = 0.6;
@@ -91,8 +96,8 @@ pub fn fill<G: Ground>(ground: &mut G, alone_ns: f64, until_ns: f64) -> Result<u
     let nodes = ground.nodes();
     let end_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
     let one: Walked = ground.rush(nodes, until_ns)?.unwrap_or_default();
-    let more = match ground.now_ns() < end_ns {
-        true => ground.rush((FILLING_LAPS - 1) * nodes, end_ns)?.unwrap_or_default(),
+    let more = match laps > 1 && ground.now_ns() < end_ns {
+        true => ground.rush((laps - 1) * nodes, end_ns)?.unwrap_or_default(),
         false => Walked::default(),
     };
     Ok(one.0 + more.0)

@@ -94,13 +94,21 @@ pub struct Regression {
     pub by: f64,
     /// The excess that is allowed, as a fraction of the first.
     pub threshold: f64,
+    /// The points that are slower.
+    pub points: usize,
+    /// All points.
+    pub of: usize,
 }
 
 impl fmt::Display for Regression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Regression { by, threshold } = self;
-        let digits = if *by < 1.0 { 1 } else { 0 };
+        let Regression { by, threshold, points, of } = self;
+        // The rounded number decides.
+        let digits = if *by < 0.9995 { 1 } else { 0 };
         write!(out, "B is {:.digits$} % slower than A ", Decimal(by * 100.0))?;
+        if points < of {
+            write!(out, "at {points} of {of} points ")?;
+        }
         write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
     }
 }

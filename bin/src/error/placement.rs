@@ -15,6 +15,8 @@ pub enum PlacementError<'a> {
     CpuNotAllowed { cpu: CpuId, allowed: &'a CpuSet },
     /// The thread was sent to one CPU and runs on another.
     WrongCpu { asked: CpuId, found: CpuId },
+    /// The kernel and `/sys` name different nodes for a CPU.
+    CpuOnOtherNode { cpu: CpuId, node: NodeId, found: NodeId },
     /// The initiator has no CPU.
     NodeWithoutCpus { node: NodeId },
     /// The initiator has CPUs, but none for this process.
@@ -24,7 +26,9 @@ pub enum PlacementError<'a> {
     /// The target has memory, but none for this process.
     NodeNotAllowed { node: NodeId, allowed: &'a NodeSet },
     /// The buffer does not fit into what is free.
-    NotEnoughMemory { node: NodeId, wanted: Bytes, free: Bytes },
+    NotEnoughMemory { node: NodeId, wanted: Bytes, free: Bytes, reclaimable: Bytes },
+    /// The buffer does not fit into what the control group has left.
+    NotEnoughInGroup { node: NodeId, wanted: Bytes, headroom: Bytes },
     /// The pool of huge pages is too small; `total` pages are in it, used and free.
     PoolTooSmall { page: PageSize, node: NodeId, wanted: u64, free: u64, total: u64 },
     /// The kernel or the processor has no pages of this size.
@@ -62,6 +66,10 @@ impl fmt::Display for PlacementError<'_> {
                 write!(out, "pinned to CPU {asked}, but running on CPU {found}; ")?;
                 out.write_str("stop the program that changes affinities")
             }
+            PlacementError::CpuOnOtherNode { cpu, node, found } => {
+                write!(out, "CPU {cpu} is on node {found} by the kernel, but on node {node} by /sys; ")?;
+                out.write_str("mount this machine's /sys, or unmount what is there")
+            }
             PlacementError::NodeWithoutCpus { node } => {
                 write!(out, "node {node} has no CPUs, so nothing can run there; choose another --cpunode")
             }
@@ -76,9 +84,16 @@ impl fmt::Display for PlacementError<'_> {
                 write!(out, "this process may not use memory of node {node} (Mems_allowed: {allowed}); ")?;
                 out.write_str("choose one of those, or widen cpuset.mems")
             }
-            PlacementError::NotEnoughMemory { node, wanted, free } => {
-                write!(out, "{wanted} wanted on node {node}, {free} free; ")?;
-                out.write_str("use a smaller --size, or free memory there")
+            PlacementError::NotEnoughMemory { node, wanted, free, reclaimable } => {
+                write!(out, "{wanted} wanted on node {node}, {free} free")?;
+                if reclaimable.0 > 0 {
+                    write!(out, " and {reclaimable} in cached files")?;
+                }
+                out.write_str("; use a smaller --size, or free memory there")
+            }
+            PlacementError::NotEnoughInGroup { node, wanted, headroom } => {
+                write!(out, "{wanted} wanted on node {node}, but the control group has {headroom} left; ")?;
+                out.write_str("use a smaller --size, or raise its memory.max")
             }
             PlacementError::PoolTooSmall { page, node, wanted, free, total } => {
                 write!(out, "{wanted} pages of {page} wanted on node {node}, {free} free; as root: echo ")?;

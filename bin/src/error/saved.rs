@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use latency_core::text::Text;
+
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
@@ -13,8 +15,14 @@ pub enum SavedError<'a> {
     Unreadable { path: &'a [u8], errno: Errno },
     /// A saved result that cannot be understood.
     Malformed { path: &'a [u8], line: u32, what: &'static str },
-    /// Two saved results that have nothing in common.
-    NotComparable { what: &'static str },
+    /// Sizes that cannot be bytes, and nothing says what they are.
+    NoUnit { path: &'a [u8] },
+    /// A result of an experiment that makes no curve.
+    OtherExperiment { path: &'a [u8], experiment: Text<32> },
+    /// A file without a curve.
+    NoCurve { path: &'a [u8], why: &'static str },
+    /// Saved results that have nothing in common; the field that differs, where one does.
+    NotComparable { what: &'static str, field: &'static str },
 }
 
 impl fmt::Display for SavedError<'_> {
@@ -25,10 +33,26 @@ impl fmt::Display for SavedError<'_> {
             }
             SavedError::Malformed { path, line, what } => {
                 write!(out, "'{}', line {line}: {what}; use a result saved with ", Escaped(path))?;
-                out.write_str("--json or --csv")
+                out.write_str("--json or --csv, or a table of sizes and nanoseconds")
             }
-            SavedError::NotComparable { what } => {
-                write!(out, "the two results cannot be compared: {what}; use two of one experiment")
+            SavedError::NoUnit { path } => {
+                write!(out, "'{}': the sizes cannot be bytes; say what they are, ", Escaped(path))?;
+                out.write_str("such as --unit=K or --unit=M (binary)")
+            }
+            SavedError::OtherExperiment { path, experiment } => {
+                write!(
+                    out,
+                    "'{}' is not a curve: it is a result of {}; ",
+                    Escaped(path),
+                    experiment.as_str()
+                )?;
+                out.write_str("use one of curve or pages")
+            }
+            SavedError::NoCurve { path, why } => {
+                write!(out, "'{}' is not a curve: {why}; use latencies at many sizes", Escaped(path))
+            }
+            SavedError::NotComparable { what, field } => {
+                write!(out, "the results cannot be compared: {what}{field}; use two of one experiment")
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::options::plain::assert_plain;
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 use std::string::ToString;
 
@@ -39,12 +40,32 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
     check(
         SavedError::Malformed { path: b"a", line: 3, what: "no number" },
         1,
-        "'a', line 3: no number; use a result saved with --json or --csv",
+        "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
     );
     check(
-        SavedError::NotComparable { what: "matrix and curve" },
+        SavedError::NotComparable { what: "matrix and curve", field: "" },
         1,
-        "the two results cannot be compared: matrix and curve; use two of one experiment",
+        "the results cannot be compared: matrix and curve; use two of one experiment",
+    );
+    check(
+        SavedError::NoUnit { path: b"a" },
+        1,
+        "'a': the sizes cannot be bytes; say what they are, such as --unit=K or --unit=M (binary)",
+    );
+    check(
+        SavedError::OtherExperiment { path: b"a", experiment: Text::from_bytes(b"window") },
+        1,
+        "'a' is not a curve: it is a result of window; use one of curve or pages",
+    );
+    check(
+        SavedError::NoCurve { path: b"a", why: "it has one size" },
+        1,
+        "'a' is not a curve: it has one size; use latencies at many sizes",
+    );
+    check(
+        Regression { by: 0.5, threshold: 0.03, points: 8, of: 80 },
+        5,
+        "B is 50.0 % slower than A at 8 of 80 points (allowed: 3 %, --threshold)",
     );
 }
 
@@ -63,6 +84,11 @@ fn processors_that_cannot_be_had() {
         "pinned to CPU 0, but running on CPU 1; stop the program that changes affinities",
     );
     check(
+        PlacementError::CpuOnOtherNode { cpu: CpuId(3), node: NodeId(0), found: NodeId(1) },
+        2,
+        "CPU 3 is on node 1 by the kernel, but on node 0 by /sys; mount this machine's /sys, or unmount what is there",
+    );
+    check(
         PlacementError::NodeWithoutCpus { node: NodeId(2) },
         2,
         "node 2 has no CPUs, so nothing can run there; choose another --cpunode",
@@ -78,7 +104,7 @@ fn processors_that_cannot_be_had() {
 #[test]
 fn memory_that_cannot_be_had() {
     let allowed = NodeSet::parse_list(b"0").unwrap();
-    let node = NodeId(1);
+    let (node, wanted) = (NodeId(1), Bytes(2 << 30));
     check(PlacementError::NodeWithoutMemory { node }, 2, "node 1 has no memory; choose another --memnode");
     check(
         PlacementError::NodeNotAllowed { node, allowed: &allowed },
@@ -87,9 +113,21 @@ fn memory_that_cannot_be_had() {
          choose one of those, or widen cpuset.mems",
     );
     check(
-        PlacementError::NotEnoughMemory { node, wanted: Bytes(2 << 30), free: Bytes(512 << 20) },
+        PlacementError::NotEnoughMemory { node, wanted, free: Bytes(512 << 20), reclaimable: Bytes(0) },
         2,
         "2 GiB wanted on node 1, 512 MiB free; use a smaller --size, or free memory there",
+    );
+    check(
+        PlacementError::NotEnoughMemory { node, wanted, free: Bytes(0), reclaimable: Bytes(1 << 30) },
+        2,
+        "2 GiB wanted on node 1, 0 B free and 1 GiB in cached files; \
+         use a smaller --size, or free memory there",
+    );
+    check(
+        PlacementError::NotEnoughInGroup { node, wanted, headroom: Bytes(512 << 20) },
+        2,
+        "2 GiB wanted on node 1, but the control group has 512 MiB left; \
+         use a smaller --size, or raise its memory.max",
     );
     check(
         PlacementError::PoolTooSmall { page: PageSize::Huge2M, node, wanted: 128, free: 4, total: 10 },
@@ -225,7 +263,7 @@ fn clocks_trust_and_output() {
          no part of the file was kept; choose another --output",
     );
     check(
-        Regression { by: 0.125, threshold: 0.02 },
+        Regression { by: 0.125, threshold: 0.02, points: 3, of: 3 },
         5,
         "B is 12.5 % slower than A (allowed: 2 %, --threshold)",
     );
@@ -234,7 +272,10 @@ fn clocks_trust_and_output() {
         130,
         "interrupted; finished points were printed, and the result is marked as partial",
     );
-    assert_eq!(Failure::from(Regression { by: 0.1, threshold: 0.03 }).label(), "REGRESSION");
+    assert_eq!(
+        Failure::from(Regression { by: 0.1, threshold: 0.03, points: 1, of: 3 }).label(),
+        "REGRESSION"
+    );
     assert_eq!(Failure::Interrupted.label(), "ERROR");
 }
 

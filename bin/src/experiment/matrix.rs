@@ -9,7 +9,7 @@ use latency_core::units::NodeId;
 
 use super::facts::{self, method, point, rows, trust, Report};
 use super::interface::Experiment;
-use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Conclusion, Pair};
+use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Class, Conclusion, Pair};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
@@ -18,7 +18,7 @@ use crate::plan::budget::Budget;
 use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
-use crate::report::figures::{Digits, Figure};
+use crate::report::figures::{Digits, Figure, Seconds};
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::sys::table::Table;
@@ -82,7 +82,9 @@ fields! {
     NODE_PAIRS "node_pairs" "Every pair of nodes.";
     SUMMARY "summary" "The conclusions as named numbers.";
     LOCAL_NS "local_ns" "Mean latency of nodes to their own memory.";
-    REMOTE_NS "remote_ns" "Mean latency of nodes to the memory of others.";
+    REMOTE_NS "remote_ns" "Mean latency of nodes to the memory of other packages; where there are none, of others.";
+    SAME_PACKAGE_NS "same_package_ns" "Mean latency of nodes to others of their package; null where there are none.";
+    MEMORY_ONLY_NS "memory_only_ns" "Mean latency of nodes to those without CPUs; null where there are none.";
     REMOTE_OVER_LOCAL "remote_over_local" "How many times as long remote memory takes.";
     FASTEST "fastest" "The pair with the smallest latency.";
     SLOWEST "slowest" "The pair with the largest latency.";
@@ -95,7 +97,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     for outcome in report.outcomes {
         line(document, report, outcome);
     }
-    let found = conclude(pairs(report.outcomes));
+    let found = conclude(pairs(report.outcomes, &report.machine.topology));
     answer(document, report, &found);
     trust::line(document, report.warnings);
     clocks(document, report);
@@ -144,14 +146,14 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 
 /// What people ask first: how far remote memory is, or what the one node takes.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
-    if let (Some(ratio), Some(local), Some(remote)) =
-        (found.remote_over_local(), found.local_ns, found.remote_ns)
-    {
+    for (class, remote) in found.far() {
+        let Some(local) = found.local_ns else { break };
         document.sentence(
             Role::Finding,
             format_args!(
-                "Remote memory takes {:.2} times as long as local ({} against {} ns).",
-                Decimal(ratio),
+                "{} takes {:.2} times as long as local ({} against {} ns).",
+                class.words(),
+                Decimal(remote / local),
                 Digits(remote),
                 Digits(local)
             ),
@@ -173,6 +175,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
     }
     if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
         let series = &measured.series;
+        let window = Seconds(series.window_ns);
         let whose = if point.initiator == point.target { "This node's" } else { "That" };
         document.sentence(
             Role::Finding,
@@ -180,7 +183,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
                 "{whose} memory takes {} ns ({}fastest trial {}).",
                 Digits(series.nanoseconds.median),
                 method::optional(series.nanoseconds.interval, |interval, out| {
-                    write!(out, "{} to {} within this run; ", Digits(interval.low), Digits(interval.high))
+                    write!(out, "{} to {} within {}; ", Digits(interval.low), Digits(interval.high), window)
                 }),
                 Digits(series.minimum_ns)
             ),
@@ -251,10 +254,10 @@ fn add((nodes, count): &mut ([NodeId; MAX_NODES], usize), node: NodeId) {
 /// Initiators down, targets across; then each initiator's ratio, beside what the firmware claims.
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let targets = nodes.targets().len();
-    let ratio = |from| remote_over_local_of(pairs(report.outcomes), from);
+    let ratio = |from| remote_over_local_of(pairs(report.outcomes, &report.machine.topology), from);
     // The firmware's distances of the same pairs, 10 for local ones.
     let firmware = |from: NodeId| {
-        let distances = pairs(report.outcomes).filter_map(|pair| {
+        let distances = pairs(report.outcomes, &report.machine.topology).filter_map(|pair| {
             let ns = f64::from(report.machine.topology.distance(pair.from, pair.to)?);
             Some(Pair { ns, ..pair })
         });
@@ -277,7 +280,8 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
             match (column, nodes.targets().get(column.wrapping_sub(1))) {
                 (0, _) => write!(out, "from {from}"),
                 (_, Some(&to)) => {
-                    let pair = pairs(report.outcomes).find(|pair| (pair.from, pair.to) == (from, to));
+                    let pair = pairs(report.outcomes, &report.machine.topology)
+                        .find(|pair| (pair.from, pair.to) == (from, to));
                     write!(out, "{}", Digits(pair.map_or(f64::NAN, |pair| pair.ns)))
                 }
                 (column, None) if column == targets + 1 => write!(out, "{:.2}", Ratio(ratio(from))),
@@ -346,8 +350,11 @@ fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
 fn summary(document: &mut dyn Document, found: &Conclusion) {
     document.part(Part::Object(&SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);
-        document.put(&REMOTE_NS, found.remote_ns);
+        document.put(&REMOTE_NS, found.remote_ns());
         document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
+        for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
+            document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
+        }
         for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
             match pair {
                 None => document.put(field, None::<bool>),

@@ -18,6 +18,10 @@ mod variants;
 mod window;
 
 #[cfg(test)]
+mod forecast_tests;
+#[cfg(test)]
+mod memory_tests;
+#[cfg(test)]
 pub mod tests;
 
 use command::Command;

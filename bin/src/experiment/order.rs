@@ -16,7 +16,7 @@ use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::strided::Loads;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
-use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS};
+use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, PLACES};
 use crate::plan::single;
 use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
 use crate::report::figures::Digits;
@@ -35,7 +35,7 @@ pub const ORDER: Experiment = Experiment {
     descriptor: Descriptor {
         name: "order",
         summary: "random, address and backward order, and a scan",
-        details: "256 MiB of 64-byte lines, 20 million loads in each order, first just after the chain \
+        details: "256 MiB of 64-byte lines in each order, first just after the chain \
                   was written (cold), then after a first pass. The scan loads the same lines in address \
                   order without waiting. The ratios compare a linked structure with an array.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Stride, FlagId::Seed])),
@@ -43,13 +43,19 @@ pub const ORDER: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: |options, machine, _| Budget {
+    budget: |options, machine, points| Budget {
         pass: Pass::Lap,
         rounds: FEWEST_ROUNDS,
         most: FEWEST_ROUNDS,
         hops: HOPS,
         long_visit_ns: f64::INFINITY,
-        ..Budget::new(options, machine).rewritten(1)
+        ..Budget::new(options, machine).rewritten(
+            // Of what a cache serves in part, the pages behind it decide.
+            match points.iter().all(|point| machine.reaches_memory(point.size)) {
+                true => 1,
+                false => PLACES,
+            },
+        )
     },
     measure,
     present,
@@ -59,7 +65,8 @@ pub const ORDER: Experiment = Experiment {
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
     let mut like = single::like(options, machine, session.warnings)?;
-    if options.size.is_none() {
+    // Only a cache that was seen to serve it is a reason for more.
+    if options.size.is_none() && machine.sizing.is_none_or(|sizing| sizing.size == sizing.first) {
         like.size = like.size.min(SIZE);
     }
     let mut points = Table::filled(ORDERS.len(), like)?;
@@ -89,7 +96,7 @@ fn measure<'a>(
 }
 
 fields! {
-    TIME "time_s" "The time of 20 million loads.";
+    TIME "time_s" "The time that 20 million loads take at this latency.";
     INDEPENDENT_NS "independent_ns" "Of a walk in address order: a load of the same lines that waits for no other.";
     STRIDED "strided_loads" "Independent loads of the same lines in address order; null without a counter.";
     STRIDED_NS "ns" "The time per load: the inverse of a throughput.";

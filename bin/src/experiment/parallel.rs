@@ -10,7 +10,9 @@ use latency_core::units::Bytes;
 use super::facts::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
-use crate::analysis::lanes::{misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation};
+use crate::analysis::lanes::{
+    is_like_memory, misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation,
+};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
@@ -25,7 +27,7 @@ pub const PARALLEL: Experiment = Experiment {
     descriptor: Descriptor {
         name: "parallel",
         summary: "random loads in 1 to 64 chains at the same time",
-        details: "Time per load with 1 to 64 independent chains, in half of the L2, a third of the L3 and \
+        details: "Time per load with 1 to 64 independent chains, in half of the L2, a part of the L3 and \
                   memory, or in --size alone. The number of misses in flight follows by Little's law: the \
                   latency of one chain divided by the time per load of many. Its limit is that of the \
                   core.",
@@ -104,7 +106,12 @@ fn in_flight(report: &Report<'_, '_>) -> Option<InFlight> {
 }
 
 fn place_of(report: &Report<'_, '_>, size: Bytes) -> Place {
-    place(&Claims::of(report.machine), report.machine.least_in_memory(), size)
+    let least = report.machine.least_in_memory();
+    match place(&Claims::of(report.machine), least, size) {
+        // A cache that is reported, and does not serve it.
+        Place::Cache(_) if is_like_memory(report.outcomes, size, least) => Place::Unknown,
+        place => place,
+    }
 }
 
 /// The working sets where more chains bring no more, each with the latency of one chain alone.

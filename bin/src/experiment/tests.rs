@@ -14,15 +14,18 @@ use latency_core::topology::{Files, Topology};
 
 use latency_core::units::{Bytes, CpuId, NodeId};
 
+use crate::engine::placement::node_of;
 use crate::engine::progress::Progress;
-use crate::engine::session::Session;
+use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
 use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::processor::Processor;
 use crate::machine::Machine;
 use crate::options::plain::assert_plain;
 use crate::options::{self, Options};
+use crate::plan::budget::Budget;
 use crate::plan::{duration, matrix, working_set, Scope};
+use crate::result::Point;
 use crate::warning::{Warning, Warnings};
 
 struct Fixture(BTreeMap<String, String>);
@@ -37,7 +40,7 @@ impl Files for Fixture {
 }
 
 /// The files of a fixture.
-fn fixture(name: &str) -> String {
+pub(crate) fn fixture(name: &str) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/machines");
     std::fs::read_to_string(directory.join(name).with_extension("txt")).unwrap()
 }
@@ -47,7 +50,7 @@ pub(crate) fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
     machine_of(&fixture(name), cpus)
 }
 
-fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
+pub(crate) fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
     let files = text.split("=== ").skip(1).filter_map(|part| part.split_once('\n'));
     let files = Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect());
     let mut processor = Processor::identify();
@@ -62,6 +65,7 @@ fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
         bound_to: None,
         policy_allowed: true,
         has_proc: true,
+        sizing: None,
     });
     let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
     machine.topology.read(&files, &everything);
@@ -74,7 +78,7 @@ fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
     machine
 }
 
-fn options(line: &str) -> Options<'_> {
+pub(crate) fn options(line: &str) -> Options<'_> {
     options::parse(line.split_whitespace().map(str::as_bytes), &DESCRIPTORS, &FORMATS).unwrap()
 }
 
@@ -182,13 +186,17 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
     let size = |machine: &Machine, line: &str| {
         let mut warnings = Warnings::EMPTY;
         let target = NodeId(machine.targets().first().unwrap());
-        let size = working_set(&options(line), machine, target, &mut warnings).unwrap();
+        let size = working_set(&options(line), machine, target, 1, &mut warnings).unwrap();
         (size, warnings.iter().map(Warning::code).collect::<Vec<_>>())
     };
     let mut two = machine("two-sockets", None);
     let cache = two.reported_cache().unwrap();
     assert_eq!(size(&two, ""), (cache.times(4).max(Bytes::MIB.times(256)), Vec::new()));
-    assert_eq!(size(&two, "--size=1M"), (Bytes::MIB, ["cache-could-hold"].to_vec()));
+    // Who asks for a size that fits in a cache gets that cache's latency; larger ones may be half cached.
+    assert_eq!(size(&two, "--size=1M"), (Bytes::MIB, ["cache-latency"].to_vec()));
+    let some = Bytes(cache.0 + (2 << 20));
+    let found = size(&two, &format!("--size={}", some.0));
+    assert_eq!(found, (some, ["cache-could-hold"].to_vec()));
     // A control group that leaves less than the working set.
     two.host.memory_limit = Some(latency_core::host::MemoryLimit {
         limit: Bytes::MIB.times(200),
@@ -207,15 +215,31 @@ fn chains_that_cannot_be_are_refused_before_anything_is_mapped() {
     assert!(codes(&one, "--order=sequential").contains(&"prefetch-assisted"));
 }
 
-/// The nanoseconds that an experiment is said to take.
-fn takes(machine: &Machine, line: &str) -> duration::Range {
+/// What an experiment would measure and how, the codes of what it warns of, or why it refuses.
+pub(crate) fn planned(
+    machine: &Machine,
+    line: &str,
+) -> Result<(Vec<Point>, Budget, Vec<&'static str>), String> {
     let options = options(line);
     let experiment = EXPERIMENTS[options.experiment.index];
-    let (mut warnings, mut progress) = (Warnings::EMPTY, Progress::new(options::When::Never));
-    let mut session =
-        Session { options: &options, machine, warnings: &mut warnings, progress: &mut progress };
-    let points = (experiment.plan)(&mut session).unwrap();
-    duration::estimate(machine, &points, &(experiment.budget)(&options, machine, &points))
+    let (mut warnings, mut progress, mut noted) =
+        (Warnings::EMPTY, Progress::new(options::When::Never), Noted::new());
+    let mut session = Session {
+        options: &options,
+        machine,
+        warnings: &mut warnings,
+        progress: &mut progress,
+        noted: &mut noted,
+    };
+    let points = (experiment.plan)(&mut session).map_err(|failure| failure.to_string())?;
+    let budget = (experiment.budget)(&options, machine, &points);
+    Ok((points.to_vec(), budget, warnings.iter().map(Warning::code).collect()))
+}
+
+/// The nanoseconds that an experiment is said to take.
+fn takes(machine: &Machine, line: &str) -> duration::Range {
+    let (points, budget, _) = planned(machine, line).unwrap();
+    duration::estimate(machine, &points, &budget)
 }
 
 #[test]
@@ -259,4 +283,18 @@ fn the_program_describes_its_experiments_in_plain_english() {
         assert!(line.len() <= 80 && line.trim_end() == line, "{line:?}");
         assert_plain(line);
     }
+}
+
+#[test]
+fn the_kernel_names_the_node_of_a_cpu_where_nobody_describes_the_nodes() {
+    let node = |name: &str, found: u32| {
+        let machine = machine(name, None);
+        let (points, ..) = planned(&machine, "matrix").unwrap();
+        node_of(&machine.topology, &points[0], NodeId(found)).map_err(|error| error.to_string())
+    };
+    assert_eq!(node("two-sockets", 0), Ok(NodeId(0)));
+    let message = node("two-sockets", 1).unwrap_err();
+    assert!(message.starts_with("CPU 0 is on node 1 by the kernel, but on node 0 by /sys"), "{message}");
+    // Without /sys all memory is node 0's, but the CPU need not be there.
+    assert_eq!((node("no-sysfs", 0), node("no-sysfs", 1)), (Ok(NodeId(0)), Ok(NodeId(1))));
 }

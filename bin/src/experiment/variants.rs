@@ -31,7 +31,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
         summary: "one walk programmed nine ways, in each cache level",
         details: "Indices of four and eight bytes, with and without a bounds check, packed and one in \
                   each cache line; raw pointers, packed and one in each line; and the latter kinds on 2 \
-                  MiB pages. Each is measured in half of the L1, half of the L2, a third of the L3 and in \
+                  MiB pages. Each is measured in half of the L1, half of the L2, a part of the L3 and in \
                   memory, in nanoseconds and core cycles. Packed elements share cache lines, so a load \
                   from memory may find its line in a cache.",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Size, FlagId::Seed])
@@ -58,7 +58,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let levels = [
         Some(page(Bytes(plan::curve::first_level_cache(machine).0 / 2))),
         single::cache(machine, 2).map(|cache| page(Bytes(cache.0 / 2))),
-        single::cache(machine, 3).map(|cache| page(Bytes(cache.0 / 3))),
+        single::in_last_level(machine),
     ];
     // What is as large as the working set of memory is no cache's.
     let mut sizes = [like.size; 4];
@@ -90,7 +90,7 @@ fields! {
     POINTER_SAVES "pointer_saves_core_cycles" "Core cycles less than with an index of eight bytes, in the smallest working set.";
     CHECK_COSTS "bounds_check_core_cycles" "Core cycles that a bounds check adds there.";
     FASTEST "fastest" "The fastest variant of each working set.";
-    LEVEL "level" "The level of the memory hierarchy that holds the working set, as reported.";
+    LEVEL "level" "The level of the memory hierarchy that holds the working set, as reported; `memory` where its latency is memory's.";
     BYTES "working_set_bytes" "The working set.";
     NS "ns" "Its latency.";
 }
@@ -123,9 +123,14 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     facts::circumstances(document, report);
 }
 
-/// The level of the memory hierarchy that holds so much, by what is reported of the caches.
-fn level(report: &Report<'_, '_>, size: Bytes) -> &'static str {
+/// The level of the memory hierarchy that a column is of: by what is reported of the caches, unless its latency is
+/// memory's.
+fn level(report: &Report<'_, '_>, grid: &Grid<'_, '_>, column: usize) -> &'static str {
     let machine = report.machine;
+    let size = grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
+    if grid.is_like_memory(column) {
+        return "memory";
+    }
     let holds = |cache: Option<Bytes>| cache.is_some_and(|cache| size <= cache);
     match () {
         () if size <= plan::curve::first_level_cache(machine) => "L1",
@@ -137,8 +142,7 @@ fn level(report: &Report<'_, '_>, size: Bytes) -> &'static str {
 
 /// What huge pages and pointers save.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
-    let size = |column: usize| grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
-    let (first, last) = (level(report, size(0)), level(report, size(grid.columns.saturating_sub(1))));
+    let (first, last) = (level(report, grid, 0), level(report, grid, grid.columns.saturating_sub(1)));
     if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
         let is_clear = ratio.interval.is_none_or(|interval| interval.low > 1.0);
@@ -226,8 +230,8 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '
         words: 1,
         columns: 1 + grid.columns,
         rows: 1 + VARIANTS.len(),
-        heading: &|out, column| match column.checked_sub(1).and_then(|column| grid.at(0, column)) {
-            Some(outcome) => out.write_str(level(report, outcome.point.size)),
+        heading: &|out, column| match column.checked_sub(1) {
+            Some(column) => out.write_str(level(report, grid, column)),
             None => Ok(()),
         },
         cell: &|out, row, column| {
@@ -282,7 +286,7 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_,
                     continue;
                 };
                 document.part(Part::Item, |document| {
-                    document.put(&LEVEL, level(report, first.point.size));
+                    document.put(&LEVEL, level(report, grid, column));
                     document.put(&BYTES, first.point.size);
                     document.put(&VARIANT, VARIANTS.get(row).map(|variant| variant.name));
                     document.put(&NS, nanoseconds);

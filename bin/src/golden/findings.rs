@@ -11,6 +11,7 @@ use std::vec::Vec;
 
 use latency_core::arch::Stamp;
 use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::clock::Sandwich;
 use latency_core::histogram::fold::Period;
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
@@ -22,24 +23,25 @@ use super::numbers::{self, Beside, Load, Way, CORE_GIGAHERTZ, ROUNDS};
 use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
 use crate::engine::progress::Progress;
-use crate::engine::session::Session;
+use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::facts::Report;
 use crate::experiment::{dry_run, output};
 use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
-use crate::machine::processor::{Platform, Processor};
-use crate::machine::Machine;
+use crate::machine::processor::{CoreKind, Platform, Processor};
+use crate::machine::{Machine, Sizing};
 use crate::options::{self, Options, Pages, When};
 use crate::plan::duration;
 use crate::report::document::Describe;
 use crate::report::terminal::Terminal;
+use crate::result::conditions::Conditions;
 use crate::result::counters::{Counters, Software};
-use crate::result::distribution::{Distribution, Interruptions};
+use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
-    Point, Reach, Series, Strided, Timer, Walk, WarmUp,
+    Point, Reach, Repeat, Series, Strided, Timer, Walk, WarmUp,
 };
 use crate::sys::arguments::Arguments;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings};
@@ -134,7 +136,9 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
     let mut warnings = Warnings::new();
     survey::warn(machine, &mut warnings);
     let mut progress = Progress::new(When::Never);
-    let mut session = Session { options, machine, warnings: &mut warnings, progress: &mut progress };
+    let mut noted = Noted::new();
+    let mut session =
+        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
     let points = (experiment.plan)(&mut session).unwrap();
     if options.dry_run {
         let budget = (experiment.budget)(options, machine, &points);
@@ -157,11 +161,13 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         warnings.push(Warning::Partial { finished, planned: outcomes.len() as u32 });
     }
     run.warn(&mut warnings);
+    let conditions = run.conditions(points.len());
     let report = Report {
         options,
         machine,
         clock: &timer,
         health: &run.health(),
+        conditions: conditions.as_ref(),
         warnings: &warnings,
         outcomes: &outcomes,
         distributions: &distributions,
@@ -191,8 +197,20 @@ fn machine(scene: &Scene) -> Box<Machine> {
         declared_counter: Some(TSC),
         fence_promised: true,
         data_dependent_prefetcher: false,
+        core: (scene.machine == "cxl-memory").then_some(CoreKind::Performance),
         caches: [None; 4],
     };
+    // A guest that is told of its host's cache, and has a part of it.
+    machine.sizing = virtual_machine.then_some(Sizing {
+        first: Bytes::MIB.times(256),
+        size: Bytes::MIB.times(512),
+        warm_over_cold: 0.9973,
+        clear: Some(true),
+        cache: Some(Bytes::MIB.times(22)),
+        in_cache: Some(Bytes::MIB.times(8)),
+        cache_sought: true,
+        seconds: 0.287,
+    });
     machine
 }
 
@@ -214,6 +232,7 @@ impl Run<'_> {
         Timer::Counter(Counter {
             stamp: Stamp::detect().unwrap(),
             frequency: TSC,
+            anchor: Sandwich::default(),
             spread_ppm: 3.4,
             invariant: true,
             declared: (!self.has(Trouble::Virtual)).then_some(TSC),
@@ -235,7 +254,27 @@ impl Run<'_> {
                 random: ratio(1.004, 901),
                 local: ratio(0.962, 902),
             }),
+            repeat: (audited && !self.has(Trouble::FewRounds)).then_some(Repeat {
+                size: Bytes::MIB.times(256),
+                first: 98.0,
+                second: 98.4,
+            }),
+            pages_behave_as_small: audited.then(|| self.has(Trouble::Virtual)),
         }
+    }
+
+    fn conditions(&self, points: usize) -> Option<Conditions> {
+        let clocked = !self.has(Trouble::KernelClock);
+        (points > 0).then(|| Conditions {
+            other_work_share: (!self.has(Trouble::Unverified)).then_some(0.004),
+            stolen_share: self.has(Trouble::Virtual).then_some(0.012),
+            sibling_busy_share: (!self.has(Trouble::Virtual)).then_some(0.021),
+            involuntary_switches: 3,
+            thread_moves: 0,
+            core_gigahertz: clocked.then_some([CORE_GIGAHERTZ - 0.02, CORE_GIGAHERTZ, CORE_GIGAHERTZ]),
+            timer_drift_ppm: clocked.then_some(0.4),
+            timer_steps_back: 0,
+        })
     }
 
     fn extra(&self, experiment: &str) -> Extra {
@@ -362,7 +401,12 @@ impl Run<'_> {
         }
         let (node, wanted) = (point.target, point.size);
         match index % 7 {
-            2 => Some(PlacementError::NotEnoughMemory { node, wanted, free: Bytes(wanted.0 / 3) }),
+            2 => Some(PlacementError::NotEnoughMemory {
+                node,
+                wanted,
+                free: Bytes(wanted.0 / 4),
+                reclaimable: Bytes(wanted.0 / 2),
+            }),
             3 => Some(PlacementError::WrongNode { node, elsewhere: 17, pages: 131_072 }),
             _ => None,
         }
@@ -397,6 +441,8 @@ impl Run<'_> {
             ],
             running: if index % 4 == 3 { 0.664 } else { 1.0 },
         });
+        // What caches serve is measured in several places.
+        let several = matches!(point.walk, Walk::Chain) && point.size < Bytes::MIB.times(64);
         Measurement {
             placed: self.placed(point, pages, mapped),
             hops: 1000 + 64 * (seed % 7),
@@ -412,11 +458,15 @@ impl Run<'_> {
                 minimum_ns: nanoseconds.minimum * 0.991,
                 batches: 1500,
                 disturbed,
-                repeat_ratio: (!self.has(Trouble::FewRounds)).then(|| 1.0 + 0.004 * numbers::noise(seed + 5)),
+                stepped_back: 0,
+                state_share: (!self.has(Trouble::FewRounds)).then(|| 0.9 + 0.04 * numbers::noise(seed + 6)),
+                window_ns: 5e9,
                 counters,
                 software: Software { switches: (0, seed % 3), migrations: 0, faults: (seed % 2, 0) },
             },
             rounds: self.rounds(),
+            placements: if several { self.rounds() } else { 1 },
+            placement_spread: several.then(|| 0.01 + 0.004 * numbers::noise(seed + 7)),
             precise: !imprecise,
             fingerprint: numbers::scrambled(seed),
             nodes,
@@ -571,6 +621,14 @@ fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
     found.batch_ns = value * 1.004;
     let enough = measured.series.nanoseconds.interval.is_some();
     found.ratio = enough.then(|| stats::summarise(&mut numbers::rounds(1.008, 0.004, 31)).unwrap());
+    if enough {
+        for (index, percent) in PERCENTAGES.into_iter().enumerate() {
+            let visits = found.sample().percentile(percent);
+            found.over_visits[index] = visits.and_then(|value| {
+                stats::summarise(&mut numbers::rounds(value, 0.004 * (index + 1) as f64, 47 + index as u64))
+            });
+        }
+    }
     // The refresh interval of DDR5, one that is no DRAM's, or none.
     let nanoseconds = if troubles.contains(&Trouble::Imprecise) { 5_100.0 } else { 3_900.0 };
     found.period = enough.then(|| Period { ticks: nanoseconds * TSC.gigahertz(), significance: 240.0 });

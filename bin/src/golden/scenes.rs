@@ -29,6 +29,7 @@ const WIDE: &[Row] = &[
     ("matrix-verbose", TEXT, TWO, "matrix --verbose --counters", &[]),
     ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
     ("matrix-four-nodes", EVERY, FOUR, "matrix --heatmap", &[]),
+    ("matrix-one-package", &["txt", "json"], "sub-numa-clusters", "matrix", &[]),
     ("matrix-memory-only-node", TABLES, CXL, "matrix --verbose", &[FirstTouch]),
     (
         "matrix-troubled",
@@ -104,6 +105,14 @@ const WIDE: &[Row] = &[
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
     ("fit-matrix", TEXT, ONE, "fit ../tests/fixtures/saved/matrix-a.json", &[]),
+    ("fit-pages", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/pages.json", &[]),
+    ("fit-lat-mem-rd", TEXT, ONE, "fit ../tests/fixtures/saved/lat_mem_rd.txt", &[]),
+    ("fit-memory-latency", TEXT, ONE, "fit ../tests/fixtures/saved/memory_latency.csv", &[]),
+    ("fit-multichase", TEXT, ONE, "fit ../tests/fixtures/saved/multichase.txt", &[]),
+    ("fit-cpu-benchmarks", TEXT, ONE, "fit ../tests/fixtures/saved/cpu-benchmarks.json", &[]),
+    ("fit-tinymembench", TEXT, ONE, "fit ../tests/fixtures/saved/tinymembench.txt", &[]),
+    ("fit-no-unit", TEXT, ONE, "fit ../tests/fixtures/saved/kibibytes.txt", &[]),
+    ("fit-unit", TEXT, ONE, "fit ../tests/fixtures/saved/kibibytes.txt --unit=K --quiet", &[]),
     (
         "compare",
         &["txt", "json", "svg"],
@@ -130,6 +139,50 @@ const WIDE: &[Row] = &[
         TEXT,
         ONE,
         "compare ../tests/fixtures/saved/matrix-a.json ../tests/fixtures/saved/matrix-b.csv --quiet",
+        &[],
+    ),
+    (
+        "compare-nodes",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/nodes-a.csv ../tests/fixtures/saved/nodes-b.csv",
+        &[],
+    ),
+    (
+        "compare-conditions",
+        &["txt", "json"],
+        ONE,
+        "compare ../tests/fixtures/saved/server-a.json ../tests/fixtures/saved/server-b.json",
+        &[],
+    ),
+    (
+        "compare-forced",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/server-a.json ../tests/fixtures/saved/server-b.json --force",
+        &[],
+    ),
+    (
+        "compare-clock",
+        &["txt", "json"],
+        ONE,
+        "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/curve-no-turbo.csv",
+        &[],
+    ),
+    (
+        "compare-runs",
+        TEXT,
+        ONE,
+        "compare ../tests/fixtures/saved/run-a1.csv ../tests/fixtures/saved/run-a2.csv \
+         ../tests/fixtures/saved/run-a3.csv -- ../tests/fixtures/saved/run-b1.csv \
+         ../tests/fixtures/saved/run-b2.csv ../tests/fixtures/saved/run-b3.csv",
+        &[],
+    ),
+    (
+        "compare-unsettled",
+        &["txt", "json"],
+        ONE,
+        "compare ../tests/fixtures/saved/run-a1.csv ../tests/fixtures/saved/unsettled.csv",
         &[],
     ),
     (

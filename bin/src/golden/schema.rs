@@ -28,7 +28,7 @@ const WORDS: [(&str, &[&str]); 9] = [
     ("pages_asked", &["auto", "4k", "thp", "2m", "1g"]),
     ("pages_obtained", &["4k", "thp", "2m", "1g"]),
     ("severity", &["note", "fair", "poor"]),
-    ("verdict", &["same", "slower", "faster"]),
+    ("verdict", &["same", "slower", "faster", "none"]),
 ];
 
 /// Names of shapes that several members have, where that of the first one would say less.

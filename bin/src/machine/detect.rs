@@ -3,7 +3,7 @@
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::{Files, Source, Topology};
-use latency_core::units::CpuId;
+use latency_core::units::{CpuId, NodeId};
 
 use super::processor::{Platform, Processor};
 use super::Machine;
@@ -14,13 +14,16 @@ use crate::sys::numa::{self, Policy};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings, Word};
 
-/// Looks at the machine. It is large, so it lives in mapped memory.
+/// Looks at the machine, from the CPU that is asked for or the first one of the node: caches and the kind of core
+/// differ between cores of one package. It is large, so it lives in mapped memory.
+///
+/// The calling thread stays on that CPU where it may run there.
 ///
 /// # Errors
 ///
 /// The error of mapping it; what cannot be read is left empty.
 #[inline(never)] // offsets into a small frame are short
-pub fn machine() -> Result<Table<Machine>, Errno> {
+pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine>, Errno> {
     let files = SystemFiles;
     let mut table = Table::filled(
         1,
@@ -34,6 +37,7 @@ pub fn machine() -> Result<Table<Machine>, Errno> {
             bound_to: None,
             policy_allowed: false,
             has_proc: files.read("/proc/self/stat", &mut [0; 16]).is_some(),
+            sizing: None,
         },
     )?;
     for machine in table.iter_mut() {
@@ -41,7 +45,13 @@ pub fn machine() -> Result<Table<Machine>, Errno> {
             cpu::allowed().unwrap_or_else(|_| cpu::current().map_or(CpuSet::EMPTY, |(cpu, _)| one(cpu)));
         machine.topology.read(&files, &machine.cpus);
         machine.nodes = machine.topology.ids();
-        machine.host.read(&files, CpuId(machine.cpus.first().unwrap_or(0)));
+        let asked = cpu.filter(|cpu| machine.cpus.contains(cpu.0));
+        let measured = asked.or_else(|| machine.cpu_of(node?)).or(machine.cpus.first().map(CpuId));
+        machine.host.read(&files, measured.unwrap_or(CpuId(0)));
+        // CPUID describes the core on which it is executed. Who may not run there is told so later.
+        if measured.is_some_and(|cpu| cpu::pin_to(cpu).is_ok()) {
+            machine.processor = Processor::identify();
+        }
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
         let policy = numa::get_policy();
         machine.policy_allowed = policy.is_ok();
@@ -84,6 +94,12 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
         warnings.push(Warning::TooManyNodes { found: held + topology.omitted() as u32, held });
     }
     let (allowed, online) = (machine.cpus.len() as u32, topology.online_cpus().len() as u32);
+    if let Some((level, size)) = host.caches.implausible() {
+        warnings.push(Warning::CacheSizeImplausible { level, size });
+    }
+    if machine.reported_cache().is_none() {
+        warnings.push(Warning::CacheUnknown { assumed: machine.last_level_cache() });
+    }
     if allowed < online {
         warnings.push(Warning::CpusetPartial { allowed, online });
     }

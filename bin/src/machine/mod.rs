@@ -4,7 +4,9 @@
 //! without one. `survey` fills it from the system.
 
 pub mod detect;
+mod memory;
 pub mod processor;
+mod sizing;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
@@ -12,6 +14,8 @@ use latency_core::topology::{Node, Topology};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use self::processor::Processor;
+pub use memory::Supply;
+pub use sizing::Sizing;
 
 /// The last-level cache is taken for this large where nobody says: larger than most, so that memory is reached.
 const UNKNOWN_CACHE: Bytes = Bytes(64 << 20);
@@ -39,6 +43,8 @@ pub struct Machine {
     pub policy_allowed: bool,
     /// Whether /proc answers.
     pub has_proc: bool,
+    /// What a look at its caches and memory found, once there was one.
+    pub sizing: Option<Sizing>,
 }
 
 impl Machine {
@@ -86,10 +92,22 @@ impl Machine {
         sysfs.or_else(|| self.processor.last_level_cache().map(|cache| cache.size)).filter(|size| size.0 > 0)
     }
 
+    /// The level and the size of the smallest reported cache that a working set fits in.
+    #[must_use]
+    pub fn cache_that_holds(&self, size: Bytes) -> Option<(u32, Bytes)> {
+        let sysfs = self.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data());
+        let cpuid = self.processor.caches.iter().flatten();
+        let all = sysfs.map(|cache| (cache.level, cache.size));
+        let all = all.chain(cpuid.map(|cache| (u32::from(cache.level), cache.size)));
+        // CPUID speaks where sysfs is silent.
+        all.filter(|(_, cache)| size <= *cache).min()
+    }
+
     /// The size of the last-level cache to plan with.
     #[must_use]
     pub fn last_level_cache(&self) -> Bytes {
-        self.reported_cache().unwrap_or(UNKNOWN_CACHE)
+        let found = self.sizing.and_then(|sizing| sizing.cache);
+        found.or_else(|| self.reported_cache()).unwrap_or(UNKNOWN_CACHE)
     }
 
     /// The smallest working set most of which is in no cache.
@@ -102,15 +120,5 @@ impl Machine {
     #[must_use]
     pub fn reaches_memory(&self, size: Bytes) -> bool {
         size >= self.least_in_memory()
-    }
-
-    /// The memory that can be taken from a node without harm: what is free there, within the control group's limit.
-    #[must_use]
-    pub fn free_memory(&self, node: NodeId) -> Bytes {
-        let on_node = self.topology.node(node).map_or(Bytes(0), |node| node.memory_free);
-        match self.host.memory_limit {
-            Some(limit) => on_node.min(limit.headroom),
-            None => on_node,
-        }
     }
 }

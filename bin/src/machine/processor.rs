@@ -5,6 +5,7 @@
 
 use core::fmt::Write;
 
+use latency_core::host::plausible;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Hertz};
 use raw_cpuid::{CacheType, CpuId, CpuIdReaderNative, Hypervisor};
@@ -18,6 +19,44 @@ pub struct CacheClaim {
     pub size: Bytes,
     /// The associativity.
     pub ways: u32,
+}
+
+/// The kind of a core, where a processor has more than one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoreKind {
+    /// A large one.
+    Performance,
+    /// A small one.
+    Efficiency,
+}
+
+impl CoreKind {
+    /// The word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            CoreKind::Performance => "performance core",
+            CoreKind::Efficiency => "efficiency core",
+        }
+    }
+
+    /// The kind by leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
+    const fn of_intel(eax: u32) -> Option<CoreKind> {
+        match eax >> 24 {
+            0x20 => Some(CoreKind::Efficiency),
+            0x40 => Some(CoreKind::Performance),
+            _ => None,
+        }
+    }
+
+    /// The kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] of which kind this one is.
+    const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
+        match (eax >> 30 & 1, ebx >> 28) {
+            (1, 0) => Some(CoreKind::Performance),
+            (1, 1) => Some(CoreKind::Efficiency),
+            _ => None,
+        }
+    }
 }
 
 /// What the program runs on.
@@ -65,6 +104,8 @@ pub struct Processor {
     pub fence_promised: bool,
     /// A data-dependent prefetcher can be switched off, hence exists (CPUID 7.2 EDX\[3\], DDPD_U).
     pub data_dependent_prefetcher: bool,
+    /// The kind of this core, where the processor has several.
+    pub core: Option<CoreKind>,
     /// Data and unified caches by level.
     pub caches: [Option<CacheClaim>; 4],
 }
@@ -96,6 +137,7 @@ impl Processor {
             declared_counter: declared_counter(&cpuid),
             fence_promised: vendor.as_str() == "GenuineIntel" || amd_fence_promised(),
             data_dependent_prefetcher: data_dependent_prefetcher(&cpuid),
+            core: core_kind(&cpuid),
             caches: caches(&cpuid),
         }
     }
@@ -155,6 +197,23 @@ fn amd_fence_promised() -> bool {
     raw_cpuid::cpuid!(0x8000_0000u32).eax >= LEAF && raw_cpuid::cpuid!(LEAF).eax & (1 << 2) != 0
 }
 
+/// Leaf 7 EDX\[15\] says that an Intel processor is a hybrid.
+fn core_kind(cpuid: &CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
+    const INTEL: u32 = 0x1a;
+    const AMD: u32 = 0x8000_0026;
+    let hybrid = cpuid.get_extended_feature_info().is_some()
+        && raw_cpuid::cpuid!(7u32, 0u32).edx & (1 << 15) != 0
+        && raw_cpuid::cpuid!(0u32).eax >= INTEL;
+    if hybrid {
+        return CoreKind::of_intel(raw_cpuid::cpuid!(INTEL).eax);
+    }
+    if raw_cpuid::cpuid!(0x8000_0000u32).eax < AMD {
+        return None;
+    }
+    let leaf = raw_cpuid::cpuid!(AMD, 0u32);
+    CoreKind::of_amd(leaf.eax, leaf.ebx)
+}
+
 fn data_dependent_prefetcher(cpuid: &CpuId<CpuIdReaderNative>) -> bool {
     cpuid.get_extended_feature_info().is_some()
         && raw_cpuid::cpuid!(7u32, 0u32).eax >= 2
@@ -169,7 +228,8 @@ fn caches(cpuid: &CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
         if let (Some(slot), CacheType::Data | CacheType::Unified) = (slot, cache.cache_type()) {
             let (ways, sets) = (cache.associativity(), cache.sets());
             let size = ways * cache.physical_line_partitions() * cache.coherency_line_size() * sets;
-            *slot = Some(CacheClaim { level: cache.level(), size: Bytes(size as u64), ways: ways as u32 });
+            let claim = CacheClaim { level: cache.level(), size: Bytes(size as u64), ways: ways as u32 };
+            *slot = Some(claim).filter(|claim| plausible(claim.level.into(), claim.size));
         }
     }
     claims
@@ -178,6 +238,17 @@ fn caches(cpuid: &CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cores_of_hybrids_say_of_which_kind_they_are() {
+        // Alder Lake's P-core and E-core; a processor without the leaf gives zero.
+        assert_eq!(CoreKind::of_intel(0x4000_0001), Some(CoreKind::Performance));
+        assert_eq!(CoreKind::of_intel(0x2000_0001), Some(CoreKind::Efficiency));
+        assert_eq!(CoreKind::of_intel(0), None);
+        assert_eq!(CoreKind::of_amd(1 << 30, 0), Some(CoreKind::Performance));
+        assert_eq!(CoreKind::of_amd(1 << 30, 1 << 28), Some(CoreKind::Efficiency));
+        assert_eq!(CoreKind::of_amd(0, 1 << 28), None);
+    }
 
     #[test]
     fn the_processor_under_the_test_describes_itself_without_contradiction() {

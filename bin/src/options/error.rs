@@ -44,6 +44,8 @@ pub enum UsageError<'a> {
     UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
     /// An operand too few.
     MissingOperand { experiment: &'static Descriptor, found: usize },
+    /// More than two operands, and nothing says on which side they are.
+    NoSides { experiment: &'static Descriptor },
     /// A working set that has no room for a chain.
     TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
     /// A stride that does not divide a page into two lines or more.
@@ -137,6 +139,10 @@ impl fmt::Display for UsageError<'_> {
                 let least = experiment.operands.least;
                 write!(out, "{} needs {least} argument{}", experiment.name, plural(least))?;
                 write!(out, ", found {found}; ")?;
+                usage(out, experiment)
+            }
+            UsageError::NoSides { experiment } => {
+                write!(out, "{} needs `--` between the results of both sides; ", experiment.name)?;
                 usage(out, experiment)
             }
             UsageError::TooSmall { flag, size, stride, least } => {

@@ -20,6 +20,7 @@ const CPU: ValueKind = ValueKind { name: "N", expects: "the number of one CPU, s
 const COUNT: ValueKind = ValueKind { name: "N", expects: "a whole number, such as 1000" };
 const SIZE: ValueKind =
     ValueKind { name: "SIZE", expects: "bytes with K, M, G or T (binary), such as 256M or 1.5G" };
+const UNIT: ValueKind = ValueKind { name: "UNIT", expects: "B, K, M or G (binary)" };
 const BYTES: ValueKind = ValueKind { name: "BYTES", expects: "8, 16, 32 or a multiple of 64 bytes" };
 const PERCENT: ValueKind = ValueKind { name: "PCT", expects: "a percentage, such as 1 or 0.5" };
 const SECONDS: ValueKind = ValueKind { name: "SECONDS", expects: "a number of seconds, such as 10 or 0.5" };
@@ -70,7 +71,7 @@ pub const FLAGS: &[Flag] = &[
     })
     .common()
     .help("working set: the bytes that are walked")
-    .default("4 x the last-level cache, at least 256M, at most half of the node's free memory")
+    .default("4 x the last-level cache, at least 256M, at most half of what the node can give; doubled while a cache serves it")
     .because("a quarter of the loads or fewer then hit that cache"),
     Flag::value(FlagId::MinSize, "min-size", Group::Chain, &SIZE, |options, value| {
         options.min_size = Some(values::size(value)?);
@@ -140,18 +141,25 @@ pub const FLAGS: &[Flag] = &[
     .help("stop when the 95 % interval is within +-PCT of the result")
     .default("1 %"),
     Flag::value(FlagId::TimeLimit, "time-limit", Group::Sampling, &SECONDS, |options, value| {
-        options.time_limit = values::seconds(value)?;
+        options.time_limit = values::seconds(value, false)?;
         Ok(())
     })
     .common()
     .help("stop each pair or size after this time")
     .default("10 for one pair; experiments with many sizes stop after about 20 in all"),
+    Flag::value(FlagId::Spread, "spread", Group::Sampling, &SECONDS, |options, value| {
+        options.spread = values::seconds(value, true)?;
+        Ok(())
+    })
+    .help("spread the rounds over so much time, idle between them; 0 for none")
+    .default("5 with few pairs or sizes; 0 with --trials")
+    .because("neighbours and clocks change over seconds"),
     Flag::value(FlagId::WarmupIters, "warmup-iters", Group::Sampling, &COUNT, |options, value| {
         options.warmup_iters = Some(values::integer(value)?);
         Ok(())
     })
     .help("loads before the first trial; 0 measures cold")
-    .default("one pass over the working set, and until the clock is steady")
+    .default("one pass, up to 1048576 loads; more where a cache holds the working set")
     .because("the first pass also fills caches and TLB"),
     Flag::switch(FlagId::Counters, "counters", Group::Sampling, |options| options.counters = true)
         .help("add hardware counters, or say why there are none"),
@@ -163,6 +171,14 @@ pub const FLAGS: &[Flag] = &[
     .help("how much slower B may be")
     .default("3 %")
     .because("two runs on one machine differ by 1 to 2 %"),
+    Flag::switch(FlagId::Force, "force", Group::Verdict, |options| options.force = true)
+        .help("judge results of different conditions"),
+    Flag::value(FlagId::Unit, "unit", Group::Chain, &UNIT, |options, value| {
+        options.unit = Some(values::unit(value)?);
+        Ok(())
+    })
+    .help("the unit of the sizes in another tool's table")
+    .default("bytes; a heading or suffix that says so decides"),
     Flag::switch(FlagId::Strict, "strict", Group::Verdict, |options| options.strict = true)
         .help("exit 3 if the result is unreliable"),
     Flag::switch(FlagId::DryRun, "dry-run", Group::Sampling, |options| options.dry_run = true)

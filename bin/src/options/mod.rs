@@ -70,15 +70,17 @@ pub struct Operands {
     pub least: usize,
     /// The largest; not more than [`MAX_OPERANDS`].
     pub most: usize,
+    /// True if they are of two sides, with `--` between them where there are more than two.
+    pub sides: bool,
 }
 
 impl Operands {
     /// No operands at all.
-    pub const NONE: Operands = Operands { names: "", least: 0, most: 0 };
+    pub const NONE: Operands = Operands { names: "", least: 0, most: 0, sides: false };
 }
 
-/// More operands than this cannot be held.
-pub const MAX_OPERANDS: usize = 4;
+/// More operands than this cannot be held: two dozen runs a side.
+pub const MAX_OPERANDS: usize = 48;
 
 /// The experiment that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +103,8 @@ pub struct Options<'a> {
     /// Its operands; see [`Options::operands`].
     operands: [&'a [u8]; MAX_OPERANDS],
     operand_count: usize,
+    /// The number of operands before `--`, if some follow it.
+    parted: Option<usize>,
     /// Every option that was typed.
     pub given: FlagSet,
     /// Initiator nodes.
@@ -135,12 +139,18 @@ pub struct Options<'a> {
     pub precision: f64,
     /// The time for one point.
     pub time_limit: Picoseconds,
+    /// The time that the rounds of a point are spread over.
+    pub spread: Picoseconds,
     /// Hops before the first trial; zero measures cold.
     pub warmup_iters: Option<u64>,
     /// True if hardware counters are wanted.
     pub counters: bool,
     /// The excess that `compare` allows, as a fraction of the first result.
     pub threshold: f64,
+    /// True if `compare` judges results of different conditions.
+    pub force: bool,
+    /// The bytes in the unit of the sizes of another tool's table.
+    pub unit: Option<Bytes>,
     /// True if an unreliable result is a failure.
     pub strict: bool,
     /// True to print the plan and stop.
@@ -176,13 +186,13 @@ impl<'a> Options<'a> {
         self.time_limit.0 as f64 / 1e3
     }
 
-    /// Returns the time limit of all points together: `usual_ns`, unless there is one for each point.
+    /// Returns the time that the rounds of a point are spread over, in nanoseconds. Trials that were counted come one
+    /// after the other, unless it was given.
     #[must_use]
-    pub const fn run_limit_ns(&self, usual_ns: f64) -> f64 {
-        if self.given.contains(FlagId::TimeLimit) {
-            f64::INFINITY
-        } else {
-            usual_ns
+    pub const fn spread_ns(&self) -> f64 {
+        match self.trials {
+            Some(_) if !self.given.contains(FlagId::Spread) => 0.0,
+            _ => self.spread.0 as f64 / 1e3,
         }
     }
 
@@ -197,6 +207,7 @@ impl<'a> Options<'a> {
             experiment,
             operands: [&[]; MAX_OPERANDS],
             operand_count: 0,
+            parted: None,
             given: FlagSet::EMPTY,
             cpunode: None,
             memnode: None,
@@ -214,9 +225,12 @@ impl<'a> Options<'a> {
             trials: None,
             precision: 0.01,
             time_limit: Picoseconds(10_000_000_000_000),
+            spread: Picoseconds(5_000_000_000_000),
             warmup_iters: None,
             counters: false,
             threshold: 0.03,
+            force: false,
+            unit: None,
             strict: false,
             dry_run: false,
             formats,
@@ -237,6 +251,18 @@ impl<'a> Options<'a> {
     #[must_use]
     pub fn operands(&self) -> &[&'a [u8]] {
         self.operands.get(..self.operand_count).unwrap_or(&[])
+    }
+
+    /// Returns the operands of both sides: those before and behind `--`, or one each.
+    #[must_use]
+    pub fn sides(&self) -> (&[&'a [u8]], &[&'a [u8]]) {
+        let operands = self.operands();
+        operands.split_at_checked(self.mark().unwrap_or(1)).unwrap_or((operands, &[]))
+    }
+
+    /// Returns the place of the `--` between operands; before all of them it only ends the options.
+    fn mark(&self) -> Option<usize> {
+        self.parted.filter(|before| *before > 0)
     }
 
     /// Adds an operand; false if there is no room left.

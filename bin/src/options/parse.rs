@@ -60,6 +60,9 @@ pub fn parse<'a>(
             }
             Token::Positional(word) => {
                 let experiment = options.experiment.descriptor;
+                if tokens.options_ended() && options.parted.is_none() {
+                    options.parted = Some(options.operands().len());
+                }
                 let room = options.operands().len() < experiment.operands.most;
                 if word.is_empty() || !room || !options.push_operand(word) {
                     return Err(UsageError::UnexpectedOperand { operand: word, experiment });
@@ -150,6 +153,9 @@ fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Resul
     }
     if options.operands().len() < experiment.operands.least {
         return Err(UsageError::MissingOperand { experiment, found: options.operands().len() });
+    }
+    if experiment.operands.sides && options.mark().is_none() && options.operands().len() > 2 {
+        return Err(UsageError::NoSides { experiment });
     }
     check_shape(options)?;
     match (options.min_size, options.max_size) {

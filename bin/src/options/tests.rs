@@ -49,9 +49,9 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         name: "compare",
         summary: "two saved results side by side",
         details: "Exit 5 where the second is slower.",
-        flags: FlagSet::of(&[FlagId::Threshold]),
+        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Force, FlagId::Unit]),
         picture: false,
-        operands: Operands { names: "A B", least: 2, most: 2 },
+        operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
     },
 ];
 
@@ -79,8 +79,15 @@ fn without_arguments_the_first_experiment_runs_with_its_defaults() {
 }
 
 #[test]
+fn counted_trials_are_spread_only_where_that_is_asked_for() {
+    let spread_ns = |arguments: &[&str]| parsed(arguments).unwrap().spread_ns();
+    assert!(spread_ns(&[]) == 5e9 && spread_ns(&["--spread=2"]) == 2e9);
+    assert!(spread_ns(&["--trials=9"]) == 0.0 && spread_ns(&["--trials=9", "--spread=2"]) == 2e9);
+}
+
+#[test]
 fn every_option_is_set_in_both_forms() {
-    let values: [(&str, &str, IsSet); 32] = [
+    let values: [(&str, &str, IsSet); 35] = [
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
         ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1]))),
         ("cpu", "7", |o| o.cpu == Some(CpuId(7))),
@@ -97,9 +104,12 @@ fn every_option_is_set_in_both_forms() {
         ("trials", "15", |o| o.trials.is_some_and(|trials| trials.get() == 15)),
         ("precision", "0.5", |o| o.precision == 0.005),
         ("time-limit", "0.5", |o| o.time_limit == Picoseconds(500_000_000_000)),
+        ("spread", "0", |o| o.spread == Picoseconds(0) && o.spread_ns() == 0.0),
         ("warmup-iters", "0", |o| o.warmup_iters == Some(0)),
         ("counters", "", |o| o.counters),
         ("threshold", "0", |o| o.threshold == 0.0),
+        ("force", "", |o| o.force),
+        ("unit", "KiB", |o| o.unit == Some(Bytes(1024))),
         ("strict", "", |o| o.strict),
         ("dry-run", "", |o| o.dry_run),
         ("format", "json", |o| o.format.name == "json"),
@@ -139,10 +149,35 @@ fn options_and_operands_may_stand_anywhere() {
     let options = parsed(&["--quiet", "compare", "old", "--threshold", "5%", "--", "--new"]).unwrap();
     assert_eq!(options.operands(), [&b"old"[..], b"--new"]);
     assert_eq!((options.threshold, options.quiet), (0.05, true));
+    assert_eq!(options.sides(), (&[&b"old"[..]][..], &[&b"--new"[..]][..]));
     assert_eq!(parsed(&["--output", "-"]).unwrap().output, None);
     let options = parsed(&["-q", "-j", "-o", "a.txt"]).unwrap();
     assert_eq!((options.quiet, options.format.name, options.output), (true, "json", Some(&b"a.txt"[..])));
     assert!(parsed(&["-v"]).unwrap().verbose && parsed(&["-V"]).unwrap().version);
+}
+
+#[test]
+fn operands_of_two_sides_are_parted_by_a_mark() {
+    let sides = |line: &str| {
+        let words: Vec<_> = line.split(' ').collect();
+        let counts = |options: Options<'_>| (options.sides().0.len(), options.sides().1.len());
+        parsed(&words).map(counts).map_err(|error| error.to_string())
+    };
+    for (line, counts) in [
+        ("compare a b", (1, 1)),
+        ("compare -- a b", (1, 1)),
+        ("compare a -- b", (1, 1)),
+        ("compare a1 a2 a3 -- b1 b2", (3, 2)),
+        ("compare a -- b1 b2", (1, 2)),
+    ] {
+        assert_eq!(sides(line).unwrap(), counts, "{line}");
+    }
+    for line in ["compare a b c", "compare -- a b c", "compare a b c --"] {
+        assert_eq!(
+            sides(line).unwrap_err(),
+            "compare needs `--` between the results of both sides; usage: latency-bench compare A... -- B... [OPTIONS]"
+        );
+    }
 }
 
 #[test]

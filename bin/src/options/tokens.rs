@@ -37,6 +37,11 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
         Tokens { arguments: arguments.peekable(), options_ended: false }
     }
 
+    /// Returns whether `--` has ended the options.
+    pub const fn options_ended(&self) -> bool {
+        self.options_ended
+    }
+
     /// Returns the argument after an option that needs one, unless that is an option itself.
     ///
     /// One dash is no obstacle, for `-` and `-5` are values, even if bad ones.

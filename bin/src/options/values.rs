@@ -161,6 +161,21 @@ pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     }
 }
 
+/// Reads a binary unit: B, K, M, G or T, also as KB or KiB, for the tools that write the one mean the other.
+///
+/// # Errors
+/// Anything else.
+pub fn unit(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
+    match text {
+        [] => Err(ValueError::Empty),
+        [b'b' | b'B'] => Ok(Bytes(1)),
+        [letter] | [letter, b'b' | b'B'] | [letter, b'i' | b'I', b'b' | b'B'] => {
+            Ok(Bytes(1 << prefix(*letter)?))
+        }
+        _ => Err(ValueError::UnknownUnit),
+    }
+}
+
 fn prefix(letter: u8) -> Result<u32, ValueError<'static>> {
     match letter.to_ascii_uppercase() {
         b'K' => Ok(10),
@@ -203,12 +218,12 @@ pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>
 /// Reads seconds, `s` allowed behind them.
 ///
 /// # Errors
-/// No number, zero, more than nine decimal places, more than 100 days.
-pub fn seconds(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
+/// No number, zero unless it is allowed, more than nine decimal places, more than 100 days.
+pub fn seconds(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueError<'_>> {
     const MOST: u64 = 100 * 24 * 3600;
     let nanoseconds = decimal(text.strip_suffix(b"s").unwrap_or(text))?.scaled(9);
     match nanoseconds {
-        Ok(0) => Err(ValueError::Zero),
+        Ok(0) if !zero_allowed => Err(ValueError::Zero),
         Ok(nanoseconds) if nanoseconds <= MOST * 1_000_000_000 => Ok(Picoseconds(nanoseconds * 1000)),
         Ok(_) | Err(ValueError::Overflow) => Err(ValueError::OutOfRange { least: 0, most: MOST }),
         Err(other) => Err(other),

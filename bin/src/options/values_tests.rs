@@ -82,8 +82,9 @@ fn percentages_and_seconds_may_have_a_fraction() {
     assert_eq!(percentage(b"0.5%", false), Ok(0.005));
     assert_eq!(percentage(b"100", false), Ok(1.0));
     assert_eq!(percentage(b"0", true), Ok(0.0));
-    assert_eq!(seconds(b"10"), Ok(Picoseconds(10_000_000_000_000)));
-    assert_eq!(seconds(b"0.25s"), Ok(Picoseconds(250_000_000_000)));
+    assert_eq!(seconds(b"10", false), Ok(Picoseconds(10_000_000_000_000)));
+    assert_eq!(seconds(b"0", true), Ok(Picoseconds(0)));
+    assert_eq!(seconds(b"0.25s", false), Ok(Picoseconds(250_000_000_000)));
     for (text, reason) in [
         ("0", "it must be more than zero"),
         ("100.1", "it must be 0 to 100"),
@@ -100,7 +101,7 @@ fn percentages_and_seconds_may_have_a_fraction() {
         ("8640001", "it must be 0 to 8640000"),
         ("inf", "not a number"),
     ] {
-        assert_eq!(seconds(text.as_bytes()).unwrap_err().to_string(), reason, "{text}");
+        assert_eq!(seconds(text.as_bytes(), false).unwrap_err().to_string(), reason, "{text}");
     }
 }
 
@@ -155,12 +156,12 @@ proptest! {
     #[test]
     fn no_value_panics(text in proptest::collection::vec(any::<u8>(), 0..24)) {
         let _ = (size(&text), stride(&text), integer(&text), count(&text, 7));
-        let _ = (percentage(&text, true), seconds(&text), nodes(&text).is_ok(), path(&text));
+        let _ = (percentage(&text, true), seconds(&text, false), nodes(&text).is_ok(), path(&text));
     }
 
     #[test]
     fn nothing_near_a_number_panics(text in "-?[0-9]{0,30}\\.?[0-9]{0,30} ?[KMGTkib%s]{0,3}") {
         let text = text.as_bytes();
-        let _ = (size(text), stride(text), integer(text), percentage(text, false), seconds(text));
+        let _ = (size(text), stride(text), integer(text), percentage(text, false), seconds(text, true));
     }
 }

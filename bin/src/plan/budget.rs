@@ -20,8 +20,19 @@ pub const BATCHES: f64 = 20.0;
 /// Places in a region that the visits to a point take turns in: from half of a physically indexed cache to one and
 /// a half of it, the pages behind a chain decide more than anything else, and one place is one sample.
 pub const PLACES: u64 = 16;
-/// The rounds of a point are spread over at least this long, since drift is a matter of seconds.
-const SPREAD_NS: f64 = 1e9;
+/// The same where few points share the time: twice as many rounds tell better how alike neighbours are.
+const SPREAD_ROUNDS: usize = 31;
+/// So many points are few: their rounds take less time than they are spread over by default.
+const FEW_POINTS: usize = 16;
+/// The rounds of all points together walk for at least this long.
+const WALK_NS: f64 = 1e9;
+/// All pairs of nodes together take no longer, unless a limit for each was asked for: with 64 of them, so many rounds
+/// that are never precise would go on for minutes.
+const PAIRS_NS: f64 = 40e9;
+/// The part of a time limit that rounds are spread over at the most: the rest is for warming up.
+const SPREAD_SHARE: f64 = 0.7;
+/// A core that has idled for longer needs so long to come up to its clock; a shorter pause is not worth it.
+pub const WAKE_NS: f64 = 20e6;
 /// A rewritten point whose visits take longer has its confidence interval looked at after the fewest rounds.
 const LONG_VISIT_NS: f64 = 20e6;
 /// Beyond this multiple of the time for all, points are left with the rounds that they have.
@@ -98,7 +109,9 @@ pub struct Budget {
     pub most: usize,
     /// Hops of a point over all rounds, at least.
     pub hops: u64,
-    /// The rounds of a point are spread over so long.
+    /// The rounds of all points together walk for so long, at least.
+    pub walk_ns: f64,
+    /// The first rounds of every point are spread over so much time, with pauses between them.
     pub spread_ns: f64,
     /// Visits beyond this are long.
     pub long_visit_ns: f64,
@@ -120,6 +133,8 @@ pub struct Budget {
     pub iters: Option<u64>,
     /// Hops of warm-up asked for.
     pub warm_up: Option<u64>,
+    /// Whether single hops are timed at every visit.
+    pub single_hops: bool,
     /// Whether hardware counters are wanted.
     pub counters: bool,
     /// What may be left out.
@@ -135,7 +150,8 @@ impl Budget {
         fewest: FEWEST_ROUNDS,
         most: MOST_ROUNDS,
         hops: 0,
-        spread_ns: SPREAD_NS,
+        walk_ns: WALK_NS,
+        spread_ns: 0.0,
         long_visit_ns: f64::INFINITY,
         point_ns: 10e9,
         bounded: false,
@@ -146,6 +162,7 @@ impl Budget {
         trials: None,
         iters: None,
         warm_up: None,
+        single_hops: false,
         counters: false,
         optional: Optional::Nothing,
     };
@@ -153,9 +170,12 @@ impl Budget {
     /// The same as the options have it.
     #[must_use]
     pub fn new(options: &Options<'_>, machine: &Machine) -> Budget {
+        let (bounded, point_ns) = (options.given.contains(FlagId::TimeLimit), options.point_limit_ns());
+        let most_ns = if bounded { SPREAD_SHARE * point_ns } else { f64::INFINITY };
         Budget {
-            point_ns: options.point_limit_ns(),
-            bounded: options.given.contains(FlagId::TimeLimit),
+            point_ns,
+            bounded,
+            spread_ns: options.spread_ns().min(most_ns),
             precision: options.precision,
             trials: options.trials.map(u32::from),
             iters: options.iters.map(u64::from),
@@ -177,6 +197,10 @@ impl Budget {
             None => Optional::Unreachable,
         };
         let budget = Budget { optional, ..Budget::new(options, machine) };
+        let few = points.len() <= FEW_POINTS && budget.spread_ns > 0.0;
+        let budget = Budget { rounds: if few { SPREAD_ROUNDS } else { ROUNDS }, ..budget };
+        let run_ns = PAIRS_NS.max(2.0 * budget.spread_ns).min(budget.point_ns * points.len() as f64);
+        let budget = budget.within(run_ns, points.len());
         // A pool that has pages for the working set need not have more.
         let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
         if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
@@ -191,7 +215,7 @@ impl Budget {
         /// After this time points are left with the rounds that they have. Where the last-level cache is large,
         /// trails take most of it.
         const RUN_NS: f64 = 12e9;
-        Budget { most: 2 * ROUNDS, spread_ns: 0.0, ..Budget::new(options, machine) }
+        Budget { most: 2 * ROUNDS, walk_ns: 0.0, ..Budget::new(options, machine) }
             .within(RUN_NS, points.len())
     }
 

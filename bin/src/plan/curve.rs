@@ -20,6 +20,8 @@ pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
 pub const SMALLEST: Bytes = Bytes(4 << 10);
 /// Under an emulator the curve goes so far at least, to show the caches that are modelled there.
 const EMULATED: Bytes = Bytes(16 << 20);
+/// So much is memory on most machines, whatever a look found that their caches leave to this core.
+const SURELY: Bytes = Bytes(128 << 20);
 /// Working sets for each doubling: enough that refinement finds every knee.
 const POINTS_PER_OCTAVE: u32 = 4;
 /// Working sets that refinement may add.
@@ -140,14 +142,21 @@ fn largest(
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
     if let Some(most) = options.max_size {
+        super::sizes::check(options, machine, target, most)?;
         return Ok(most);
     }
-    let mut wanted =
-        machine.last_level_cache().times(super::sizes::CACHES).max(options.min_size.unwrap_or(Bytes(0)));
+    // Neighbours that leave little of a cache may leave more of it during the run.
+    let reported = machine.reported_cache().unwrap_or(Bytes(0)).times(super::sizes::CACHES).min(SURELY);
+    let wanted = machine.last_level_cache().times(super::sizes::CACHES).max(reported);
+    let mut wanted = wanted.max(options.min_size.unwrap_or(Bytes(0)));
+    // A cache that was larger than reported is left behind in the curve, too.
+    if let Some(sizing) = machine.sizing.filter(|sizing| sizing.size > sizing.first) {
+        wanted = wanted.max(sizing.size);
+    }
     if machine.processor.platform == Platform::Emulated {
         wanted = wanted.max(EMULATED);
     }
-    super::sizes::within_half_of_free(machine, target, wanted, warnings)
+    super::sizes::within_half(machine, target, 1, wanted, warnings)
 }
 
 /// Equal ratios from `least` to `most`, both included: `per_octave` for each doubling.
@@ -168,11 +177,9 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
 pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
     let page = pages.page_size().bytes().max(Bytes(2 << 20));
     let roomy = Bytes((largest.0 + largest.0 / 4).div_ceil(page.0) * page.0);
-    let free = machine.free_memory(target);
-    if free.0 == 0 || roomy.0 <= free.0 / 4 * 3 {
-        roomy
-    } else {
-        largest
+    match machine.supply(target) {
+        Some(supply) if roomy.0 > supply.bytes().0 / 4 * 3 => largest,
+        _ => roomy,
     }
 }
 

@@ -32,11 +32,22 @@ const HOPS: [Range; 4] = [Range(1.0, 2.0), Range(4.0, 8.0), Range(15.0, 70.0), R
 const ORDERED_HOP: Range = Range(2.0, 10.0);
 /// Calibration of the clock, and what diagnoses the machine.
 const START: Range = Range(0.1e9, 0.3e9);
-/// The prefetch audit, which is made where so much memory is measured.
-const AUDIT: Range = Range(0.4e9, 1.0e9);
+/// A look at caches and memory, which is made where the size of the working set is the program's to choose.
+pub const LOOK: Range = Range(0.3e9, 0.9e9);
+/// The prefetch audit, which is made where so much memory is measured, and the first point once more.
+const AUDIT: Range = Range(0.8e9, 3.0e9);
 const AUDITED: Bytes = Bytes(16 << 20);
 /// Loads that are under way at a time, at the most that matters here.
 const IN_FLIGHT: f64 = 10.0;
+/// Single hops at a visit: what warms up before each burst, and the part that hops, batches and the watch take, whose
+/// length goes with a hop up to the longest.
+const BURSTS: f64 = 8.0;
+const BURST: Range = Range(5e6, 6e6);
+const WINDOWS: f64 = 4096.0;
+const STAMPS_NS: f64 = 60.0;
+const LONGEST_BURST_NS: f64 = 12.5e6;
+/// The search for the period of refresh.
+const REFRESH: Range = Range(0.2e9, 0.8e9);
 /// As much of a budget is used up at the least.
 const USED: f64 = 0.8;
 
@@ -116,6 +127,15 @@ fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     }
 }
 
+/// What single hops add to a visit: hops, batches as long, and the loop that watches as long.
+fn single_hops(budget: &Budget, hop: Range) -> Range {
+    if !budget.single_hops {
+        return Range::ZERO;
+    }
+    let burst = Range((hop.0 + STAMPS_NS) * WINDOWS, (hop.1 + STAMPS_NS) * WINDOWS).at_most(LONGEST_BURST_NS);
+    (BURST + burst * 3.0) * BURSTS
+}
+
 /// The fewest rounds of a point, and those that it is likely to need.
 fn rounds(budget: &Budget, fewest: usize) -> Range {
     match budget.trials {
@@ -136,8 +156,7 @@ fn can_be_had(machine: &Machine, point: &Point) -> bool {
         Pages::Huge1g => PageSize::Huge1G,
         Pages::Auto | Pages::Small4k | Pages::Thp => return true,
     };
-    let pool = machine.topology.node(point.target).and_then(|node| node.page_pool(page));
-    pool.is_some_and(|pool| pool.free >= point.size.0.div_ceil(page.bytes().0))
+    machine.pool_holds(point.target, page, point.size)
 }
 
 /// What a visit takes before its round: the first one, and each of the others.
@@ -201,11 +220,15 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
             }
             _ => {}
         }
-        let share = budget.spread_ns / (budget.rounds * points.len()) as f64;
+        let share = budget.walk_ns / (budget.rounds * points.len()) as f64;
         let round = round(budget, hop(machine, point), budget.rounds as f64, share);
         let fewest = if (again + round).0 > budget.long_visit_ns { budget.fewest } else { budget.rounds };
-        once = once + first;
-        all = all + product(again + round, rounds(budget, fewest)).at_most(budget.point_ns);
+        once = once + first + if budget.single_hops { REFRESH } else { Range::ZERO };
+        // Between rounds that take less than they are spread over, the CPU idles.
+        let distance = budget.spread_ns / (budget.rounds * points.len()) as f64;
+        let visit = again + round + single_hops(budget, hop(machine, point));
+        let visit = Range(visit.0.max(distance), visit.1.max(distance));
+        all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
         count += 1;
     }
     // Points that are added are like the others.
@@ -215,7 +238,11 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     if !time.is_finite() {
         return around(points, mapped) + all;
     }
-    // Some points are never precise, and take what the others leave.
-    let all = Range(all.0.max(USED * time), all.1.max(time));
+    // In experiments with many sizes some points are never precise, and take what the others leave.
+    let alike = |point: &Point| {
+        matches!(point.walk, Walk::Chain) && points.first().is_some_and(|first| first.size == point.size)
+    };
+    let pairs = points.iter().all(alike);
+    let all = if pairs { all } else { Range(all.0.max(USED * time), all.1.max(time)) };
     around(points, mapped) + all.at_most((OVERTIME * time).max(once.0))
 }

@@ -16,12 +16,14 @@ use crate::warning::Warnings;
 /// Fillers between two points of the test of the window.
 const STEP: usize = 64;
 
-/// The working set that lies in the cache of a level: half of it, or a third of a shared one.
+/// The working set that lies in the cache of a level: half of it, or what a shared one serves.
 fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     let claims = Claims::of(machine);
     let claim = claims.level(level)?;
-    let share = if level >= 3 { 3 } else { 2 };
-    Some(Bytes(claim.size.0 / share / 4096 * 4096)).filter(|size| size.0 > 0)
+    match level {
+        3 => super::single::in_last_level(machine),
+        _ => Some(Bytes(claim.size.0 / 2 / 4096 * 4096)).filter(|size| size.0 > 0),
+    }
 }
 
 /// The point from which all others differ in size and walk: in the memory of the first node, from that node.
@@ -40,7 +42,7 @@ fn base<'a>(
         target,
         kernel: &POINTER,
         order: Order::Random,
-        size: working_set(options, machine, target, warnings)?,
+        size: working_set(options, machine, target, 1, warnings)?,
         stride: options.stride,
         seed: options.seed,
         pages: options.pages,

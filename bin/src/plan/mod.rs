@@ -16,7 +16,7 @@ use latency_core::kernel::{self, Kernel};
 use latency_core::units::NodeId;
 
 pub use scope::Scope;
-pub use sizes::working_set;
+pub use sizes::{looked_at, most, working_set};
 
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -68,7 +68,7 @@ pub fn matrix<'a>(
                 target,
                 kernel: kernel(options.kernel),
                 order: order(options.order),
-                size: working_set(options, machine, target, warnings)?,
+                size: working_set(options, machine, target, scope.targets.len(), warnings)?,
                 stride: options.stride,
                 seed: options.seed,
                 pages: options.pages,

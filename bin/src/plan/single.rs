@@ -32,7 +32,7 @@ pub fn like<'a>(
         walk: Walk::Chain,
         kernel: super::kernel(options.kernel),
         order: super::order(options.order),
-        size: super::working_set(options, machine, target, warnings)?,
+        size: super::working_set(options, machine, target, 1, warnings)?,
         stride: options.stride,
         seed: options.seed,
         pages: options.pages,
@@ -48,13 +48,21 @@ pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     sysfs.or_else(claimed).filter(|size| size.0 >= 4096)
 }
 
+/// A working set that the last-level cache serves, by what a look found, or else a third of what is reported: it is
+/// shared. `None` where a look found none.
+#[must_use]
+pub fn in_last_level(machine: &Machine) -> Option<Bytes> {
+    match machine.sizing {
+        Some(sizing) if sizing.cache_sought => sizing.in_cache,
+        _ => cache(machine, 3).map(|cache| Bytes(cache.0 / 3 / 4096 * 4096)),
+    }
+}
+
 /// Pages of 2 MiB as the machine has them: out of the pool if it holds `size` bytes, else transparent ones.
 #[must_use]
 pub fn two_megabyte_pages(machine: &Machine, target: NodeId, size: Bytes) -> Pages {
-    let page = PageSize::Huge2M;
-    let pool = machine.topology.node(target).and_then(|node| node.page_pool(page));
-    match pool {
-        Some(pool) if pool.free >= size.0.div_ceil(page.bytes().0) => Pages::Huge2m,
-        _ => Pages::Thp,
+    match machine.pool_holds(target, PageSize::Huge2M, size) {
+        true => Pages::Huge2m,
+        false => Pages::Thp,
     }
 }

@@ -1,10 +1,14 @@
 //! The working set: large enough to reach memory, and small enough to be had.
 
-use latency_core::units::{Bytes, NodeId};
+use latency_core::chain::Order;
+use latency_core::cpulist::NodeSet;
+use latency_core::kernel;
+use latency_core::units::{Bytes, NodeId, PageSize};
 
 use crate::error::PlacementError;
-use crate::machine::Machine;
-use crate::options::Options;
+use crate::machine::{Machine, Supply};
+use crate::options::{Options, Pages};
+use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
 
 /// A working set below this is no measurement of memory on any machine of today.
@@ -13,50 +17,122 @@ const LEAST_DEFAULT: Bytes = Bytes(256 << 20);
 /// of a cyclic random chase over 3.4 times a cache, 3.7 % of the hops still hit.
 pub const CACHES: u64 = 4;
 
-/// The working set on a node: what was asked for, or large enough to reach memory and small enough to be had.
+/// The working set on a node, one of `targets` that are measured: what was asked for, or large enough to reach
+/// memory and small enough to be had.
 ///
 /// # Errors
 ///
-/// [`PlacementError::NotEnoughMemory`] where not even two pages of memory are left.
+/// [`PlacementError::NotEnoughMemory`] where the node cannot give what was asked for, or not even two pages, and
+/// [`PlacementError::NotEnoughInGroup`].
 pub fn working_set(
     options: &Options<'_>,
     machine: &Machine,
     target: NodeId,
+    targets: usize,
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
     let cache = machine.last_level_cache();
-    if let Some(size) = options.size {
-        if size < cache.times(CACHES) {
-            warnings.push(Warning::CacheCouldHold { size, cache });
+    let size = match options.size {
+        Some(size) => {
+            check(options, machine, target, size)?;
+            size
         }
-        return Ok(size);
-    }
-    let wanted = cache.times(CACHES).max(LEAST_DEFAULT);
-    let size = within_half_of_free(machine, target, wanted, warnings)?;
-    if size < cache.times(CACHES) {
-        warnings.push(Warning::CacheCouldHold { size, cache });
+        None => {
+            let usual = || cache.times(CACHES).max(LEAST_DEFAULT);
+            // A look that ended at less had no memory for more.
+            let wanted = machine.sizing.map_or_else(usual, |sizing| sizing.size.max(LEAST_DEFAULT));
+            within_half(machine, target, targets, wanted, warnings)?
+        }
+    };
+    let asked = options.size.is_some();
+    match machine.cache_that_holds(size).filter(|_| asked) {
+        Some((level, cache)) => warnings.push(Warning::CacheLatency { size, level, cache }),
+        // What was measured counts for more than what is reported.
+        None if machine.is_served(size) || size < cache.times(CACHES) && !machine.is_clear(size) => {
+            warnings.push(Warning::CacheCouldHold { size, cache, asked });
+        }
+        None => {}
     }
     Ok(size)
 }
 
-/// As much of `wanted` as half of what is free on a node; what is cut off is said.
-pub fn within_half_of_free(
+/// The point that a look before the run is made with: the largest, where its size is the program's to choose.
+#[must_use]
+pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
+    let chosen = options.size.is_none() && options.max_size.is_none();
+    let largest = points.iter().filter(|_| chosen).max_by_key(|point| point.size)?;
+    let (kernel, order, walk) = (&kernel::POINTER, Order::Random, Walk::Chain);
+    let first = points.iter().find(|point| point.size == largest.size).unwrap_or(largest);
+    Some(Point { kernel, order, walk, pages: options.pages, stride: options.stride, ..*first })
+}
+
+/// The largest working set that can be had for `like` and as many other targets as `points` have.
+#[must_use]
+pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
+    let targets: NodeSet = points.iter().map(|point| point.target.0).collect();
+    let half = |supply| half_of(&supply, targets.len(), machine.last_level_cache().times(CACHES));
+    machine.supply(like.target).map_or(Bytes(1 << 40), half)
+}
+
+/// Refuses a working set that a node cannot give, before anybody is told how long it will take.
+///
+/// # Errors
+///
+/// As [`Supply::check`].
+pub fn check(
+    options: &Options<'_>,
     machine: &Machine,
     target: NodeId,
+    size: Bytes,
+) -> Result<(), PlacementError<'static>> {
+    // Pages out of a pool are no part of what is free.
+    let pool = match options.pages {
+        Pages::Huge2m | Pages::Huge1g => return Ok(()),
+        Pages::Auto => machine.pool_holds(target, PageSize::Huge2M, size),
+        Pages::Small4k | Pages::Thp => false,
+    };
+    match machine.supply(target) {
+        Some(supply) if !pool => supply.check(target, size),
+        _ => Ok(()),
+    }
+}
+
+/// As much of `wanted` as half of what a node can give, one of `targets`; what is cut off is said.
+pub fn within_half(
+    machine: &Machine,
+    target: NodeId,
+    targets: usize,
     wanted: Bytes,
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
-    let free = machine.free_memory(target);
-    // Whole 2 MiB pages, so that every kind of page can serve it.
-    let half = Bytes(free.0 / 2 / (2 << 20) * (2 << 20));
-    if half >= wanted || free.0 == 0 {
+    let Some(supply) = machine.supply(target) else { return Ok(wanted) };
+    let half = half_of(&supply, targets, machine.last_level_cache().times(CACHES));
+    if half >= wanted {
         return Ok(wanted);
     }
     if half.0 == 0 {
-        return Err(PlacementError::NotEnoughMemory { node: target, wanted, free });
+        return Err(match supply.check(target, wanted) {
+            Err(error) => error,
+            Ok(()) => PlacementError::NothingToMeasure,
+        });
     }
-    let on_node = machine.topology.node(target).map_or(Bytes(0), |node| node.memory_free);
-    let why = if free < on_node { Clipped::ControlGroup } else { Clipped::HalfOfFree };
+    let why =
+        if half < whole_pages(supply.on_node().0 / 2) { Clipped::ControlGroup } else { Clipped::HalfOfFree };
     warnings.push(Warning::SizeClipped { from: wanted, to: half, why });
     Ok(half)
+}
+
+/// Half of what a node can give. The headroom of a control group is shared by all targets, unless a share is less than
+/// `enough`: then each takes half of it, one after another.
+fn half_of(supply: &Supply, targets: usize, enough: Bytes) -> Bytes {
+    let on_node = whole_pages(supply.on_node().0 / 2);
+    let Some(headroom) = supply.headroom else { return on_node };
+    let share = whole_pages(headroom.0 / 2 / targets.max(1) as u64);
+    let share = if share < enough { whole_pages(headroom.0 / 2).min(enough) } else { share };
+    on_node.min(share)
+}
+
+/// Whole 2 MiB pages, so that every kind of page can serve it.
+const fn whole_pages(bytes: u64) -> Bytes {
+    Bytes(bytes / (2 << 20) * (2 << 20))
 }

@@ -78,6 +78,17 @@ impl Display for Digits {
     }
 }
 
+/// A length of time in nanoseconds, for people in seconds with two significant digits: `5.0 s`, `0.12 s`, `23 s`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Seconds(pub f64);
+
+impl Display for Seconds {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0 / 1e9;
+        write!(out, "{:.*} s", decimals(seconds, 2), Decimal(seconds))
+    }
+}
+
 /// A number for programs: seven significant digits, without zeros at the end.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Precise(pub f64);

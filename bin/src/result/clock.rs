@@ -1,6 +1,7 @@
 //! The clock that batches are timed with: plain data, which [`crate::engine::clock`] finds and reads by.
 
 use latency_core::arch::Stamp;
+use latency_core::clock::Sandwich;
 use latency_core::units::{Hertz, Ticks};
 
 /// How batches are timed.
@@ -19,6 +20,8 @@ pub struct Counter {
     pub stamp: Stamp,
     /// Ticks per second.
     pub frequency: Hertz,
+    /// The first look at both clocks, from which their drift is counted.
+    pub anchor: Sandwich,
     /// How far two calibrations were apart.
     pub spread_ppm: f64,
     /// CPUID promises one rate in all power states.
@@ -49,6 +52,15 @@ impl Timer {
         match self {
             Timer::Counter(counter) => Some(counter),
             Timer::Kernel(_) => None,
+        }
+    }
+
+    /// The smallest difference between two readings, in nanoseconds.
+    #[must_use]
+    pub fn step_ns(&self) -> f64 {
+        match self {
+            Timer::Counter(counter) => counter.step.0 as f64 / counter.frequency.gigahertz(),
+            Timer::Kernel(clock) => clock.step_ns as f64,
         }
     }
 

@@ -6,7 +6,7 @@ use latency_core::clock;
 use latency_core::histogram::fold::Period;
 use latency_core::histogram::Histogram;
 use latency_core::hops::{self, Quantile, Sample};
-use latency_core::stats::Summary;
+use latency_core::stats::{Interval, Summary};
 use latency_core::units::Hertz;
 
 /// The percentages that are reported of hops.
@@ -21,6 +21,19 @@ const REFRESH_INTERVALS: [(f64, &str); 4] = [
 ];
 /// A crystal is exact to 100 ppm, the controller's rounding of the interval is coarser.
 const INTERVAL_TOLERANCE: f64 = 0.02;
+
+/// A percentile of single hops, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percentile {
+    /// The median over visits of what so many of a visit's hops do not exceed; of too few visits, the same of all hops.
+    pub value: f64,
+    /// Its 95 % confidence interval over visits; `None` with too few of them. Hops of one visit are alike, so that
+    /// their number tells nothing of the next visit.
+    pub interval: Option<Interval>,
+    /// Where it lies on a step between two clusters of hops, both sides of that: the value is then the slower one, and
+    /// the interval holds both.
+    pub step: Option<Interval>,
+}
 
 /// Single hops of one point, and what was watched beside them.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +56,8 @@ pub struct Distribution {
     pub entries: f64,
     /// The mean of the windows that were not interrupted, each with the weight of [`hops::weight`].
     pub mean: f64,
+    /// The percentiles of visits, in ticks of a window, in the order of [`PERCENTAGES`].
+    pub over_visits: [Option<Summary>; PERCENTAGES.len()],
     /// What else was seen of interruptions.
     pub interruptions: Interruptions,
     /// The mean of single hops in stretches as long as a batch: the most frequent within a round, median over rounds,
@@ -97,6 +112,7 @@ impl Distribution {
             interrupted_from: None,
             entries: 0.0,
             mean: f64::NAN,
+            over_visits: [None; PERCENTAGES.len()],
             round_ns: f64::NAN,
             batch_ns: f64::NAN,
             interruptions: Interruptions::default(),
@@ -132,10 +148,21 @@ impl Distribution {
 
     /// Nanoseconds per hop that `percent` of the hops do not exceed, interrupted ones left aside.
     #[must_use]
-    pub fn quantile_ns(&self, percent: f64) -> Option<Quantile> {
-        let Quantile { value, low, high, on_step } = self.sample().quantile(percent)?;
-        let nanoseconds = |window| self.nanoseconds(window);
-        Some(Quantile { value: nanoseconds(value), low: nanoseconds(low), high: nanoseconds(high), on_step })
+    pub fn quantile_ns(&self, percent: f64) -> Option<Percentile> {
+        let Quantile { value: of_all, low, high, on_step } = self.sample().quantile(percent)?;
+        let visits = PERCENTAGES.iter().zip(&self.over_visits).find(|(known, _)| **known == percent);
+        let visits = visits.and_then(|(_, summary)| *summary);
+        let value = match visits {
+            Some(visits) if !on_step && visits.interval.is_some() => visits.median,
+            _ => of_all,
+        };
+        let between = |low, high| Interval { low: self.nanoseconds(low), high: self.nanoseconds(high) };
+        let interval = visits.and_then(|visits| visits.interval).map(|interval| {
+            let (low, high) = if on_step { (low, high) } else { (value, value) };
+            between(interval.low.min(low), interval.high.max(high))
+        });
+        let step = on_step.then(|| between(low, high));
+        Some(Percentile { value: self.nanoseconds(value), interval, step })
     }
 
     /// Its value alone.
@@ -198,6 +225,7 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     fn planted() -> std::boxed::Box<Distribution> {
         let mut distribution = std::boxed::Box::new(Distribution::new(Hertz(2_000_000_000), 1));
@@ -221,6 +249,25 @@ mod tests {
         assert!((distribution.longest_ns().unwrap() - 500_000.0).abs() < 1e-6);
         assert_eq!((distribution.interrupted(), distribution.empty_ticks(99.0)), (1, Some(50)));
         assert!((distribution.mean_ns() - 104.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn percentiles_are_those_of_visits_and_hold_both_sides_of_a_step() {
+        let mut distribution = planted();
+        assert_eq!(distribution.quantile_ns(50.0).unwrap().interval, None, "too few visits");
+        // Visits differ by more than so many hops suggest.
+        let mut visits: Vec<f64> = (0..15).map(|visit| 240.0 + f64::from(visit * 7 % 15)).collect();
+        distribution.over_visits = [latency_core::stats::summarise(&mut visits); PERCENTAGES.len()];
+        let median = distribution.quantile_ns(50.0).unwrap();
+        let interval = median.interval.unwrap();
+        assert!((median.value - 98.5).abs() < 1e-9 && median.step.is_none());
+        assert!(interval.low < 97.5 && interval.high > 99.5, "{interval:?}");
+        // 2 % of the hops are slower: the 98th percentile lies on the step.
+        let step = distribution.quantile_ns(98.0);
+        assert!(
+            step.is_some_and(|step| step.step.is_some() && step.interval.is_none()),
+            "not one that is kept"
+        );
     }
 
     #[test]

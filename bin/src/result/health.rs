@@ -14,6 +14,17 @@ pub struct Audit {
     pub local: Summary,
 }
 
+/// One point, measured again in new memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeat {
+    /// Its working set.
+    pub size: Bytes,
+    /// Nanoseconds of the first measurement.
+    pub first: f64,
+    /// Nanoseconds of the second.
+    pub second: f64,
+}
+
 /// The tool's own health.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Health {
@@ -23,4 +34,8 @@ pub struct Health {
     pub multiply_ratio: Option<f64>,
     /// The prefetch audit; `None` where it was not made.
     pub audit: Option<Audit>,
+    /// The first point measured again; `None` where it was not.
+    pub repeat: Option<Repeat>,
+    /// Whether translation buffers take huge pages for small ones; `None` where there are none, or it cannot be told.
+    pub pages_behave_as_small: Option<bool>,
 }

@@ -4,6 +4,7 @@
 
 pub mod chain;
 mod clock;
+pub mod conditions;
 pub mod counters;
 pub mod distribution;
 pub mod evidence;
@@ -20,7 +21,7 @@ pub mod words;
 
 pub use clock::{Counter, KernelClock, Timer};
 pub use extra::{Extra, Orders, Strided};
-pub use health::{Audit, Health};
+pub use health::{Audit, Health, Repeat};
 pub use outcome::{Exclusion, Measurement, Outcome};
 pub use placed::{Means, Placed};
 pub use point::Point;

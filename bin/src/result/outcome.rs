@@ -20,6 +20,10 @@ pub struct Measurement {
     pub series: Series,
     /// Rounds that the trials were made in.
     pub rounds: usize,
+    /// Places in physical memory that the rounds were made in.
+    pub placements: usize,
+    /// The spread between their medians, as a share of the middle one; `None` with few of them.
+    pub placement_spread: Option<f64>,
     /// Whether the confidence interval became as narrow as it had to.
     pub precise: bool,
     /// The chain's fingerprint: equal for equal chains.

@@ -60,6 +60,13 @@ impl Placed {
         [&self.after.numa_maps, &self.after.page_query].into_iter().flatten().map(elsewhere).max()
     }
 
+    /// The part in transparent huge pages before and after, where the kernel has merged or split some.
+    #[must_use]
+    pub fn huge_pages_changed(&self) -> Option<(Bytes, Bytes)> {
+        let (before, after) = (self.before.transparent_huge?, self.after.transparent_huge?);
+        (before != after).then_some((before, after))
+    }
+
     /// Whether the size of the pages is known, and not only asked for.
     ///
     /// A mapping from a pool has pages of its size or does not come about; of
@@ -78,5 +85,27 @@ impl Placed {
     pub fn huge_share(&self) -> Option<f64> {
         let huge = self.after.transparent_huge.filter(|_| self.pages == Pages::Thp)?;
         Some(huge.0 as f64 / self.mapped.0 as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_were_merged_or_split_are_noticed() {
+        let look = |huge: Option<u64>| Evidence {
+            transparent_huge: huge.map(|pages| Bytes::MIB.times(2 * pages)),
+            ..Evidence::default()
+        };
+        let changed = |before, after| {
+            let (means, pages, mapped) = (Means::SoleNode, Pages::Thp, Bytes::MIB.times(64));
+            let placed = Placed { means, pages, mapped, before: look(before), after: look(after) };
+            placed.huge_pages_changed().map(|(before, after)| (before.0 >> 20, after.0 >> 20))
+        };
+        assert_eq!(changed(Some(32), Some(32)), None);
+        assert_eq!(changed(Some(0), Some(3)), Some((0, 6)));
+        assert_eq!(changed(Some(32), Some(31)), Some((64, 62)));
+        assert_eq!((changed(None, Some(3)), changed(Some(3), None)), (None, None));
     }
 }

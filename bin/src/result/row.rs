@@ -1,10 +1,41 @@
 //! One point of a result as files hold it: what two results are compared by.
 
-use core::fmt::Write;
+use core::fmt::{self, Display, Write};
 
 use latency_core::text::Text;
 
 use super::sample::Sample;
+
+/// A word of a saved result.
+pub type Word = Text<24>;
+
+/// The fields that tell points apart: the key in files, and the words for people.
+pub const FIELDS: [(&str, &str); 14] = [
+    ("from", "from node"),
+    ("to", "to node"),
+    ("working_set_bytes", "working set"),
+    ("stride_bytes", "spacing"),
+    ("order", "order"),
+    ("kernel", "kernel"),
+    ("pages_asked", "pages asked"),
+    ("variant", "variant"),
+    ("pattern", "pattern"),
+    ("lanes", "lanes"),
+    ("work", "work"),
+    ("prefetch", "prefetch"),
+    ("filler", "filler"),
+    ("fillers", "fillers"),
+];
+/// Places in [`FIELDS`].
+pub const FROM: usize = 0;
+/// As above.
+pub const TO: usize = 1;
+/// As above.
+pub const SIZE: usize = 2;
+/// As above.
+pub const STRIDE: usize = 3;
+/// The fields from here on are words.
+pub const WORDS: usize = 4;
 
 /// One measured point of a saved result.
 #[derive(Clone, Copy, Debug)]
@@ -13,34 +44,115 @@ pub struct Row {
     pub pair: Option<(u32, u32)>,
     /// Size, stride and latency.
     pub sample: Sample,
-    /// Everything else that tells it from other points: order, kernel, pages, lanes.
-    pub name: Text<64>,
+    /// The fields from [`WORDS`] on; empty where the file does not tell.
+    pub words: [Word; FIELDS.len() - WORDS],
+    /// The pages that were obtained; empty where the file does not tell.
+    pub pages: Word,
+    /// Whether the placement was proven, where the file tells.
+    pub verified: Option<bool>,
+    /// The core clock, where the file tells.
+    pub gigahertz: Option<f64>,
+    /// The seed of the chain, where the file tells.
+    pub seed: Option<u64>,
 }
 
 impl Row {
     /// A row of nothing.
-    pub const EMPTY: Row = Row { pair: None, sample: Sample::EMPTY, name: Text::EMPTY };
+    pub const EMPTY: Row = Row {
+        pair: None,
+        sample: Sample::EMPTY,
+        words: [Word::EMPTY; FIELDS.len() - WORDS],
+        pages: Word::EMPTY,
+        verified: None,
+        gigahertz: None,
+        seed: None,
+    };
 
-    /// Whether both are the same point of two results. What one does not tell may be as the other says.
+    /// Returns whether the file tells a field.
     #[must_use]
-    pub fn is_same_point(&self, other: &Row) -> bool {
+    pub fn tells(&self, field: usize) -> bool {
+        match field {
+            FROM | TO => self.pair.is_some(),
+            SIZE => self.sample.size.0 > 0,
+            STRIDE => true,
+            _ => self.word(field).is_some_and(|word| !word.is_empty()),
+        }
+    }
+
+    /// Returns whether a field is the same, as far as both files tell.
+    #[must_use]
+    pub fn agrees(&self, other: &Row, field: usize) -> bool {
         let (one, two) = (&self.sample, &other.sample);
-        (one.size, one.stride) == (two.size, two.stride)
-            && (self.pair.is_none() || other.pair.is_none() || self.pair == other.pair)
-            && self.is_alike(other)
+        match field {
+            _ if !self.tells(field) || !other.tells(field) => true,
+            SIZE => one.size == two.size,
+            STRIDE => one.stride == two.stride,
+            FROM => self.pair.map(|pair| pair.0) == other.pair.map(|pair| pair.0),
+            TO => self.pair.map(|pair| pair.1) == other.pair.map(|pair| pair.1),
+            _ => self.word(field) == other.word(field),
+        }
     }
 
-    /// Whether both are points of one kind, whatever their sizes.
+    /// Returns whether every field in a set (one bit for each) is the same, as far as both files tell.
     #[must_use]
-    pub fn is_alike(&self, other: &Row) -> bool {
-        let unknown = self.name.is_empty() || other.name.is_empty();
-        unknown || self.name.as_str() == other.name.as_str()
+    pub fn is_same(&self, other: &Row, fields: u32) -> bool {
+        (0..FIELDS.len()).all(|field| fields >> field & 1 == 0 || self.agrees(other, field))
     }
 
-    /// Adds a word to the name; one that does not fit any more is left out.
-    pub fn describe(&mut self, word: core::fmt::Arguments<'_>) {
-        let separator = if self.name.is_empty() { "" } else { " " };
-        // A text takes a word whole or not at all.
-        let _ = write!(self.name, "{separator}{word}");
+    /// Writes a field for people; nothing where the file does not tell.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn show(&self, out: &mut dyn Write, field: usize) -> fmt::Result {
+        match (field, self.pair) {
+            (FROM, Some((from, _))) => write!(out, "{from}"),
+            (TO, Some((_, to))) => write!(out, "{to}"),
+            (SIZE, _) => write!(out, "{}", self.sample.size),
+            (STRIDE, _) => write!(out, "{}", self.sample.stride),
+            _ => out.write_str(self.word(field).map_or("", Word::as_str)),
+        }
+    }
+
+    /// Returns whether a field is this word.
+    #[must_use]
+    pub fn is_word(&self, field: usize, word: &str) -> bool {
+        self.word(field).is_some_and(|own| own.as_str() == word)
+    }
+
+    fn word(&self, field: usize) -> Option<&Word> {
+        self.words.get(field.checked_sub(WORDS)?)
+    }
+
+    /// Sets a field that is a word.
+    pub fn set(&mut self, field: usize, word: Word) {
+        if let Some(slot) = field.checked_sub(WORDS).and_then(|index| self.words.get_mut(index)) {
+            *slot = word;
+        }
+    }
+}
+
+/// A point by some of its fields, one bit for each.
+pub struct Label<'r> {
+    /// The point.
+    pub row: &'r Row,
+    /// The fields that are shown.
+    pub shown: u32,
+}
+
+impl Display for Label<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for field in (0..FIELDS.len()).filter(|field| self.shown >> field & 1 == 1 && self.row.tells(*field))
+        {
+            out.write_str(if field == TO && !separator.is_empty() { " -> " } else { separator })?;
+            match (field, FIELDS.get(field)) {
+                (FROM | TO | SIZE, _) | (_, None) => {}
+                (_, Some((_, words))) => write!(out, "{words} ")?,
+            }
+            self.row.show(out, field)?;
+            separator = " ";
+        }
+        Ok(())
     }
 }

@@ -7,8 +7,10 @@ use super::counters::{Counted, Counters, Software};
 /// What one round of batches says, per hop.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
-    /// The half-sample mode of its undisturbed batches.
+    /// The median of the undisturbed batches in the state that most of them agree on ([`latency_core::stats::state`]).
     pub nanoseconds: f64,
+    /// The share of the undisturbed batches in that state; not a number where they are too few to tell.
+    pub state_share: f64,
     /// The same in core cycles; not a number where there are none.
     pub core_cycles: f64,
     /// The fastest batch.
@@ -17,8 +19,14 @@ pub struct Round {
     pub core_gigahertz: f64,
     /// Batches made.
     pub batches: u32,
-    /// Batches that were interrupted, and left out of the mode.
+    /// Batches that were interrupted, and left out.
     pub disturbed: u32,
+    /// Those of them over which the clock stepped back.
+    pub stepped_back: u32,
+    /// When the first batch began.
+    pub begun_ns: f64,
+    /// When the last batch ended.
+    pub ended_ns: f64,
     /// What hardware counters saw of walks beside the batches.
     pub counted: Counted,
     /// What the kernel did to the thread during the batches.
@@ -51,8 +59,13 @@ pub struct Series {
     pub batches: u64,
     /// Trials that were interrupted.
     pub disturbed: u64,
-    /// The same chain measured twice (A/A): every other round against the rest.
-    pub repeat_ratio: Option<f64>,
+    /// Those of them over which the clock stepped back.
+    pub stepped_back: u64,
+    /// The share of a round's calm trials in the state that gives the value, median over rounds; `None` where rounds
+    /// have too few to tell.
+    pub state_share: Option<f64>,
+    /// From the first trial of the first round to the last of the last: what the interval speaks of.
+    pub window_ns: f64,
     /// What hardware counters saw, if they were wanted and there are any.
     pub counters: Option<Counters>,
     /// What the kernel did to the thread during all batches.

@@ -1,62 +1,65 @@
-//! Results in columns: those with our header, and two columns of bytes and nanoseconds from any other tool.
+//! Results in columns: those with our header, and sizes and nanoseconds from any other tool.
 
-use latency_core::double;
 use latency_core::stats::Interval;
 
-use super::rows::{bytes, line_of, whole, Problem, Saved};
-use crate::result::row::Row;
+use super::conditions::escaped;
+use super::fields::{fields, number, sized};
+use super::rows::{bytes, line_of, relative, whole, Draft, Problem};
+use super::{foreign, unit};
+use crate::result::row::{Row, FIELDS, WORDS};
 
 /// The most columns that are looked at.
 const MAX_COLUMNS: usize = 64;
 
 /// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Column {
     From,
     To,
-    Nanoseconds,
+    /// A latency, and nanoseconds in its unit.
+    Latency(f64),
     CoreCycles,
     Low,
     High,
     Deviation,
-    Size,
+    /// A size, and bytes in its unit, where something says so.
+    Size(Option<f64>),
     Stride,
-    /// A word that tells points of one size apart, and whether it needs its name beside it.
-    Name(&'static str),
-    /// A truth that tells points apart by its name, if it is one.
-    Flag(&'static str),
+    /// A field that is a word.
+    Word(usize),
+    Pages,
+    Verified,
+    Gigahertz,
+    Seed,
     Other,
 }
 
-/// The columns that mean something here.
-const COLUMNS: [(&str, Column); 19] = [
+/// Our columns that mean something here, besides the words.
+const COLUMNS: [(&str, Column); 13] = [
     ("from", Column::From),
     ("to", Column::To),
-    ("ns", Column::Nanoseconds),
+    ("ns", Column::Latency(1.0)),
     ("core_cycles", Column::CoreCycles),
     ("ci95_low_ns", Column::Low),
     ("ci95_high_ns", Column::High),
     ("mad_ns", Column::Deviation),
-    ("working_set_bytes", Column::Size),
+    ("working_set_bytes", Column::Size(Some(1.0))),
     ("stride_bytes", Column::Stride),
-    ("order", Column::Name("")),
-    ("kernel", Column::Name("")),
-    ("pages_asked", Column::Name("")),
-    ("variant", Column::Name("")),
-    ("pattern", Column::Name("")),
-    ("lanes", Column::Name("lanes ")),
-    ("work", Column::Name("work ")),
-    ("prefetch", Column::Flag("prefetch")),
-    ("filler", Column::Name("")),
-    ("fillers", Column::Name("fillers ")),
+    ("pages_obtained", Column::Pages),
+    ("verified", Column::Verified),
+    ("core_ghz", Column::Gigahertz),
+    ("seed", Column::Seed),
 ];
 
-/// Reads a table.
-pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
+/// Reads a table; sizes without a unit of their own are in `given`, where it is.
+pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft) -> Result<(), Problem> {
     let text = core::str::from_utf8(text).map_err(|error| Problem {
         line: line_of(text, error.valid_up_to()),
         what: "neither JSON nor text",
     })?;
+    if let Some(tool) = foreign::recognise(text) {
+        return foreign::read(tool, text, draft);
+    }
     let mut columns = two_columns();
     let mut begun = false;
     for (index, line) in text.lines().enumerate() {
@@ -65,68 +68,124 @@ pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        // Our own names say which columns are which; those of another tool are passed over.
-        let names = !begun && fields(line).next().and_then(number).is_none();
+        // Our own names say which columns are which; those of another tool are understood as far as possible.
+        let names = !begun && fields(line).next().and_then(sized).is_none();
         begun = true;
         if names {
-            columns = named(line).unwrap_or_else(two_columns);
+            columns = match named(line) {
+                Some(columns) => columns,
+                None => foreign_names(line).map_err(at)?,
+            };
             continue;
         }
-        saved.push(row(line, &columns).map_err(at)?).map_err(at)?;
+        let row = row(line, &columns, given, draft).map_err(at)?;
+        draft.push(row).map_err(at)?;
     }
     Ok(())
 }
 
-/// Bytes and nanoseconds.
+/// Sizes and nanoseconds.
 fn two_columns() -> [Column; MAX_COLUMNS] {
     let mut columns = [Column::Other; MAX_COLUMNS];
-    columns[0] = Column::Size;
-    columns[1] = Column::Nanoseconds;
+    columns[0] = Column::Size(None);
+    columns[1] = Column::Latency(1.0);
     columns
 }
 
-/// The columns by their names, if a latency is among them.
+/// Our columns by their names, if a latency is among them and it is a table of ours.
 fn named(line: &str) -> Option<[Column; MAX_COLUMNS]> {
     let mut columns = [Column::Other; MAX_COLUMNS];
     for (column, name) in columns.iter_mut().zip(fields(line)) {
-        if let Some((_, known)) = COLUMNS.iter().find(|(known, _)| *known == name) {
+        let word = FIELDS.iter().skip(WORDS).position(|(key, _)| *key == name);
+        if let Some(index) = word {
+            *column = Column::Word(WORDS + index);
+        } else if let Some((_, known)) = COLUMNS.iter().find(|(known, _)| *known == name) {
             *column = *known;
         }
     }
-    columns.contains(&Column::Nanoseconds).then_some(columns)
+    let known = columns.iter().filter(|column| **column != Column::Other).count();
+    (columns.contains(&Column::Latency(1.0)) && known > 1).then_some(columns)
 }
 
-fn row(line: &str, columns: &[Column; MAX_COLUMNS]) -> Result<Row, &'static str> {
+/// The columns of another tool: the first two, unless their names say that it is others, and in the units of the names.
+fn foreign_names(line: &str) -> Result<[Column; MAX_COLUMNS], &'static str> {
+    const SIZES: [&str; 8] = ["size", "bytes", "region", "footprint", "buffer", "set", "range", "memory"];
+    const TIMES: [&str; 6] = ["ns", "latency", "nanoseconds", "time", "us", "cycles"];
+    let is = |field: &str, known: &[&str]| {
+        unit::words(field).any(|word| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
+    };
+    let place = |known: &[&str], other: Option<usize>| {
+        fields(line).enumerate().position(|(index, field)| Some(index) != other && is(field, known))
+    };
+    let time = place(&TIMES, None).filter(|_| place(&SIZES, None) != place(&TIMES, None)).unwrap_or(1);
+    let size = place(&SIZES, Some(time)).unwrap_or(usize::from(time == 0));
+    let latency = fields(line).nth(time).unwrap_or_default();
+    let per_time = match () {
+        () if is(latency, &["ns", "nanoseconds"]) => 1.0,
+        () if is(latency, &["us", "microseconds"]) => 1000.0,
+        () if is(latency, &["cycles", "clocks", "clk", "ticks"]) => {
+            return Err("a latency in cycles; give it in nanoseconds");
+        }
+        () => 1.0,
+    };
+    let mut columns = [Column::Other; MAX_COLUMNS];
+    if let Some(column) = columns.get_mut(time) {
+        *column = Column::Latency(per_time);
+    }
+    if let Some(column) = columns.get_mut(size) {
+        *column = Column::Size(fields(line).nth(size).and_then(unit::of_heading));
+    }
+    Ok(columns)
+}
+
+fn row(
+    line: &str,
+    columns: &[Column; MAX_COLUMNS],
+    given: Option<f64>,
+    draft: &mut Draft,
+) -> Result<Row, &'static str> {
     let mut row = Row::EMPTY;
     let (mut from, mut to, mut low, mut high, mut deviation) = (None, None, None, None, None);
     let mut found = 0;
     for (column, field) in columns.iter().zip(fields(line)) {
         found += 1;
-        if field.is_empty() || *column == Column::Other {
-            continue;
-        }
-        if let Column::Name(prefix) = column {
-            row.describe(format_args!("{prefix}{}", crate::options::tokens::Escaped(field.as_bytes())));
-            continue;
-        }
-        if let Column::Flag(name) = column {
-            if field == "true" {
-                row.describe(format_args!("{name}"));
+        let value = match *column {
+            _ if field.is_empty() => continue,
+            Column::Other => continue,
+            Column::Word(index) => {
+                row.set(index, escaped(field));
+                continue;
             }
-            continue;
-        }
-        let value = number(field).ok_or("something that is not a number")?;
-        match column {
+            Column::Pages => {
+                row.pages = escaped(field);
+                continue;
+            }
+            Column::Verified => {
+                row.verified = Some(field == "true");
+                continue;
+            }
+            Column::Size(unit) => {
+                let (number, own) = sized(field).ok_or("something that is not a size")?;
+                let unit = own.or(unit).or(given);
+                draft.without_unit |= unit.is_none();
+                draft.fractions |= unit.is_none() && (number as u64) as f64 != number;
+                row.sample.size = bytes(unit::bytes(number, unit.unwrap_or(1.0)))?;
+                continue;
+            }
+            _ => number(field).ok_or("something that is not a number")?,
+        };
+        match *column {
             Column::From => from = Some(whole(value)?),
             Column::To => to = Some(whole(value)?),
-            Column::Nanoseconds => row.sample.nanoseconds = value,
+            Column::Latency(unit) => row.sample.nanoseconds = value * unit,
             Column::CoreCycles => row.sample.core_cycles = Some(value).filter(|cycles| *cycles > 0.0),
             Column::Low => low = Some(value),
             Column::High => high = Some(value),
             Column::Deviation => deviation = Some(value),
-            Column::Size => row.sample.size = bytes(value)?,
             Column::Stride => row.sample.stride = bytes(value)?,
-            Column::Name(_) | Column::Flag(_) | Column::Other => {}
+            Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
+            Column::Seed => row.seed = Some(value as u64),
+            _ => {}
         }
     }
     let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
@@ -139,22 +198,6 @@ fn row(line: &str, columns: &[Column; MAX_COLUMNS]) -> Result<Row, &'static str>
         (None, None) => None,
         _ => return Err("an interval that is not a pair of numbers"),
     };
-    let relative = deviation.map(|deviation| deviation / row.sample.nanoseconds);
-    row.sample.deviation = relative.filter(|deviation| (0.0..10.0).contains(deviation));
+    row.sample.deviation = relative(deviation, row.sample.nanoseconds);
     Ok(row)
-}
-
-/// The fields of a line: between commas, else semicolons, else white space.
-fn fields(line: &str) -> impl Iterator<Item = &str> {
-    let separator = [b',', b';'].into_iter().find(|separator| line.as_bytes().contains(separator));
-    let by_mark = separator.into_iter().flat_map(move |separator| line.split(char::from(separator)));
-    let by_space = separator.is_none().then(|| line.split_ascii_whitespace()).into_iter().flatten();
-    by_mark.chain(by_space).map(|field| field.trim_ascii().trim_matches('"'))
-}
-
-/// A finite number.
-fn number(field: &str) -> Option<f64> {
-    // Longer ones are no measurement, and cost time to read.
-    let value = double::parse((field.len() <= 40).then_some(field.as_bytes())?)?;
-    value.is_finite().then_some(value)
 }

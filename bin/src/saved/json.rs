@@ -1,31 +1,17 @@
-//! Results in JSON: the points, and what says where they come from.
-
-use core::fmt::Write;
+//! Results in JSON: the points, and what says where they come from and under which conditions.
 
 use latency_core::json::{Error, Event, Reader, Reason, Str};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::rows::{bytes, line_of, whole, Problem, Saved};
+use super::conditions::escaped;
+use super::fields::word;
+use super::rows::{bytes, line_of, relative, whole, Draft, Problem, Tool};
 use crate::analysis::claims::{Claim, Source};
-use crate::options::tokens::Escaped;
-use crate::result::row::Row;
+use crate::result::row::{Row, FIELDS, WORDS};
 
-/// The arrays that hold points, by experiment.
+/// The arrays that hold points. In a matrix both do, and then the same.
 const ARRAYS: [&str; 2] = ["node_pairs", "points"];
-/// Members with text or a number that tell points of one size apart.
-const NAMES: [&str; 10] = [
-    "order",
-    "kernel",
-    "pages_asked",
-    "variant",
-    "pattern",
-    "lanes",
-    "work",
-    "prefetch",
-    "filler",
-    "fillers",
-];
 
 /// What went wrong: the document, or what it says.
 enum Fault {
@@ -46,9 +32,10 @@ impl From<&'static str> for Fault {
 }
 
 /// Reads a document.
-pub(super) fn read(text: &[u8], saved: &mut Saved) -> Result<(), Problem> {
+pub(super) fn read(text: &[u8], draft: &mut Draft) -> Result<(), Problem> {
     let mut reader = Reader::new(text);
-    document(&mut reader, saved).map_err(|fault| match fault {
+    let read = if text.trim_ascii_start().first() == Some(&b'[') { list } else { document };
+    read(&mut reader, draft).map_err(|fault| match fault {
         Fault::Document(error) => Problem { line: line_of(text, error.offset), what: defect(error.reason) },
         Fault::Meaning(what) => Problem { line: line_of(text, reader.offset()), what },
     })
@@ -68,28 +55,66 @@ const fn defect(reason: Reason) -> &'static str {
     }
 }
 
-fn document(reader: &mut Reader<'_>, saved: &mut Saved) -> Result<(), Fault> {
+fn document(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
     reader.begin_object()?;
+    // What holds the points of this document.
+    let mut held = None;
     while let Event::Key(key) = reader.next_event()? {
-        if ARRAYS.iter().any(|name| key == **name) {
+        let array = ARRAYS.iter().position(|name| key == **name);
+        if array.is_some() && (held.is_none() || held == array) {
+            held = array;
             reader.begin_array()?;
             each_object(reader, |reader| {
                 let row = point(reader)?;
-                Ok(saved.push(row)?)
+                Ok(draft.push(row)?)
             })?;
         } else if key == "experiment" {
-            saved.experiment = text(reader.string()?);
+            draft.saved.experiment = text(reader.string()?);
         } else if key == "system" {
-            system(reader, saved)?;
+            system(reader, draft)?;
+        } else if key == "command" {
+            command(reader, draft)?;
+        } else if key == "partial" {
+            draft.saved.conditions.partial = reader.next_event()? == Event::Bool(true);
+        } else if key == "tool" || key == "clock" || key == "trust" {
+            words(reader, draft)?;
         } else {
             reader.skip_value()?;
         }
     }
-    // After the end of the object there may be nothing.
+    end(reader)
+}
+
+/// After the end of the document there may be nothing.
+fn end(reader: &mut Reader<'_>) -> Result<(), Fault> {
     match reader.next_event()? {
         Event::End => Ok(()),
         _ => Err(Fault::Meaning("something follows the document")),
     }
+}
+
+/// The list that cpu-benchmarks saves: bytes, nanoseconds, and a name for each way to walk.
+fn list(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+    draft.saved.tool = Some(Tool::CpuBenchmarks);
+    reader.begin_array()?;
+    each_object(reader, |reader| {
+        let mut row = Row::EMPTY;
+        while let Event::Key(key) = reader.next_event()? {
+            if key == "size" {
+                row.sample.size = bytes(reader.number()?)?;
+            } else if key == "latency" {
+                row.sample.nanoseconds = reader.number()?;
+            } else if let Some(field) = FIELDS.iter().position(|(known, _)| {
+                (*known == "kernel" && key == "name") || (*known == "lanes" && key == "batch")
+            }) {
+                describe(reader, &mut row, field)?;
+            } else {
+                reader.skip_value()?;
+            }
+        }
+        Ok(draft.push(row)?)
+    })?;
+    end(reader)
 }
 
 /// Calls `each` inside of every object of an array that was begun.
@@ -124,36 +149,57 @@ fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
             row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
         } else if key == "core_cycles" {
             row.sample.core_cycles = optional(reader)?.filter(|cycles| *cycles > 0.0);
+        } else if key == "core_ghz" {
+            row.gigahertz = optional(reader)?.filter(|clock| *clock > 0.0);
+        } else if key == "seed" {
+            row.seed = optional(reader)?.map(|seed| seed as u64);
         } else if key == "mad_ns" {
             deviation = optional(reader)?;
         } else if key == "ci95_ns" {
             row.sample.interval = interval(reader)?;
-        } else if let Some(name) = NAMES.into_iter().find(|name| key == **name) {
-            describe(reader, &mut row, name)?;
+        } else if key == "pages_obtained" {
+            if let Event::String(pages) = reader.next_event()? {
+                row.pages = escaped(pages.raw());
+            }
+        } else if key == "placement" {
+            row.verified = placement(reader)?;
+        } else if let Some(field) = FIELDS.iter().skip(WORDS).position(|(name, _)| key == **name) {
+            describe(reader, &mut row, WORDS + field)?;
         } else {
             reader.skip_value()?;
         }
     }
     row.pair = from.zip(to);
-    let relative = deviation.map(|deviation| deviation / row.sample.nanoseconds);
-    row.sample.deviation = relative.filter(|deviation| (0.0..10.0).contains(deviation));
+    row.sample.deviation = relative(deviation, row.sample.nanoseconds);
     Ok(row)
 }
 
-fn describe(reader: &mut Reader<'_>, row: &mut Row, name: &str) -> Result<(), Fault> {
+fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> Result<(), Fault> {
     match reader.next_event()? {
-        Event::String(value) => {
-            let mut word = Text::<48>::EMPTY;
-            // A longer one is none of ours, and left out.
-            let _ = write!(word, "{value}");
-            row.describe(format_args!("{}", Escaped(word.as_str().as_bytes())));
-        }
-        Event::Number(value) => row.describe(format_args!("{name} {}", value as u64)),
-        Event::Bool(true) => row.describe(format_args!("{name}")),
-        Event::Bool(false) | Event::Null => {}
+        // One that is too long is none of ours, and cut.
+        Event::String(value) => row.set(field, escaped(text::<64>(value).as_str())),
+        Event::Number(value) => row.set(field, word(format_args!("{}", value as u64))),
+        Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
+        Event::Null => {}
         _ => return Err(Fault::Meaning("a list where a word is expected")),
     }
     Ok(())
+}
+
+/// Whether a placement was proven.
+fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
+    let mut verified = None;
+    reader.begin_object()?;
+    while let Event::Key(key) = reader.next_event()? {
+        if key == "verified" {
+            if let Event::Bool(proven) = reader.next_event()? {
+                verified = Some(proven);
+            }
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    Ok(verified)
 }
 
 /// A number, or null for one that is not known.
@@ -179,21 +225,69 @@ fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
     }
 }
 
-/// The caches of the machine, as the document reports them.
-fn system(reader: &mut Reader<'_>, saved: &mut Saved) -> Result<(), Fault> {
+/// The arguments of the run.
+fn command(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+    reader.begin_array()?;
+    let mut program = true;
+    loop {
+        match reader.next_event()? {
+            Event::String(_) if core::mem::take(&mut program) => {}
+            Event::String(argument) => draft.saved.conditions.argument(text::<96>(argument).as_str()),
+            Event::EndArray => return Ok(()),
+            _ => return Err(Fault::Meaning("a command that is not a list of words")),
+        }
+    }
+}
+
+/// The conditions and caches of the machine, as the document reports them.
+fn system(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
     reader.begin_object()?;
     while let Event::Key(key) = reader.next_event()? {
         if key == "caches" {
             reader.begin_array()?;
-            each_object(reader, |reader| cache(reader, saved))?;
+            each_object(reader, |reader| cache(reader, draft))?;
+        } else if key == "cpu" || key == "machine" {
+            words(reader, draft)?;
         } else {
-            reader.skip_value()?;
+            condition(reader, draft, key)?;
         }
     }
     Ok(())
 }
 
-fn cache(reader: &mut Reader<'_>, saved: &mut Saved) -> Result<(), Fault> {
+/// The conditions in an object, and the level of trust.
+fn words(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+    let before = reader.clone();
+    if reader.next_event()? != Event::BeginObject {
+        *reader = before;
+        return Ok(reader.skip_value()?);
+    }
+    while let Event::Key(key) = reader.next_event()? {
+        condition(reader, draft, key)?;
+    }
+    Ok(())
+}
+
+/// The value of a key, which may be a condition.
+fn condition<'a>(reader: &mut Reader<'a>, draft: &mut Draft, key: Str<'a>) -> Result<(), Fault> {
+    // A value that is no text has no words; one that is nested is passed over.
+    let before = reader.clone();
+    match reader.next_event()? {
+        Event::String(value) => {
+            let (key, value) = (text::<32>(key), text::<96>(value));
+            draft.saved.conditions.poor |= key.as_str() == "level" && value.as_str() == "poor";
+            draft.saved.conditions.set(key.as_str(), value.as_str());
+        }
+        Event::BeginObject | Event::BeginArray => {
+            *reader = before;
+            reader.skip_value()?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn cache(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
     let (mut level, mut size, mut ways, mut holds_data) = (0, None, 0, true);
     while let Event::Key(key) = reader.next_event()? {
         if key == "level" {
@@ -209,11 +303,14 @@ fn cache(reader: &mut Reader<'_>, saved: &mut Saved) -> Result<(), Fault> {
         }
     }
     if let (Some(size), true) = (size, holds_data) {
-        saved.claims.add(Claim { level, size, ways, source: Source::File });
+        draft.saved.claims.add(Claim { level, size, ways, source: Source::File });
     }
     Ok(())
 }
 
+/// As much of a string as fits, decoded.
 fn text<const N: usize>(string: Str<'_>) -> Text<N> {
-    Text::from_bytes(string.raw().as_bytes())
+    let mut text = Text::EMPTY;
+    string.chars().all(|character| text.push(character));
+    text
 }

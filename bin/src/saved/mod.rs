@@ -1,17 +1,23 @@
-//! Results that were saved: read back from JSON, from CSV, or from two columns of any other tool.
+//! Results that were saved: read back from JSON, from CSV, or from what another tool printed.
 //!
 //! A file may be anything: edited, cut short, huge or hostile. What is not
 //! understood is refused with its line, and nothing is believed but numbers.
 
+pub mod conditions;
 mod csv;
+mod fields;
+mod foreign;
 mod json;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 use core::fmt::Write;
 
-pub use rows::{Problem, Saved};
+pub use rows::{Problem, Saved, Tool};
+
+use rows::Draft;
 
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -29,32 +35,40 @@ const LARGEST_FILE: Bytes = Bytes(16 << 20);
 const MAX_ROWS: usize = 4096;
 
 impl Saved {
-    /// Reads a result.
+    /// Reads a result from a file, or from standard input where its name is `-`. Sizes without a unit of their own are
+    /// in `unit` bytes, where that is given.
     ///
     /// # Errors
     ///
-    /// [`SavedError::Unreadable`] and [`SavedError::Malformed`]; that of mapping the table of rows.
-    pub fn load(path: &[u8]) -> Result<Saved, Failure<'_>> {
-        let unreadable = |errno| SavedError::Unreadable { path, errno };
-        let contents = file::load(path, LARGEST_FILE).map_err(unreadable)?;
-        Saved::parse(&contents, Table::filled(MAX_ROWS, Row::EMPTY)?)
-            .map_err(|Problem { line, what }| SavedError::Malformed { path, line, what }.into())
+    /// [`SavedError::Unreadable`], [`SavedError::Malformed`] and [`SavedError::NoUnit`]; that of mapping the rows.
+    pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
+        let contents = match path {
+            b"-" => file::load_standard_input(LARGEST_FILE),
+            _ => file::load(path, LARGEST_FILE),
+        };
+        let contents = contents.map_err(|errno| SavedError::Unreadable { path, errno })?;
+        let draft = Saved::parse(&contents, unit, Table::filled(MAX_ROWS, Row::EMPTY)?)
+            .map_err(|Problem { line, what }| SavedError::Malformed { path, line, what })?;
+        if draft.without_unit && !unit::plausible(draft.rows(), draft.fractions) {
+            return Err(SavedError::NoUnit { path }.into());
+        }
+        Ok(draft.finish()?)
     }
 
     /// Understands the text of a result, whose rows go to `rows`.
-    fn parse(text: &[u8], rows: Table<Row>) -> Result<Saved, Problem> {
-        let mut saved = Saved::over(rows);
+    fn parse(text: &[u8], unit: Option<Bytes>, rows: Table<Row>) -> Result<Draft, Problem> {
+        let mut draft = Draft::over(rows);
         // A byte-order mark, as some editors leave it.
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         match text.trim_ascii_start().first() {
             None => return Err(Problem { line: 1, what: "the file is empty" }),
-            Some(b'{') => json::read(text, &mut saved)?,
-            Some(_) => csv::read(text, &mut saved)?,
+            Some(b'{' | b'[') => json::read(text, &mut draft)?,
+            Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), &mut draft)?,
         }
-        if saved.rows().is_empty() {
+        if draft.rows().is_empty() {
             return Err(Problem { line: 1, what: "there is no measured point in it" });
         }
-        Ok(saved)
+        Ok(draft)
     }
 }
 

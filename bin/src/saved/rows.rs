@@ -3,9 +3,10 @@
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
+use super::conditions::Conditions;
 use crate::analysis::claims::Claims;
 use crate::result::row::Row;
-use crate::result::sample::Sample;
+use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
 /// A working set beyond 2^50 bytes is none.
@@ -20,33 +21,80 @@ pub struct Problem {
     pub what: &'static str,
 }
 
+/// What wrote a file, if it was not this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// lmbench's `lat_mem_rd`.
+    LatMemRd,
+    /// Chips and Cheese's `MemoryLatency`.
+    MemoryLatency,
+    /// `tinymembench`, which prints what lies above the latency of the first-level cache.
+    Tinymembench,
+    /// R. Groot Koerkamp's `cpu-benchmarks`.
+    CpuBenchmarks,
+}
+
 /// A saved result.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Saved {
-    rows: Table<Row>,
-    count: usize,
+    /// The points, in the order of the file.
+    pub rows: &'static [Row],
     /// The caches of the machine that it is from, if the file tells.
     pub claims: Claims,
     /// The experiment that it is of; empty where the file does not tell.
     pub experiment: Text<32>,
+    /// The conditions of the run.
+    pub conditions: Conditions,
+    /// The other tool that wrote the file, if it was recognised.
+    pub tool: Option<Tool>,
+    /// Rows of 0 ns, which are left out.
+    pub zeros: usize,
 }
 
 impl Saved {
+    /// Nothing at all.
+    pub const EMPTY: Saved = Saved {
+        rows: &[],
+        claims: Claims::NONE,
+        experiment: Text::EMPTY,
+        conditions: Conditions::UNKNOWN,
+        tool: None,
+        zeros: 0,
+    };
+}
+
+/// A result that is being read.
+pub struct Draft {
+    rows: Table<Row>,
+    count: usize,
+    /// All but the rows.
+    pub saved: Saved,
+    /// Nothing says in which unit the sizes are.
+    pub without_unit: bool,
+    /// A size that was read without a unit has a fraction.
+    pub fractions: bool,
+}
+
+impl Draft {
     /// A result without rows, whose rows will go to `rows`.
-    pub fn over(rows: Table<Row>) -> Saved {
-        Saved { rows, count: 0, claims: Claims::default(), experiment: Text::EMPTY }
+    pub fn over(rows: Table<Row>) -> Draft {
+        Draft { rows, count: 0, saved: Saved::EMPTY, without_unit: false, fractions: false }
     }
 
-    /// The points, in the order of the file.
-    #[must_use]
+    /// The points so far.
     pub fn rows(&self) -> &[Row] {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
-    /// The point of a curve in the row with that index, if it is one.
-    #[must_use]
-    pub fn sample(&self, index: usize) -> Option<Sample> {
-        self.rows().get(index).map(|row| row.sample).filter(|sample| sample.size.0 > 0)
+    /// Keeps the rows for the rest of the process, in no more room than they need.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping the smaller table.
+    pub fn finish(self) -> Result<Saved, Errno> {
+        let mut rows = Table::filled(self.count, Row::EMPTY)?;
+        rows.copy_from_slice(self.rows());
+        Ok(Saved { rows: rows.leak(), ..self.saved })
     }
 
     /// Adds a row that has a latency; one without is a point that was not measured.
@@ -81,6 +129,12 @@ pub fn whole(number: f64) -> Result<u32, &'static str> {
     } else {
         Err("a node that is not a whole number")
     }
+}
+
+/// The deviation of a row relative to its latency, where it is within reason.
+pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
+    let relative = deviation.map(|deviation| deviation / nanoseconds);
+    relative.filter(|deviation| (0.0..10.0).contains(deviation))
 }
 
 /// The line of a byte, from 1.

@@ -1,13 +1,20 @@
 //! Files as they are written, as other tools write them, and as nobody should.
 
 use super::*;
+use crate::analysis::comparison::{Files, Join};
+use crate::result::row::{FIELDS, WORDS};
 use proptest::prelude::*;
 use std::format;
-use std::string::String;
+use std::string::{String, ToString};
 use std::vec::Vec;
 
+/// Places of fields.
+const ORDER: usize = 4;
+const KERNEL: usize = 5;
+
 fn parse(text: &[u8]) -> Result<Saved, Problem> {
-    Saved::parse(text, Table::filled(MAX_ROWS, Row::EMPTY).unwrap())
+    Saved::parse(text, None, Table::filled(MAX_ROWS, Row::EMPTY).unwrap())
+        .map(|draft| draft.finish().unwrap())
 }
 
 fn rejected(text: &str) -> (u32, &'static str) {
@@ -32,9 +39,9 @@ const DOCUMENT: &str = r#"{"points":[
 fn reads_what_it_writes() {
     for (text, count) in [(OURS, 2), (DOCUMENT, 1)] {
         let saved = parse(text.as_bytes()).unwrap();
-        assert_eq!(saved.rows().len(), count);
-        let row = &saved.rows()[0];
-        assert_eq!((row.pair, row.name.as_str()), (Some((0, 1)), "pointer"));
+        assert_eq!(saved.rows.len(), count);
+        let row = &saved.rows[0];
+        assert_eq!((row.pair, row.is_word(KERNEL, "pointer")), (Some((0, 1)), true));
         assert_eq!((row.sample.size, row.sample.nanoseconds), (Bytes(16384), 1.083));
         assert_eq!(row.sample.core_cycles, Some(4.001));
         assert_eq!(row.sample.interval.unwrap().high, 1.09);
@@ -54,12 +61,138 @@ fn reads_two_columns_of_other_tools() {
         "\u{feff}size\tns_per_load\n16384\t1.08\n32768\t1.25\n",
     ] {
         let saved = parse(text.as_bytes()).unwrap();
-        let found: Vec<_> = (0..saved.rows().len())
-            .filter_map(|index| saved.sample(index))
-            .map(|sample| (sample.size.0, sample.nanoseconds))
-            .collect();
+        let found: Vec<_> =
+            saved.rows.iter().map(|row| (row.sample.size.0, row.sample.nanoseconds)).collect();
         assert_eq!(found, [(16384, 1.08), (32768, 1.25)], "{text}");
     }
+}
+
+/// Sizes and latencies of a text.
+fn pairs(text: &str, unit: Option<u64>) -> Vec<(u64, f64)> {
+    let draft = Saved::parse(text.as_bytes(), unit.map(Bytes), room()).unwrap();
+    draft.rows().iter().map(|row| (row.sample.size.0, row.sample.nanoseconds)).collect()
+}
+
+fn room() -> Table<Row> {
+    Table::filled(MAX_ROWS, Row::EMPTY).unwrap()
+}
+
+#[test]
+fn headings_suffixes_and_the_option_say_the_unit() {
+    let expected = [(16384, 1.08), (32768, 1.25)];
+    for text in [
+        "bytes,ns\n16384,1.08\n32768,1.25\n",
+        "size_kb,latency_ns\n16,1.08\n32,1.25\n",
+        "Working set (KiB);Latency [ns]\n16;1.08\n32;1.25\n",
+        "latency (ns),size (kB)\n1.08,16\n1.25,32\n",
+        "size,latency\n16K,1.08\n32 KiB,1.25\n",
+        "16k 1.08\n32KB 1.25\n",
+        "size (MiB),time in us\n0.015625,0.00108\n0.03125,0.00125\n",
+        "run,size,ns\n1,16K,1.08\n2,32K,1.25\n",
+    ] {
+        let found = pairs(text, None);
+        assert_eq!(found.iter().map(|pair| pair.0).collect::<Vec<_>>(), [16384, 32768], "{text}");
+        for ((_, found), (_, expected)) in found.into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{text}");
+        }
+    }
+    assert_eq!(pairs("16 1.08\n32 1.25\n", Some(1024)), expected);
+    assert_eq!(pairs("bytes,ns\n16384,1.08\n32K,1.25\n", Some(1024)), expected, "what a file says decides");
+    assert_eq!(rejected("size,cycles\n16384,4\n"), (1, "a latency in cycles; give it in nanoseconds"));
+    assert_eq!(rejected("16384 4\n1X 4\n"), (2, "something that is not a size"));
+}
+
+#[test]
+fn sizes_that_cannot_be_bytes_are_not_taken_for_bytes() {
+    let is_plausible = |text: &str| {
+        let draft = Saved::parse(text.as_bytes(), None, room()).unwrap();
+        !draft.without_unit || unit::plausible(draft.rows(), draft.fractions)
+    };
+    for text in ["16 1\n262144 100\n", "1.5 1\n2048 2\n", "1 1\n2 1\n", "1024 1\n65536 90\n"] {
+        assert!(!is_plausible(text), "{text}");
+    }
+    for text in
+        ["16384 1\n67108864 100\n", "16K 1\n64K 100\n", "kb,ns\n16,1\n32,90\n", "65536 20\n131072 40\n"]
+    {
+        assert!(is_plausible(text), "{text}");
+    }
+}
+
+/// Sizes and latencies.
+type Pairs = &'static [(u64, f64)];
+
+/// What other tools print, as their sources have it, with the rows that it comes to.
+const FOREIGN: [(&str, Tool, Pairs); 4] = [
+    (
+        "\"stride=64\n0.00049 1.584\n0.00293 1.585\n64.00000 92.100\n\n",
+        Tool::LatMemRd,
+        &[(512, 1.584), (3072, 1.585), (64 << 20, 92.1)],
+    ),
+    (
+        "Usage: [-test <c/asm/tlb/mlp>]\nRegion,Latency (ns)\n2,0.874067\n600,5.582734\nIf you run this, press a key\n",
+        Tool::MemoryLatency,
+        &[(2048, 0.874_067), (600 << 10, 5.582_734)],
+    ),
+    (
+        "tinymembench v0.4.9\n == 7 ==\nblock size : single random read / dual random read, [MADV_HUGEPAGE]\n      \
+         1024 :    0.0 ns          /     0.0 ns \n  67108864 :  105.6 ns          /   134.9 ns \n",
+        Tool::Tinymembench,
+        &[(67_108_864, 105.6)],
+    ),
+    (
+        "Running experiment: latency\nn =        32768B, duration =  10.80ms, /it:   1.08ns cycles/it:    4.00 freq: 37\n",
+        Tool::CpuBenchmarks,
+        &[(32768, 1.08)],
+    ),
+];
+
+const LIST: &str = r#"[{"name":"raw-pointer","size":32768,"batch":1,"duration":{"secs":0,"nanos":1},"latency":1.08,"cycles":4.0}]"#;
+
+#[test]
+fn reads_what_other_tools_print() {
+    for (text, tool, expected) in FOREIGN {
+        let saved = parse(text.as_bytes()).unwrap();
+        assert_eq!(saved.tool, Some(tool));
+        assert_eq!(pairs(text, None), expected, "{text}");
+    }
+    let saved = parse(FOREIGN[0].0.as_bytes()).unwrap();
+    assert_eq!(saved.rows[0].sample.stride, Bytes(64));
+    let saved = parse(FOREIGN[2].0.as_bytes()).unwrap();
+    assert_eq!((saved.zeros, saved.rows[0].is_word(ORDER + 2, "thp")), (1, true));
+    let saved = parse(LIST.as_bytes()).unwrap();
+    assert_eq!(
+        (saved.rows[0].sample.size, saved.rows[0].is_word(KERNEL, "raw-pointer")),
+        (Bytes(32768), true)
+    );
+}
+
+#[test]
+fn the_conditions_of_a_run_are_read() {
+    let text = r#"{"node_pairs":[{"from":0,"to":0,"ns":90,"working_set_bytes":1048576,"pages_obtained":"2m","seed":7,
+        "placement":{"verified":true,"before":{"nodes":[]}},"core_ghz":3.5}],"points":[{"from":0,"to":0,"ns":90}],
+        "partial":true,"trust":{"level":"poor","reasons":["busy"]},"tool":{"name":"latency-bench","version":"0.2.0"},
+        "command":["latency-bench","matrix","--size","1M","--json","-o","a.json","--pages=2m"],"clock":{"source":"tsc"},
+        "system":{"hostname":"a\u001b17","cpu":{"brand":"Imaginary","family":6,"microcode":"0x1"},"kernel":"6.1"}}"#;
+    let saved = parse(text.as_bytes()).unwrap();
+    assert_eq!(saved.rows.len(), 1, "the same points under two keys are read once");
+    let row = &saved.rows[0];
+    assert_eq!(
+        (row.pages.as_str(), row.verified, row.gigahertz, row.seed),
+        ("2m", Some(true), Some(3.5), Some(7))
+    );
+    assert!(saved.conditions.partial && saved.conditions.poor);
+    let told = |key: &str| {
+        let index = conditions::CONDITIONS.iter().position(|(known, _)| *known == key).unwrap();
+        saved.conditions.texts[index].as_str().to_string()
+    };
+    assert_eq!(
+        (told("hostname"), told("brand"), told("kernel")),
+        ("a\\u{1b}17".into(), "Imaginary".into(), "6.1".into())
+    );
+    assert_eq!(
+        (told("version"), told("source"), told("command")),
+        ("0.2.0".into(), "tsc".into(), "--size 1M --pages=2m".into())
+    );
 }
 
 #[test]
@@ -94,9 +227,37 @@ fn says_what_is_wrong_and_where() {
 fn nothing_of_a_file_can_steer_a_terminal() {
     for text in ["{\"points\":[{\"ns\":1,\"order\":\"\\u001b[2J\"}]}", "ns,order\n1,\u{1b}[2J\n"] {
         let saved = parse(text.as_bytes()).unwrap();
-        assert_eq!(saved.rows()[0].name.as_str(), "\\u{1b}[2J");
+        assert_eq!(saved.rows[0].words[ORDER - WORDS].as_str(), "\\u{1b}[2J");
     }
     assert_eq!(shown(b"a\x1b[2J\xff").as_str(), "a\\u{1b}[2J\\xff");
+}
+
+#[test]
+fn json_and_csv_of_one_result_have_the_same_points() {
+    for name in
+        ["matrix-four-nodes", "curve", "variants", "parallel", "window", "order", "pages", "distribution"]
+    {
+        let load = |extension: &str| {
+            let path = format!("{}/../tests/golden/{name}.{extension}", env!("CARGO_MANIFEST_DIR"));
+            [parse(&std::fs::read(path).unwrap()).unwrap()]
+        };
+        let (json, csv) = (load("json"), load("csv"));
+        let rows = |side: usize, _: usize| [&json, &csv][side][0].rows;
+        let files = Files { counts: [1, 1], rows: &rows };
+        let join = Join::of(&files);
+        assert_eq!(json[0].rows.len(), csv[0].rows.len(), "{name}");
+        assert_eq!(join.0.count_ones() as usize, FIELDS.len(), "{name}: no field differs");
+        for row in json[0].rows {
+            let other = join.find(row, csv[0].rows).unwrap();
+            let ratio = other.sample.nanoseconds / row.sample.nanoseconds;
+            assert!((ratio - 1.0).abs() < 1e-6, "{name}: {row:?}");
+            assert_eq!(
+                (row.pages, row.verified, row.seed),
+                (other.pages, other.verified, other.seed),
+                "{name}"
+            );
+        }
+    }
 }
 
 proptest! {
@@ -113,6 +274,24 @@ proptest! {
         text.splice(at..at, with);
         text.truncate(cut);
         let _ = parse(&text);
+    }
+
+    #[test]
+    fn damaged_tables_of_other_tools_are_read_or_refused(
+        which in 0usize..6, at in 0usize..300, cut in 0usize..400, with in "[\\x20-\\x7e\\n\\t]{0,12}", unit: bool,
+    ) {
+        let whole = FOREIGN.get(which).map_or(LIST, |foreign| foreign.0);
+        let whole = if which == 5 { "Size (KB),Latency (ns)\n16,1.08\n32 KiB,\"1.25\"\n1e3;4\n" } else { whole };
+        let mut text = whole.as_bytes().to_vec();
+        let at = at.min(text.len());
+        text.splice(at..at, with.bytes());
+        text.truncate(cut);
+        if let Ok(draft) = Saved::parse(&text, unit.then_some(Bytes(1024)), room()) {
+            for row in draft.rows() {
+                prop_assert!(row.sample.nanoseconds > 0.0 && row.sample.nanoseconds.is_finite());
+            }
+            let _ = unit::plausible(draft.rows(), draft.fractions);
+        }
     }
 
     #[test]

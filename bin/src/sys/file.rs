@@ -5,6 +5,7 @@
 use super::errno::Errno;
 use super::path::Path;
 use super::table::Table;
+use super::terminal::Stream;
 use core::ops::Deref;
 use latency_core::topology::Files;
 use latency_core::units::Bytes;
@@ -138,7 +139,18 @@ impl Deref for Contents {
 /// # Errors
 /// `EFBIG` above the limit, `EISDIR` for a directory; otherwise as [`read_into`].
 pub fn load(path: &[u8], limit: Bytes) -> Result<Contents, Errno> {
-    let file = open(path)?;
+    load_all(open(path)?, limit)
+}
+
+/// Reads the whole of standard input, as long as it has at most `limit` bytes.
+///
+/// # Errors
+/// `EFBIG` above the limit; otherwise those of `read(2)`.
+pub fn load_standard_input(limit: Bytes) -> Result<Contents, Errno> {
+    load_all(Stream::Input.descriptor(), limit)
+}
+
+fn load_all(file: impl AsFd, limit: Bytes) -> Result<Contents, Errno> {
     let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
     // Only the pages that are written take memory, and one byte more than allowed
     // shows a file that is too long.

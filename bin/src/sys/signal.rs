@@ -13,7 +13,7 @@ use super::raw::syscall6;
 use core::mem::size_of;
 use linux_raw_sys::general::{
     __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ,
-    SIG_BLOCK,
+    SIG_BLOCK, SIG_UNBLOCK,
 };
 
 /// The kernel's `sigset_t`: signal 1 is the lowest bit.
@@ -41,7 +41,20 @@ pub fn block() -> Result<(), Errno> {
             set |= bit(signal);
         }
     }
-    let arguments = [SIG_BLOCK as usize, &raw const set as usize, 0, size_of::<SignalSet>(), 0, 0];
+    change(SIG_BLOCK, set)
+}
+
+/// Lets the signals that ask the program to stop end it at once, as one that came before does, until [`block`]: where
+/// there is nothing to write yet, and a read from a terminal or a pipe may take for ever.
+///
+/// # Errors
+/// None is documented; without this call the signals wait.
+pub fn unblock() -> Result<(), Errno> {
+    change(SIG_UNBLOCK, STOP.iter().fold(0, |set, &signal| set | bit(signal)))
+}
+
+fn change(how: u32, set: SignalSet) -> Result<(), Errno> {
+    let arguments = [how as usize, &raw const set as usize, 0, size_of::<SignalSet>(), 0, 0];
     // SAFETY: the kernel reads one mask of the size given; the old mask is not asked for.
     unsafe { syscall6(__NR_rt_sigprocmask, arguments) }?;
     Ok(())

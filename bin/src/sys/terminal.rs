@@ -7,9 +7,11 @@
 use rustix::fd::BorrowedFd;
 use rustix::termios::{isatty, tcgetwinsize};
 
-/// A standard stream that the program writes.
+/// A standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
+    /// A saved result, where one is piped in.
+    Input,
     /// Results.
     Output,
     /// Everything else.
@@ -20,6 +22,7 @@ impl Stream {
     /// The descriptor of the stream.
     pub(super) fn descriptor(self) -> BorrowedFd<'static> {
         let number = match self {
+            Stream::Input => 0,
             Stream::Output => 1,
             Stream::Error => 2,
         };

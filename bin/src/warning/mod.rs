@@ -3,6 +3,7 @@
 //! A warning is plain data: a code for programs, a severity, a reason, a text and a remedy.
 //! Nothing here knows how a warning is found.
 
+mod facts;
 mod group;
 mod reason;
 mod remedy;
@@ -16,6 +17,7 @@ mod tests;
 
 use latency_core::units::{Bytes, Hertz, NodeId, PageSize, Picoseconds};
 
+pub use facts::VERY_UNCERTAIN;
 pub use group::Group;
 pub use reason::Reason;
 pub use remedy::Remedy;
@@ -61,8 +63,20 @@ pub enum Warning {
     NoSys,
     /// The working set is smaller than it should be.
     SizeClipped { from: Bytes, to: Bytes, why: Clipped },
-    /// The working set is not much larger than the last-level cache.
-    CacheCouldHold { size: Bytes, cache: Bytes },
+    /// The working set fits in a cache that is reported, as somebody asked for: its latency is what is measured.
+    CacheLatency { size: Bytes, level: u32, cache: Bytes },
+    /// The working set is not much larger than the last-level cache; `asked` where somebody chose its size.
+    CacheCouldHold { size: Bytes, cache: Bytes, asked: bool },
+    /// The system reports a cache of a size that none has.
+    CacheSizeImplausible { level: u32, size: Bytes },
+    /// Nobody reports a cache.
+    CacheUnknown { assumed: Bytes },
+    /// Hits were seen in the default working set, and it was doubled.
+    WorkingSetDoubled { from: Bytes, to: Bytes },
+    /// The last-level cache that was found is not the one that is reported.
+    ReportedCacheDiffers { reported: Bytes, found: Bytes },
+    /// The warm pass was a little faster than the cold one.
+    CacheServesPart { size: Bytes, cold: Picoseconds, warm: Picoseconds },
     /// The warm pass was much faster than the cold one.
     LooksCached { size: Bytes, cold: Picoseconds, warm: Picoseconds },
     /// `--pages=auto` did not get the largest pages.
@@ -81,27 +95,41 @@ pub enum Warning {
     InheritedPolicy { policy: &'static str },
     /// Pages left the target while they were measured.
     PagesMoved { node: NodeId, pages: u64 },
+    /// The kernel merged or split huge pages while they were measured.
+    HugePagesChanged { node: NodeId, before: Bytes, after: Bytes, mapped: Bytes },
+    /// Other tasks ran on the CPU that measured for this share of the time.
+    OtherWork { share: f64 },
+    /// The hypervisor ran something else in place of the CPU that measured for this share of the time.
+    Stolen { share: f64 },
+    /// The sibling thread of the CPU that measured was busy for this share of the time.
+    SiblingBusy { share: f64 },
+    /// The thread was found on another CPU than the one that it was pinned to.
+    ThreadMoved { times: u64 },
     /// The kernel moves pages to the node that uses them.
     NumaBalancing,
     /// The frequency is governed.
     FrequencyScaling { governor: Word },
-    /// The core clock changed during the run.
+    /// The core clock changed during the run: its tenth and its ninetieth percentile.
     CoreClockUnstable { least: Hertz, most: Hertz },
     /// The TSC is not said to be invariant; its calibrations agree.
     TscNotInvariant,
+    /// Calibrations of the TSC differ by so many parts per million.
+    TscUnsteady { ppm: f64 },
+    /// The TSC and the kernel's clock have drifted apart during the run.
+    TscDrift { ppm: f64 },
     /// The TSC's rate is not the one that CPUID declares.
     TscMismatch { measured: Hertz, declared: Hertz },
     /// The kernel's clock is used, because the TSC cannot be.
     NoTsc { why: &'static str },
-    /// LFENCE does not wait for earlier instructions.
-    FenceNotSerialising,
+    /// LFENCE does not wait for earlier instructions, although the processor may promise it.
+    FenceNotSerialising { promised: bool },
     /// The machine is emulated.
     Emulated { by: Word },
     /// An L1 hit is not a whole number of core cycles.
     L1NotInteger { cycles: f64 },
     /// A multiplication does not take the usual number of additions.
     MultiplyAddRatio { ratio: f64 },
-    /// One chain measured twice gives two results.
+    /// A point measured again at the end of the run, in new memory, gives another result.
     RepeatRatio { ratio: f64 },
     /// Denser and wider spaced chains differ by more than they should.
     PrefetchAudit { ratio: f64 },
@@ -117,10 +145,17 @@ pub enum Warning {
     HopsTooShort { from: NodeId, to: NodeId, size: Bytes, hops: u32, latency: Picoseconds },
     /// The mean of single hops is not what the batches say.
     HopMeanDiffers { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
-    /// Points of an experiment with many have a confidence interval that is still too wide.
-    PointsNotPrecise { points: u32, of: u32, wanted: f64 },
+    /// Points of an experiment with many have a confidence interval that is still too wide; one that says hardly
+    /// anything, beyond [`VERY_UNCERTAIN`] and what is wanted, at so many of them.
+    PointsNotPrecise { points: u32, hardly: u32, of: u32, wanted: f64 },
     /// Points of an experiment with many had trials interrupted, each at least this share of them.
     PointsDisturbed { points: u32, of: u32, share: f64 },
+    /// Trials of one round are in several states, so that few of them agree on a value; the smallest such share.
+    StateShare { points: u32, of: u32, share: f64 },
+    /// The timer moves in steps that are coarse beside a trial; the shortest trial.
+    FewSteps { steps: u64 },
+    /// The timer stepped back during trials.
+    TimerSteppedBack { trials: u64 },
     /// Counted core cycles differ from those that dependent additions give.
     CoreCyclesDiffer { ratio: f64 },
     /// There are no hardware counters.
@@ -128,9 +163,6 @@ pub enum Warning {
     /// The run was interrupted.
     Partial { finished: u32, planned: u32 },
 }
-
-/// The subject of a warning: two with the same code and the same subject are one.
-type Subject = [u64; 3];
 
 impl Warning {
     /// Returns the word for programs, in kebab-case; it does not change between versions.
@@ -156,7 +188,7 @@ impl Warning {
     pub const fn is_of_self_test(&self) -> bool {
         matches!(
             self,
-            Warning::FenceNotSerialising
+            Warning::FenceNotSerialising { .. }
                 | Warning::L1NotInteger { .. }
                 | Warning::MultiplyAddRatio { .. }
                 | Warning::RepeatRatio { .. }
@@ -177,10 +209,20 @@ impl Warning {
         Remedy(self)
     }
 
+    /// Returns whether it has found what the other one only takes for possible.
+    const fn settles(&self, other: &Warning) -> bool {
+        match (self, other) {
+            (Warning::LooksCached { size, .. }, Warning::CacheCouldHold { size: other, .. }) => {
+                size.0 == other.0
+            }
+            _ => false,
+        }
+    }
+
     /// Returns how far off it is, where warnings of its kind differ in that.
     const fn measure(&self) -> Option<f64> {
         match *self {
-            Warning::CacheCouldHold { size, cache } => Some(cache.0 as f64 / size.0 as f64),
+            Warning::CacheCouldHold { size, cache, .. } => Some(cache.0 as f64 / size.0 as f64),
             Warning::LooksCached { cold, warm, .. } => Some(cold.0 as f64 / warm.0 as f64),
             Warning::ThpPartial { wanted, found } => {
                 Some(wanted.0.saturating_sub(found.0) as f64 / wanted.0 as f64)
@@ -196,73 +238,7 @@ impl Warning {
         }
     }
 
-    const fn subject(&self) -> Subject {
+    const fn subject(&self) -> [u64; 3] {
         self.facts().2
     }
-
-    const fn facts(&self) -> (&'static str, Severity, Subject) {
-        use Severity::{Fair, Note, Poor};
-        const ALL: Subject = [0; 3];
-        match *self {
-            Warning::OneNode => ("one-node", Note, ALL),
-            Warning::TooManyNodes { .. } => ("too-many-nodes", Note, ALL),
-            Warning::CpusetPartial { .. } => ("cpuset-partial", Note, ALL),
-            Warning::NodeLeftOut { node } => ("node-left-out", Note, of_node(node)),
-            Warning::NoProc => ("no-proc", Fair, ALL),
-            Warning::NoSys => ("no-sys", Fair, ALL),
-            Warning::SizeClipped { from, .. } => ("size-clipped", Note, [from.0, 0, 0]),
-            Warning::CacheCouldHold { size, .. } => ("cache-could-hold", Poor, [size.0, 0, 0]),
-            Warning::LooksCached { size, .. } => ("looks-cached", Poor, [size.0, 0, 0]),
-            Warning::PagesFellBack { found } => ("pages-fell-back", Note, [found.bytes().0, 0, 0]),
-            Warning::ThpPartial { wanted, .. } => ("thp-partial", Poor, [wanted.0, 0, 0]),
-            Warning::HugePagesWithoutEffect { page } => {
-                ("huge-pages-without-effect", Note, [page.bytes().0, 0, 0])
-            }
-            Warning::PlacementUnverified { node, .. } => ("placement-unverified", Poor, of_node(node)),
-            Warning::PlacedByFirstTouch { node } => ("placed-by-first-touch", Note, of_node(node)),
-            Warning::NotMeasurableHere { node } => ("not-measurable-here", Fair, of_node(node)),
-            Warning::InheritedPolicy { .. } => ("inherited-policy", Note, ALL),
-            Warning::PagesMoved { node, .. } => ("pages-moved", Poor, of_node(node)),
-            Warning::NumaBalancing => ("numa-balancing", Note, ALL),
-            Warning::FrequencyScaling { .. } => ("frequency-scaling", Note, ALL),
-            Warning::CoreClockUnstable { .. } => ("core-clock-unstable", Fair, ALL),
-            Warning::TscNotInvariant => ("tsc-not-invariant", Fair, ALL),
-            Warning::TscMismatch { .. } => ("tsc-mismatch", Poor, ALL),
-            Warning::NoTsc { .. } => ("no-tsc", Fair, ALL),
-            Warning::FenceNotSerialising => ("fence-not-serialising", Note, ALL),
-            Warning::Emulated { .. } => ("emulated", Poor, ALL),
-            Warning::L1NotInteger { .. } => ("l1-not-integer", Poor, ALL),
-            Warning::MultiplyAddRatio { .. } => ("multiply-add-ratio", Poor, ALL),
-            Warning::RepeatRatio { .. } => ("repeat-ratio", Poor, ALL),
-            // A prefetcher makes dense lines faster; slower ones are noise.
-            Warning::PrefetchAudit { ratio } if ratio < 1.0 => ("prefetch-audit", Poor, ALL),
-            Warning::PrefetchAudit { .. } => ("prefetch-audit", Note, ALL),
-            Warning::NeighboursFetched { ratio } if ratio < 1.0 => ("neighbours-fetched", Fair, ALL),
-            Warning::NeighboursFetched { .. } => ("neighbours-fetched", Note, ALL),
-            Warning::PrefetchAssisted { .. } => ("prefetch-assisted", Note, ALL),
-            Warning::PrecisionNotReached { from, to, size, .. } => {
-                ("precision-not-reached", Poor, of_point(from, to, size))
-            }
-            Warning::Disturbed { from, to, size, .. } => ("disturbed", Poor, of_point(from, to, size)),
-            Warning::HopsTooShort { from, to, size, .. } => {
-                ("hops-too-short", Poor, of_point(from, to, size))
-            }
-            Warning::HopMeanDiffers { from, to, size, .. } => {
-                ("hop-mean-differs", Poor, of_point(from, to, size))
-            }
-            Warning::PointsNotPrecise { .. } => ("points-not-precise", Fair, ALL),
-            Warning::PointsDisturbed { .. } => ("points-disturbed", Fair, ALL),
-            Warning::CoreCyclesDiffer { .. } => ("core-cycles-differ", Poor, ALL),
-            Warning::CountersUnavailable { .. } => ("counters-unavailable", Note, ALL),
-            Warning::Partial { .. } => ("partial", Poor, ALL),
-        }
-    }
-}
-
-const fn of_node(node: NodeId) -> Subject {
-    [node.0 as u64, 0, 0]
-}
-
-const fn of_point(from: NodeId, to: NodeId, size: Bytes) -> Subject {
-    [from.0 as u64, to.0 as u64, size.0]
 }

@@ -20,13 +20,23 @@ impl fmt::Display for Reason<'_> {
             Warning::NoProc => out.write_str("no /proc"),
             Warning::NoSys => out.write_str("no /sys"),
             Warning::SizeClipped { to, why: Clipped::HalfOfFree, .. } => {
-                write!(out, "only {to} fit in free memory")
+                write!(out, "only {to} fit on the node")
             }
             Warning::SizeClipped { to, why: Clipped::ControlGroup, .. } => {
                 write!(out, "only {to} fit in the cgroup")
             }
-            Warning::CacheCouldHold { size, cache } if size <= cache => write!(out, "{size} fit the cache"),
+            Warning::CacheLatency { size, level, .. } => write!(out, "{size} fit in L{level}"),
+            Warning::CacheCouldHold { size, cache, .. } if size <= cache => {
+                write!(out, "{size} fit the cache")
+            }
             Warning::CacheCouldHold { size, .. } => write!(out, "{size} may fit the cache"),
+            Warning::CacheSizeImplausible { level, size } => write!(out, "L{level} cache of {size} ignored"),
+            Warning::CacheUnknown { .. } => out.write_str("last-level cache unknown"),
+            Warning::WorkingSetDoubled { to, .. } => write!(out, "working set enlarged to {to}"),
+            Warning::ReportedCacheDiffers { reported, found } => {
+                write!(out, "cache of {found}, not {reported}")
+            }
+            Warning::CacheServesPart { size, .. } => write!(out, "{size} may fit a cache in part"),
             Warning::LooksCached { size, .. } => write!(out, "{size} fit the cache"),
             Warning::PagesFellBack { found } => write!(out, "only {found} pages available"),
             Warning::ThpPartial { .. } => out.write_str("huge pages only in part"),
@@ -36,18 +46,30 @@ impl fmt::Display for Reason<'_> {
             Warning::NotMeasurableHere { node } => write!(out, "node {node} not measurable here"),
             Warning::InheritedPolicy { policy } => write!(out, "started with memory policy {policy}"),
             Warning::PagesMoved { node, .. } => write!(out, "pages left node {node}"),
+            Warning::HugePagesChanged { .. } => out.write_str("huge pages were merged or split"),
+            Warning::OtherWork { share } => write!(out, "other work took {} of the CPU", Percent(share)),
+            Warning::Stolen { share } => write!(out, "the hypervisor took {} of the CPU", Percent(share)),
+            Warning::SiblingBusy { share } => write!(out, "sibling thread {} busy", Percent(share)),
+            Warning::ThreadMoved { times } => {
+                write!(out, "moved to another CPU {times} time{}", plural(times))
+            }
             Warning::NumaBalancing => out.write_str("NUMA balancing is on"),
             Warning::FrequencyScaling { governor } => write!(out, "frequency governor {governor}"),
-            Warning::CoreClockUnstable { .. } => out.write_str("core clock changed"),
+            Warning::CoreClockUnstable { least, most } => {
+                let (least, most) = (Decimal(least.gigahertz()), Decimal(most.gigahertz()));
+                write!(out, "core clock {least:.2} to {most:.2} GHz")
+            }
+            Warning::TscUnsteady { ppm } => write!(out, "TSC calibrations {:.0} ppm apart", Decimal(ppm)),
+            Warning::TscDrift { ppm } => write!(out, "TSC drifted by {:.0} ppm", Decimal(ppm)),
             Warning::TscNotInvariant => out.write_str("TSC not reported invariant"),
             Warning::TscMismatch { .. } => out.write_str("TSC rate differs from CPUID"),
             Warning::NoTsc { .. } => out.write_str("no TSC"),
-            Warning::FenceNotSerialising => out.write_str("LFENCE does not serialise"),
+            Warning::FenceNotSerialising { .. } => out.write_str("LFENCE does not serialise"),
             Warning::Emulated { .. } => out.write_str("emulated"),
             Warning::L1NotInteger { cycles } => write!(out, "L1 hit took {:.2} cycles", Decimal(cycles)),
             Warning::MultiplyAddRatio { ratio } => write!(out, "multiply/add {:.2}", Decimal(ratio)),
             Warning::RepeatRatio { ratio } => {
-                write!(out, "two runs differ by {:.0} %", Decimal(percent_off(ratio)))
+                write!(out, "measured again, {:.0} % off", Decimal(percent_off(ratio)))
             }
             Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
                 out.write_str("prefetch audit inconclusive: noise")
@@ -65,24 +87,48 @@ impl fmt::Display for Reason<'_> {
                 write!(out, "certain to {found:.1} %, not {wanted} %")
             }
             Warning::Disturbed { share, .. } => {
-                write!(out, "{:.1} % of trials interrupted", Decimal(share * 100.0))
+                write!(out, "{} of trials interrupted", Percent(share))
             }
             Warning::HopsTooShort { .. } => out.write_str("loads too short for percentiles"),
             Warning::HopMeanDiffers { ratio, .. } => {
                 write!(out, "single loads and batches differ by {:.0} %", Decimal(percent_off(ratio)))
             }
-            Warning::PointsNotPrecise { points, of, wanted } => {
+            Warning::PointsNotPrecise { points, of, wanted, .. } => {
                 write!(out, "{points} of {of} points less certain than {} %", Trimmed(wanted * 100.0))
             }
             Warning::PointsDisturbed { points, of, .. } => {
                 write!(out, "trials interrupted at {points} of {of} points")
             }
+            Warning::StateShare { share, .. } => {
+                write!(out, "only {:.0} % of trials agree", Decimal(share * 100.0))
+            }
+            Warning::FewSteps { steps } => write!(out, "a trial is {steps} steps of the timer"),
+            Warning::TimerSteppedBack { trials } => write!(out, "timer stepped back in {trials} trials"),
             Warning::CoreCyclesDiffer { ratio } => {
                 write!(out, "counted and estimated cycles differ by {:.0} %", Decimal(percent_off(ratio)))
             }
             Warning::CountersUnavailable { .. } => out.write_str("no hardware counters"),
             Warning::Partial { finished, planned } => write!(out, "{finished} of {planned} points finished"),
         }
+    }
+}
+
+/// A share in percent, with one digit behind the point below ten.
+pub(super) struct Percent(pub f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = self.0 * 100.0;
+        write!(out, "{:.*} %", usize::from(percent < 9.95), Decimal(percent))
+    }
+}
+
+/// Returns the ending of a plural.
+pub(super) const fn plural(count: u64) -> &'static str {
+    if count == 1 {
+        ""
+    } else {
+        "s"
     }
 }
 

@@ -24,7 +24,14 @@ impl fmt::Display for Remedy<'_> {
             Warning::CacheCouldHold { cache, .. } => {
                 return write!(out, "use --size={} or more", Typed(cache.times(4)));
             }
-            Warning::LooksCached { size, .. } => return write!(out, "use --size={}", Typed(size.times(8))),
+            Warning::WorkingSetDoubled { .. } => "set --size to choose another",
+            Warning::CacheSizeImplausible { .. }
+            | Warning::CacheUnknown { .. }
+            | Warning::ReportedCacheDiffers { .. } => "`latency-bench curve` measures the caches",
+            Warning::CacheLatency { .. } => "leave --size out to measure memory",
+            Warning::LooksCached { size, .. } | Warning::CacheServesPart { size, .. } => {
+                return write!(out, "use --size={}", Typed(size.times(8)))
+            }
             Warning::PagesFellBack { .. } => {
                 "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
             }
@@ -35,6 +42,13 @@ impl fmt::Display for Remedy<'_> {
                 "give the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"
             }
             Warning::InheritedPolicy { .. } => "start without numactl to measure all nodes",
+            Warning::HugePagesChanged { .. } => {
+                "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag"
+            }
+            Warning::OtherWork { .. } => "use an idle CPU (--cpu=N), or stop the other work",
+            Warning::Stolen { .. } => "use a host that is not overcommitted, or a dedicated one",
+            Warning::SiblingBusy { .. } => "idle the sibling thread, or use another core (--cpu=N)",
+            Warning::ThreadMoved { .. } => "stop whoever changes affinities or cpusets, and run again",
             Warning::PagesMoved { .. } | Warning::NumaBalancing => {
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"
             }
@@ -42,9 +56,14 @@ impl fmt::Display for Remedy<'_> {
                 "as root: cpupower frequency-set -g performance"
             }
             Warning::TscNotInvariant => "in a virtual machine: pass the invariant TSC through (+invtsc)",
+            Warning::TscUnsteady { .. } | Warning::TscDrift { .. } => {
+                "check the clock source, and for suspension or live migration"
+            }
             Warning::TscMismatch { .. } => "a hypervisor may scale it: compare with another clock source",
             Warning::NoTsc { .. } => "use a processor or hypervisor with an invariant TSC",
-            Warning::FenceNotSerialising => "update kernel or hypervisor, so that MSR C001_1029[1] is set",
+            Warning::FenceNotSerialising { .. } => {
+                "update kernel or hypervisor, so that MSR C001_1029[1] is set"
+            }
             Warning::Emulated { .. } => "run on real hardware, or in a virtual machine with KVM",
             Warning::L1NotInteger { .. } | Warning::MultiplyAddRatio { .. } => {
                 "idle its sibling thread, and run again"
@@ -60,6 +79,9 @@ impl fmt::Display for Remedy<'_> {
                 "try a longer --time-limit, or a wider --precision"
             }
             Warning::Disturbed { .. } | Warning::PointsDisturbed { .. } => "use an idle CPU (--cpu=N)",
+            Warning::StateShare { .. } => "stop other work, fix the frequency, and run again",
+            Warning::FewSteps { .. } => "leave --iters out, or raise it",
+            Warning::TimerSteppedBack { .. } => "look for TSC messages in the kernel log (dmesg)",
             Warning::CoreCyclesDiffer { .. } => "fix the frequency, and idle the core's sibling thread",
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => {
                 "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"

@@ -11,8 +11,7 @@ pub struct Warnings {
     slots: [Option<Warning>; CAPACITY],
     length: usize,
     dropped: usize,
-    first_untrusted: Option<&'static str>,
-    untrusted: usize,
+    dropped_untrusted: (Option<&'static str>, usize),
 }
 
 impl Default for Warnings {
@@ -28,21 +27,28 @@ impl Warnings {
     /// Returns a set without warnings; as a constant it would be 2.6 KiB of the executable.
     #[must_use]
     pub const fn new() -> Warnings {
-        Warnings { slots: [None; CAPACITY], length: 0, dropped: 0, first_untrusted: None, untrusted: 0 }
+        Warnings { slots: [None; CAPACITY], length: 0, dropped: 0, dropped_untrusted: (None, 0) }
     }
 
     /// Adds `warning`, unless one with its code and its subject is there.
     ///
-    /// Without room left it is counted, each time anew, and may still make the result unreliable.
+    /// One that says the same with more certainty takes the other's place. Without room left it is counted, each time
+    /// anew, and may still make the result unreliable.
     pub fn push(&mut self, warning: Warning) {
-        let known =
-            self.iter().any(|other| other.code() == warning.code() && other.subject() == warning.subject());
-        if known {
+        let known = |other: &&mut Warning| {
+            other.code() == warning.code() && other.subject() == warning.subject()
+                || warning.settles(other)
+                || other.settles(&warning)
+        };
+        if let Some(other) = self.slots.iter_mut().flatten().find(known) {
+            if warning.settles(other) {
+                *other = warning;
+            }
             return;
         }
-        if warning.untrusted() {
-            self.untrusted += 1;
-            self.first_untrusted = self.first_untrusted.or(Some(warning.code()));
+        if self.length == CAPACITY && warning.untrusted() {
+            let (first, count) = self.dropped_untrusted;
+            self.dropped_untrusted = (first.or(Some(warning.code())), count + 1);
         }
         match self.slots.get_mut(self.length) {
             Some(slot) => {
@@ -51,6 +57,21 @@ impl Warnings {
             }
             None => self.dropped += 1,
         }
+    }
+
+    /// Removes the warnings that turned out to be `unfounded`.
+    pub fn withdraw(&mut self, unfounded: &dyn Fn(&Warning) -> bool) {
+        let mut kept = 0;
+        for index in 0..self.length {
+            let warning = self.slots.get_mut(index).and_then(Option::take);
+            if let Some(warning) = warning.filter(|warning| !unfounded(warning)) {
+                if let Some(slot) = self.slots.get_mut(kept) {
+                    *slot = Some(warning);
+                    kept += 1;
+                }
+            }
+        }
+        self.length = kept;
     }
 
     /// Returns the warnings, oldest first.
@@ -79,6 +100,9 @@ impl Warnings {
     /// Returns the code of the first warning that makes the result unreliable, and the number of those.
     #[must_use]
     pub fn untrusted(&self) -> Option<(&'static str, usize)> {
-        self.first_untrusted.map(|code| (code, self.untrusted))
+        let (dropped, more) = self.dropped_untrusted;
+        let held = || self.iter().filter(|warning| warning.untrusted());
+        let first = held().next().map(Warning::code).or(dropped)?;
+        Some((first, held().count() + more))
     }
 }

@@ -21,8 +21,17 @@ fn every() -> Vec<Warning> {
         Warning::NoSys,
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::HalfOfFree },
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::ControlGroup },
-        Warning::CacheCouldHold { size, cache: Bytes(200 << 20) },
-        Warning::CacheCouldHold { size: Bytes::MIB, cache: Bytes(200 << 20) },
+        Warning::CacheLatency { size: Bytes(16 << 10), level: 1, cache: Bytes(32 << 10) },
+        Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: false },
+        Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: true },
+        Warning::CacheCouldHold { size: Bytes::MIB, cache: Bytes(200 << 20), asked: false },
+        Warning::CacheSizeImplausible { level: 3, size: Bytes(16 << 40) },
+        Warning::CacheUnknown { assumed: Bytes(64 << 20) },
+        Warning::WorkingSetDoubled { from: size, to: Bytes(512 << 20) },
+        Warning::WorkingSetDoubled { from: size, to: Bytes(1 << 30) },
+        Warning::ReportedCacheDiffers { reported: Bytes(300 << 20), found: Bytes(12 << 20) },
+        Warning::ReportedCacheDiffers { reported: Bytes(16 << 20), found: Bytes(96 << 20) },
+        Warning::CacheServesPart { size, cold: Picoseconds(100_000), warm: Picoseconds(97_000) },
         Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) },
         Warning::PagesFellBack { found: PageSize::Small },
         Warning::PagesFellBack { found: PageSize::Huge2M },
@@ -33,29 +42,54 @@ fn every() -> Vec<Warning> {
         Warning::NotMeasurableHere { node },
         Warning::InheritedPolicy { policy: "interleave" },
         Warning::PagesMoved { node, pages: 8 },
+        Warning::HugePagesChanged { node, before: size, after: Bytes(254 << 20), mapped: size },
+        Warning::HugePagesChanged { node, before: Bytes(0), after: Bytes(64 << 20), mapped: size },
+        Warning::OtherWork { share: 0.042 },
+        Warning::OtherWork { share: 0.5 },
+        Warning::Stolen { share: 0.042 },
+        Warning::Stolen { share: 0.5 },
+        Warning::SiblingBusy { share: 0.3 },
+        Warning::SiblingBusy { share: 0.98 },
+        Warning::ThreadMoved { times: 1 },
+        Warning::ThreadMoved { times: 2 },
         Warning::NumaBalancing,
         Warning::FrequencyScaling { governor },
         Warning::CoreClockUnstable { least, most },
         Warning::TscNotInvariant,
+        Warning::TscUnsteady { ppm: 120.4 },
+        Warning::TscUnsteady { ppm: 5000.0 },
+        Warning::TscDrift { ppm: -150.2 },
+        Warning::TscDrift { ppm: 800.0 },
         Warning::TscMismatch { measured: Hertz(2_100_000_000), declared: Hertz(2_000_000_000) },
         Warning::NoTsc { why: "it went back" },
-        Warning::FenceNotSerialising,
+        Warning::FenceNotSerialising { promised: false },
+        Warning::FenceNotSerialising { promised: true },
         Warning::Emulated { by: Word::new(b"QEMU") },
         Warning::L1NotInteger { cycles: 4.4 },
         Warning::MultiplyAddRatio { ratio: 16.5 },
         Warning::RepeatRatio { ratio: 1.08 },
+        Warning::RepeatRatio { ratio: 0.8 },
         Warning::PrefetchAudit { ratio: 0.9 },
         Warning::PrefetchAudit { ratio: 3.9 },
         Warning::NeighboursFetched { ratio: 0.5 },
         Warning::NeighboursFetched { ratio: 1.2 },
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
+        Warning::PrecisionNotReached { from, to, size, found: 0.08, wanted: 0.01 },
         Warning::PrecisionNotReached { from, to, size, found: f64::NAN, wanted: 0.01 },
         Warning::Disturbed { from, to, size, share: 0.25 },
+        Warning::Disturbed { from, to, size, share: 0.4 },
         Warning::HopsTooShort { from, to, size, hops: 8, latency: Picoseconds(4_120) },
         Warning::HopMeanDiffers { from, to, size, ratio: 1.062 },
-        Warning::PointsNotPrecise { points: 7, of: 60, wanted: 0.01 },
+        Warning::PointsNotPrecise { points: 7, hardly: 0, of: 60, wanted: 0.01 },
+        Warning::PointsNotPrecise { points: 31, hardly: 21, of: 60, wanted: 0.01 },
         Warning::PointsDisturbed { points: 3, of: 60, share: 0.1 },
+        Warning::PointsDisturbed { points: 60, of: 60, share: 0.1 },
+        Warning::StateShare { points: 1, of: 1, share: 0.45 },
+        Warning::StateShare { points: 3, of: 60, share: 0.45 },
+        Warning::FewSteps { steps: 13 },
+        Warning::TimerSteppedBack { trials: 1 },
+        Warning::TimerSteppedBack { trials: 4 },
         Warning::CoreCyclesDiffer { ratio: 1.1 },
         Warning::CountersUnavailable { why: NoCounters::Paranoid },
         Warning::CountersUnavailable { why: NoCounters::Filtered },
@@ -98,7 +132,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 40);
+    assert_eq!(codes.len(), 56);
 }
 
 #[test]
@@ -110,17 +144,44 @@ fn one_warning_for_each_subject() {
         found,
         wanted: 0.01,
     };
+    // Less certain than asked for is fair; hardly certain at all is poor.
     let mut warnings = Warnings::default();
     assert!(warnings.is_empty() && warnings.untrusted().is_none());
     warnings.push(Warning::OneNode);
     warnings.push(Warning::OneNode);
     assert_eq!(warnings.untrusted(), None);
-    warnings.push(point(0, 0.02));
-    warnings.push(point(1, 0.02));
+    warnings.push(point(0, 0.08));
+    warnings.push(point(1, 0.08));
     warnings.push(point(1, 0.03));
     assert_eq!((warnings.len(), warnings.dropped()), (3, 0));
     assert_eq!(warnings.untrusted(), Some(("precision-not-reached", 2)));
-    assert!(warnings.iter().eq(&[Warning::OneNode, point(0, 0.02), point(1, 0.02)]));
+    assert!(warnings.iter().eq(&[Warning::OneNode, point(0, 0.08), point(1, 0.08)]));
+}
+
+#[test]
+fn what_was_found_takes_the_place_of_what_was_only_possible() {
+    let (size, cache) = (Bytes(256 << 20), Bytes(200 << 20));
+    let possible = Warning::CacheCouldHold { size, cache, asked: false };
+    let found = Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) };
+    let elsewhere = Warning::CacheCouldHold { size: Bytes::MIB, cache, asked: false };
+    for order in [[possible, found, elsewhere], [found, possible, elsewhere]] {
+        let mut warnings = Warnings::new();
+        order.into_iter().for_each(|warning| warnings.push(warning));
+        assert!(warnings.iter().eq(&[found, elsewhere]), "{warnings:?}");
+        assert_eq!(warnings.untrusted(), Some(("looks-cached", 2)));
+    }
+}
+
+#[test]
+fn a_third_of_the_points_decides() {
+    for (points, severity) in [(1, Severity::Fair), (39, Severity::Fair), (40, Severity::Poor)] {
+        let of = 120;
+        assert_eq!(
+            Warning::PointsNotPrecise { points: of, hardly: points, of, wanted: 0.01 }.severity(),
+            severity
+        );
+        assert_eq!(Warning::PointsDisturbed { points, of, share: 0.1 }.severity(), severity);
+    }
 }
 
 #[test]
@@ -132,6 +193,18 @@ fn a_warning_without_room_is_counted_and_still_makes_the_result_unreliable() {
     warnings.push(Warning::Emulated { by: Word::new(b"QEMU") });
     assert_eq!((warnings.len(), warnings.dropped()), (64, 7));
     assert_eq!(warnings.untrusted(), Some(("emulated", 1)));
+}
+
+#[test]
+fn what_is_withdrawn_leaves_the_others_and_makes_room() {
+    let mut warnings = Warnings::EMPTY;
+    for node in 0..70 {
+        warnings.push(Warning::NodeLeftOut { node: NodeId(node) });
+    }
+    warnings.withdraw(&|warning| matches!(warning, Warning::NodeLeftOut { node } if node.0 % 2 == 0));
+    assert_eq!((warnings.len(), warnings.iter().count()), (32, 32));
+    warnings.push(Warning::OneNode);
+    assert_eq!((warnings.len(), warnings.iter().last()), (33, Some(&Warning::OneNode)));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use core::fmt;
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::units::Picoseconds;
 
-use super::reason::percent_off;
-use super::{Clipped, NoCounters, Warning};
+use super::reason::{percent_off, plural, Percent};
+use super::{Clipped, NoCounters, Warning, VERY_UNCERTAIN};
 
 /// The fact, without the remedy and without the label of a message.
 impl fmt::Display for Warning {
@@ -26,16 +26,44 @@ impl fmt::Display for Warning {
             Warning::NoSys => out.write_str("no /sys, so nodes, caches and huge page pools cannot be read"),
             Warning::SizeClipped { from, to, why } => {
                 let limit = match why {
-                    Clipped::HalfOfFree => "half of the node's free memory",
+                    Clipped::HalfOfFree => "half of what the node can give",
                     Clipped::ControlGroup => "half of what the control group has left",
                 };
                 write!(out, "working set reduced from {from} to {to}, {limit}")
             }
-            Warning::CacheCouldHold { size, cache } if size <= cache => {
+            Warning::CacheLatency { size, level, cache } => {
+                write!(out, "{size} fit in L{level} ({cache}): this is cache latency")
+            }
+            Warning::CacheCouldHold { size, cache, .. } if size <= cache => {
                 write!(out, "a {size} working set fits in the {cache} last-level cache")
             }
-            Warning::CacheCouldHold { size, cache } => {
+            Warning::CacheCouldHold { size, cache, .. } => {
                 write!(out, "the {cache} last-level cache may hold a large part of a {size} working set")
+            }
+            Warning::CacheSizeImplausible { level, size } => {
+                write!(out, "the system reports an L{level} cache of {size}, which no processor has; ignored")
+            }
+            Warning::CacheUnknown { assumed } => {
+                write!(out, "neither sysfs nor CPUID reports a last-level cache, so {assumed} are assumed")
+            }
+            Warning::WorkingSetDoubled { from, to } if to == from.times(2) => {
+                write!(out, "working set doubled to {to}: {from} showed hits in a cache")
+            }
+            Warning::WorkingSetDoubled { from, to } => {
+                write!(out, "working set enlarged to {to}: {from} showed hits in a cache")
+            }
+            Warning::ReportedCacheDiffers { reported, found } if found < reported => {
+                write!(
+                    out,
+                    "of {reported} of last-level cache that are reported, about {found} serve this core"
+                )
+            }
+            Warning::ReportedCacheDiffers { reported, found } => {
+                write!(out, "a last-level cache of {reported} is reported, but about {found} were found")
+            }
+            Warning::CacheServesPart { size, cold, warm } => {
+                let (cold, warm) = (Nanoseconds(cold), Nanoseconds(warm));
+                write!(out, "a cache may serve a part of {size} (first pass {cold}, then {warm})")
             }
             Warning::LooksCached { size, cold, warm } => {
                 let (cold, warm) = (Nanoseconds(cold), Nanoseconds(warm));
@@ -67,6 +95,22 @@ impl fmt::Display for Warning {
             Warning::PagesMoved { node, pages } => {
                 write!(out, "{pages} page{} left node {node} during the run", plural(pages))
             }
+            Warning::HugePagesChanged { node, before, after, .. } => {
+                write!(out, "huge pages on node {node} went from {before} to {after} during the run")
+            }
+            Warning::OtherWork { share } => {
+                write!(out, "other work ran on this CPU for {} of the time", Percent(share))
+            }
+            Warning::Stolen { share } => {
+                write!(out, "the hypervisor kept this CPU waiting for {} of the time", Percent(share))
+            }
+            Warning::SiblingBusy { share } => {
+                write!(out, "the sibling thread of this core was busy for {} of the time", Percent(share))
+            }
+            Warning::ThreadMoved { times } => {
+                write!(out, "this process was moved to another CPU {times} time{}; ", plural(times))?;
+                out.write_str("it went back, and left those trials out")
+            }
             Warning::NumaBalancing => {
                 out.write_str("NUMA balancing is on, so the kernel may interrupt the run")
             }
@@ -81,6 +125,12 @@ impl fmt::Display for Warning {
             Warning::TscNotInvariant => {
                 out.write_str("the TSC is not reported as invariant, but its calibrations agree")
             }
+            Warning::TscUnsteady { ppm } => {
+                write!(out, "calibrations of the TSC are {:.0} ppm apart", Decimal(ppm))
+            }
+            Warning::TscDrift { ppm } => {
+                write!(out, "the TSC and the kernel's clock drifted apart by {:.0} ppm", Decimal(ppm))
+            }
             Warning::TscMismatch { measured, declared } => {
                 let (measured, declared) = (Decimal(measured.megahertz()), Decimal(declared.megahertz()));
                 write!(out, "the TSC runs at {measured:.3} MHz, but CPUID reports {declared:.3} MHz")
@@ -88,8 +138,10 @@ impl fmt::Display for Warning {
             Warning::NoTsc { why } => {
                 write!(out, "the TSC is not used, so there are no TSC cycles and no percentiles: {why}")
             }
-            Warning::FenceNotSerialising => {
-                out.write_str("LFENCE does not wait for earlier instructions, so RDTSCP is used")
+            Warning::FenceNotSerialising { promised } => {
+                out.write_str("LFENCE does not wait for earlier loads")?;
+                out.write_str(if promised { " (CPUID says it does)" } else { "" })?;
+                out.write_str(": single loads are inexact")
             }
             Warning::Emulated { by } => write!(out, "emulated by {by}: these are not hardware latencies"),
             Warning::L1NotInteger { cycles } => {
@@ -102,7 +154,8 @@ impl fmt::Display for Warning {
             }
             Warning::RepeatRatio { ratio } => {
                 let percent = Decimal(percent_off(ratio));
-                write!(out, "two runs over the same data differ by {percent:.0} %: the machine is busy")
+                write!(out, "the first point, measured again in new memory, came out {percent:.0} % ")?;
+                out.write_str(if ratio < 1.0 { "faster" } else { "slower" })
             }
             Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
                 out.write_str("prefetch audit inconclusive: lines 64 B apart took ")?;
@@ -130,9 +183,8 @@ impl fmt::Display for Warning {
                 write!(out, "less certain than {wanted} % (within {found:.2} %)")
             }
             Warning::Disturbed { from, to, size, share } => {
-                let share = Decimal(share * 100.0);
                 write!(out, "node {from} -> node {to}, {size}: ")?;
-                write!(out, "other work interrupted {share:.1} % of the trials")
+                write!(out, "other work interrupted {} of the trials", Percent(share))
             }
             Warning::HopsTooShort { from, to, size, hops, latency } => {
                 write!(
@@ -147,15 +199,48 @@ impl fmt::Display for Warning {
                 let percent = Decimal(percent_off(ratio));
                 write!(out, "the means of single loads and of batches differ by {percent:.1} %")
             }
-            Warning::PointsNotPrecise { points, of, wanted } => {
-                let (verb, wanted) = (if points == 1 { "is" } else { "are" }, Trimmed(wanted * 100.0));
-                write!(out, "{points} of {of} points {verb} less certain than {wanted} %")
+            Warning::PointsNotPrecise { points, hardly, of, wanted } => {
+                let verb = if points == 1 { "is" } else { "are" };
+                write!(
+                    out,
+                    "{points} of {of} points {verb} less certain than {} %",
+                    Trimmed(wanted * 100.0)
+                )?;
+                match hardly {
+                    0 => Ok(()),
+                    _ => write!(
+                        out,
+                        ", {hardly} of them than {} %",
+                        Trimmed(VERY_UNCERTAIN.max(wanted) * 100.0)
+                    ),
+                }
             }
             Warning::PointsDisturbed { points, of, share } => {
                 let share = Trimmed(share * 100.0);
                 write!(
                     out,
                     "other work interrupted {share} % of the trials or more at {points} of {of} points"
+                )
+            }
+            Warning::StateShare { points, of, share } => {
+                write!(
+                    out,
+                    "only {:.0} % of the trials of a round agree on a value",
+                    Decimal(share * 100.0)
+                )?;
+                match of {
+                    1 => Ok(()),
+                    _ => write!(out, ", and few of them at {points} of {of} points"),
+                }
+            }
+            Warning::FewSteps { steps } => {
+                write!(out, "a trial lasts only {steps} step{} of the timer", plural(steps))
+            }
+            Warning::TimerSteppedBack { trials } => {
+                write!(
+                    out,
+                    "the timer stepped back during {trials} trial{}, not used for the result",
+                    plural(trials)
                 )
             }
             Warning::CoreCyclesDiffer { ratio } => {
@@ -171,14 +256,6 @@ impl fmt::Display for Warning {
                 write!(out, "interrupted: {finished} of {planned} points were measured")
             }
         }
-    }
-}
-
-fn plural(count: u64) -> &'static str {
-    if count == 1 {
-        ""
-    } else {
-        "s"
     }
 }
 

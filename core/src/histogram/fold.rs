@@ -91,9 +91,14 @@ impl Period {
 /// likely at one time as at another. The time taken is about 5000 trial periods ×
 /// stamps × 1 ns for the range of refresh; ten thousand stamps are plenty.
 ///
-/// `None` where the range is empty or no segment has two slow stamps.
+/// `None` where the range is empty, where no segment has two slow stamps, or once `stop` says so.
 #[must_use]
-pub fn find_period(slow: &[u64], ordinary: &[u64], search: &Search) -> Option<Period> {
+pub fn find_period(
+    slow: &[u64],
+    ordinary: &[u64],
+    search: &Search,
+    stop: &dyn Fn() -> bool,
+) -> Option<Period> {
     let usable = search.shortest >= PHASES as f64 && search.longest.is_finite() && search.segment > 0;
     if !usable {
         return None;
@@ -101,6 +106,9 @@ pub fn find_period(slow: &[u64], ordinary: &[u64], search: &Search) -> Option<Pe
     let mut best: Option<Period> = None;
     let mut trial = search.longest;
     while trial >= search.shortest {
+        if stop() {
+            return None;
+        }
         better(&mut best, fold(slow, ordinary, search.segment, trial));
         trial /= SCAN_STEP;
     }
@@ -240,7 +248,7 @@ mod tests {
             let planted = microseconds * TICKS_PER_MICROSECOND;
             let (slow, ordinary) = sampled(Some(planted), 60_000, 300);
             for ordinary in [&ordinary[..], &[]] {
-                let found = find_period(&slow, ordinary, &Search::refresh(CLOCK)).unwrap();
+                let found = find_period(&slow, ordinary, &Search::refresh(CLOCK), &|| false).unwrap();
                 assert!(found.is_significant(), "{microseconds} µs: {found:?}");
                 assert!((found.ticks / planted - 1.0).abs() < 3e-4, "{microseconds} µs: {found:?}");
             }
@@ -250,7 +258,7 @@ mod tests {
     #[test]
     fn noise_has_no_significant_period() {
         let (slow, ordinary) = sampled(None, 100_000, 300);
-        let found = find_period(&slow, &ordinary, &Search::refresh(CLOCK)).unwrap();
+        let found = find_period(&slow, &ordinary, &Search::refresh(CLOCK), &|| false).unwrap();
         assert!(!found.is_significant(), "{found:?}");
     }
 
@@ -258,19 +266,22 @@ mod tests {
     fn the_rhythm_of_sampling_is_not_a_finding() {
         // Samples exactly 731 ticks apart fold at every multiple of that, slow or not.
         let (slow, ordinary) = sampled(None, 100_000, 1 + 1);
-        let alone = find_period(&slow, &[], &Search::refresh(CLOCK)).unwrap();
+        let alone = find_period(&slow, &[], &Search::refresh(CLOCK), &|| false).unwrap();
         assert!(alone.is_significant(), "{alone:?}");
-        let compared = find_period(&slow, &ordinary, &Search::refresh(CLOCK)).unwrap();
+        let compared = find_period(&slow, &ordinary, &Search::refresh(CLOCK), &|| false).unwrap();
         assert!(!compared.is_significant(), "{compared:?}");
     }
 
     #[test]
     fn too_little_is_nothing() {
         let search = Search::refresh(CLOCK);
-        assert_eq!(find_period(&[], &[], &search), None);
-        assert_eq!(find_period(&[7], &[], &search), None);
-        assert_eq!(find_period(&[1, 2, 3], &[], &Search { longest: f64::NAN, ..search }), None);
-        assert_eq!(find_period(&[1, 2, 3], &[], &Search { segment: 0, ..search }), None);
-        assert_eq!(find_period(&[u64::MAX; 3], &[], &search), None);
+        assert_eq!(find_period(&[], &[], &search, &|| false), None);
+        let every_tenth: std::vec::Vec<u64> = (0..1000).map(|at| at * 20_000).collect();
+        assert!(find_period(&every_tenth, &[], &search, &|| false).is_some());
+        assert_eq!(find_period(&every_tenth, &[], &search, &|| true), None);
+        assert_eq!(find_period(&[7], &[], &search, &|| false), None);
+        assert_eq!(find_period(&[1, 2, 3], &[], &Search { longest: f64::NAN, ..search }, &|| false), None);
+        assert_eq!(find_period(&[1, 2, 3], &[], &Search { segment: 0, ..search }, &|| false), None);
+        assert_eq!(find_period(&[u64::MAX; 3], &[], &search, &|| false), None);
     }
 }

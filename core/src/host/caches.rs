@@ -17,6 +17,7 @@ pub const MAX_CACHES: usize = 8;
 pub struct Caches {
     length: usize,
     caches: [Cache; MAX_CACHES],
+    implausible: Option<(u32, Bytes)>,
 }
 
 /// One cache.
@@ -50,14 +51,18 @@ pub enum CacheKind {
 
 impl Caches {
     /// No cache is known.
-    pub const EMPTY: Self = Self { length: 0, caches: [Cache::EMPTY; MAX_CACHES] };
+    pub const EMPTY: Self = Self { length: 0, caches: [Cache::EMPTY; MAX_CACHES], implausible: None };
 
     /// Reads the caches of `cpu`, in place of what was read before.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
-        self.length = 0;
+        (self.length, self.implausible) = (0, None);
         // A cache that cannot be understood does not hide those behind it.
         for index in 0..MAX_CACHES {
             let Some(cache) = Cache::read(files, cpu, index) else { continue };
+            if !plausible(cache.level, cache.size) {
+                self.implausible = self.implausible.or(Some((cache.level, cache.size)));
+                continue;
+            }
             if let Some(place) = self.caches.get_mut(self.length) {
                 *place = cache;
                 self.length += 1;
@@ -71,6 +76,12 @@ impl Caches {
         self.caches.get(..self.length).unwrap_or_default()
     }
 
+    /// Returns level and size of the first reported cache that was left out, since no cache has that size.
+    #[must_use]
+    pub const fn implausible(&self) -> Option<(u32, Bytes)> {
+        self.implausible
+    }
+
     /// Returns the cache of this level that holds data.
     #[must_use]
     pub fn data(&self, level: u32) -> Option<&Cache> {
@@ -82,6 +93,19 @@ impl Caches {
     pub fn last_level(&self) -> Option<&Cache> {
         self.as_slice().iter().filter(|cache| cache.kind.holds_data()).max_by_key(|cache| cache.level)
     }
+}
+
+/// Returns whether a cache of that level may have that size.
+///
+/// The smallest first-level caches of this century have 8 KiB and the largest 192 KiB, second-level ones 64 KiB to
+/// 64 MiB; the largest last-level cache that a core has for itself has 1.1 GiB.
+#[must_use]
+pub const fn plausible(level: u32, size: Bytes) -> bool {
+    let (least, most) = match level {
+        0 | 1 => (Bytes::KIB.times(4), Bytes::MIB.times(4)),
+        _ => (Bytes::KIB.times(32), Bytes::GIB.times(4)),
+    };
+    size.0 >= least.0 && size.0 <= most.0
 }
 
 impl CacheKind {
@@ -141,7 +165,11 @@ fn size(text: &[u8]) -> Option<Bytes> {
         (b'M', digits) => (digits, Bytes::MIB),
         _ => (text, Bytes(1)),
     };
-    files::parse(digits).map(|count| unit.times(count)).filter(|size| *size > Bytes(0))
+    let count = match digits.iter().all(u8::is_ascii_digit) && !digits.is_empty() {
+        true => files::parse(digits).unwrap_or(u64::MAX),
+        false => return None,
+    };
+    Some(unit.times(count)).filter(|size| *size > Bytes(0))
 }
 
 #[cfg(test)]
@@ -155,11 +183,23 @@ mod tests {
             (b"32768K\n", Some(Bytes(32 << 20))),
             (b"2M", Some(Bytes(2 << 20))),
             (b"512", Some(Bytes(512))),
+            (b"18446744073709551616", Some(Bytes(u64::MAX))),
             (b"0K", None),
             (b"K", None),
             (b"", None),
         ] {
             assert_eq!(size(text), expected);
+        }
+    }
+
+    #[test]
+    fn sizes_that_no_cache_has_are_told_from_others() {
+        for (level, size) in [(1, 8 << 10), (1, 192 << 10), (2, 256 << 10), (3, 2 << 20), (3, 1152 << 20)] {
+            assert!(plausible(level, Bytes(size)), "L{level} {size}");
+        }
+        for (level, size) in [(1, 4), (1, 1 << 30), (2, 1 << 10), (3, 1 << 10), (3, 16 << 40), (3, u64::MAX)]
+        {
+            assert!(!plausible(level, Bytes(size)), "L{level} {size}");
         }
     }
 }

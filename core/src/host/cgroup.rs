@@ -23,8 +23,7 @@ pub struct MemoryLimit {
     /// What the group with that limit uses now, cached files included.
     pub usage: Bytes,
     /// What can still be taken before some group of the way reaches its limit.
-    /// Files that were cached long ago count as free, since the kernel gives
-    /// them up first.
+    /// Cached files count as free as far as the kernel gives them up first.
     pub headroom: Bytes,
 }
 
@@ -34,7 +33,9 @@ struct Version {
     roots: &'static [&'static str],
     limit: &'static str,
     usage: &'static str,
+    /// What the kernel gives up before the limit kills: old files, files in use, and slabs.
     inactive: &'static str,
+    active: &'static str,
 }
 
 const VERSION_1: Version = Version {
@@ -42,6 +43,7 @@ const VERSION_1: Version = Version {
     limit: "memory.limit_in_bytes",
     usage: "memory.usage_in_bytes",
     inactive: "total_inactive_file",
+    active: "total_active_file",
 };
 
 const VERSION_2: Version = Version {
@@ -49,6 +51,7 @@ const VERSION_2: Version = Version {
     limit: "memory.max",
     usage: "memory.current",
     inactive: "inactive_file",
+    active: "active_file",
 };
 
 /// From here on a limit means that there is none: version 1 writes the largest
@@ -120,8 +123,11 @@ impl Version {
         let usage = Bytes(files::number(files, file(self.usage).as_str()).unwrap_or_default());
         let mut buffer = [0; 4 << 10];
         let statistics = files.read(file("memory.stat").as_str(), &mut buffer).unwrap_or_default();
-        let inactive = number_after(statistics, self.inactive).unwrap_or_default();
-        let needed = usage.0.saturating_sub(inactive);
+        let statistic = |name| number_after(statistics, name).unwrap_or_default();
+        // As of a node: of files in use half, since others come back for them.
+        let reclaimable = [statistic(self.active) / 2, statistic("slab_reclaimable")];
+        let reclaimable = reclaimable.into_iter().fold(statistic(self.inactive), u64::saturating_add);
+        let needed = usage.0.saturating_sub(reclaimable);
         Some(MemoryLimit { limit, usage, headroom: Bytes(limit.0.saturating_sub(needed)) })
     }
 }

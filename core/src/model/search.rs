@@ -10,6 +10,7 @@ use super::law::Law;
 use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
 use super::point::MAX_LEVELS;
 use super::robust::{self, Linear};
+use super::uncertainty::ALIKE;
 use super::workspace::Workspace;
 use crate::math::{exp, ln};
 
@@ -403,7 +404,7 @@ impl Search {
     /// The capacities of each step under the shapes that the points do not tell from the best one.
     pub(super) fn ambiguity(&self, workspace: &mut Workspace, found: &Candidate) -> [Range; MAX_LEVELS] {
         let mut ranges = [(0.0, 0.0); MAX_LEVELS];
-        let count = workspace.count() as f64;
+        let count = workspace.count() as f64 / ALIKE;
         self.fit(workspace, found.curve);
         for (index, range) in ranges.iter_mut().enumerate() {
             let Some(&was) = found.curve.steps().get(index) else { break };

@@ -7,7 +7,7 @@ use super::{ClaimedLatency, Node, PagePool, Source, Topology, MAX_NODES};
 use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, NodeId, Picoseconds};
 
-const NODES: &str = "/sys/devices/system/node";
+pub(super) const NODES: &str = "/sys/devices/system/node";
 const CPUS: &str = "/sys/devices/system/cpu";
 
 impl Topology {
@@ -59,8 +59,7 @@ impl Topology {
         node.has_memory = true;
         let mut buffer = [0; 4 << 10];
         let meminfo = files.read("/proc/meminfo", &mut buffer).unwrap_or_default();
-        node.memory_total = kilobytes_after(meminfo, "MemTotal:").unwrap_or_default();
-        node.memory_free = kilobytes_after(meminfo, "MemFree:").unwrap_or_default();
+        node.read_memory(meminfo);
         let pool_of = |size| {
             page_pool(files, format_args!("/sys/kernel/mm/hugepages"), size)
                 .or_else(|| default_page_pool(meminfo, size))
@@ -99,8 +98,7 @@ impl Node {
         let mut buffer = [0; 4 << 10];
         let meminfo = path(format_args!("{NODES}/node{id}/meminfo"));
         let meminfo = files.read(meminfo.as_str(), &mut buffer).unwrap_or_default();
-        self.memory_total = kilobytes_after(meminfo, "MemTotal:").unwrap_or_default();
-        self.memory_free = kilobytes_after(meminfo, "MemFree:").unwrap_or_default();
+        self.read_memory(meminfo);
         self.has_memory = with_memory.map_or(self.memory_total > Bytes(0), |nodes| nodes.contains(id.0));
         self.huge_2m = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::MIB.times(2));
         self.huge_1g = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::GIB);

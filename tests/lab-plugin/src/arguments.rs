@@ -9,10 +9,12 @@ use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 use crate::cache::Replacement;
+use crate::drift::{Burst, Drift, Noise};
 use crate::memory::{self, Backend, Latency, Memory, Placing, Region};
-use crate::model::{Description, Level, Machine, Noise, Periodic};
+use crate::model::{Description, Level, Machine, Scope};
 use crate::pacing::Pacing;
-use crate::tlb::{Page, PageRule, TlbLevel};
+use crate::tlb::{PageRule, TlbLevel};
+use values::{any_or_index, divides, exactly, index, number, page, percent, periodic, positive};
 
 /// An argument that cannot be used, as it was written, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +59,10 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given once.
-const SINGLE: [&str; 11] =
-    ["start", "end", "stamps", "page", "prefetch", "noise", "seed", "absorb", "overhead", "probe", "report"];
+const SINGLE: [&str; 14] = [
+    "start", "end", "stamps", "other", "page", "prefetch", "noise", "drift", "burst", "seed", "absorb",
+    "overhead", "probe", "report",
+];
 
 impl Arguments {
     /// Reads `name=value` arguments.
@@ -115,6 +119,7 @@ impl Arguments {
                 self.blocks.push((number(start)?..number(end)?, positive(ticks)?));
             }
             "level" => self.add_level(&pieces)?,
+            "other" => self.description.other = Some(number(value)?),
             "node" => self.add_node(&pieces)?,
             "backend" => {
                 let [node, size] = exactly(&pieces, "NODE:SIZE")?;
@@ -145,13 +150,17 @@ impl Arguments {
             "tail" => self.description.tails.push(periodic(&pieces)?),
             "pause" => self.description.pauses.push(periodic(&pieces)?),
             "noise" => {
-                let [percent, every] = exactly(&pieces, "PERCENT:EVERY")?;
-                let percent = positive(percent)?;
-                if percent >= 100 {
-                    return Err(format!("{percent} % and more would leave no latency"));
-                }
-                self.description.noise =
-                    Some(Noise { share: percent as f64 / 100.0, every: positive(every)? });
+                let [share, every] = exactly(&pieces, "PERCENT:EVERY")?;
+                self.description.noise = Some(Noise { share: percent(share)?, every: positive(every)? });
+            }
+            "drift" => {
+                let [share, period] = exactly(&pieces, "PERCENT:TICKS")?;
+                self.description.drift = Some(Drift { share: percent(share)?, period: positive(period)? });
+            }
+            "burst" => {
+                let [every, length, share] = exactly(&pieces, "EVERY:LENGTH:PERCENT")?;
+                let (every, length) = (positive(every)?, positive(length)?);
+                self.description.burst = Some(Burst { every, length, share: percent(share)? });
             }
             "seed" => self.description.seed = number(value)?,
             "absorb" => self.pacing.absorb = number(value)?,
@@ -167,8 +176,8 @@ impl Arguments {
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
                 return Err(
-                    "unknown; known are start, end, stamps, block, level, node, backend, latency, cpu, tlb, page, \
-                            prefetch, tail, pause, noise, seed, absorb, overhead, probe, report"
+                    "unknown; known are start, end, stamps, block, level, other, node, backend, latency, cpu, tlb, page, \
+                            prefetch, tail, pause, noise, drift, burst, seed, absorb, overhead, probe, report"
                         .to_owned(),
                 )
             }
@@ -178,7 +187,7 @@ impl Arguments {
 
     fn add_level(&mut self, pieces: &[&str]) -> Result<(), String> {
         let (&[size, ways, ticks], words) =
-            pieces.split_first_chunk().ok_or("expected SIZE:WAYS:TICKS[:lru|random][:shared]")?;
+            pieces.split_first_chunk().ok_or("expected SIZE:WAYS:TICKS[:lru|random][:node|shared]")?;
         let (size, ways, ticks) = (positive(size)?, positive(ways)?, number(ticks)?);
         let row = ways
             .checked_mul(64)
@@ -186,17 +195,18 @@ impl Arguments {
             .ok_or_else(|| format!("the size is not a multiple of its {ways} ways × 64 bytes"))?;
         let ways = usize::try_from(ways).map_err(|_| "too many ways".to_owned())?;
         let mut level =
-            Level { sets: size / row, ways, ticks, replacement: Replacement::default(), shared: false };
+            Level { sets: size / row, ways, ticks, replacement: Replacement::default(), scope: Scope::Cpu };
         for &word in words {
             match word {
                 "lru" => level.replacement = Replacement::LeastRecentlyUsed,
                 "random" => level.replacement = Replacement::Random,
-                "shared" => level.shared = true,
-                _ => return Err(format!("'{word}' is neither lru, random nor shared")),
+                "node" => level.scope = Scope::Node,
+                "shared" => level.scope = Scope::All,
+                _ => return Err(format!("'{word}' is neither lru, random, node nor shared")),
             }
         }
-        if !level.shared && self.description.levels.last().is_some_and(|last| last.shared) {
-            return Err("a level that is not shared cannot lie behind one that is".to_owned());
+        if self.description.levels.last().is_some_and(|last| last.scope > level.scope) {
+            return Err("a level cannot lie behind one that more CPUs share".to_owned());
         }
         if size > 1 << 32 {
             return Err("more than 4G: the model itself would not fit".to_owned());
@@ -272,69 +282,6 @@ impl Arguments {
     }
 }
 
-fn divides(divisor: u64, value: u64) -> bool {
-    value.checked_rem(divisor) == Some(0)
-}
-
-fn exactly<'a, const N: usize>(pieces: &[&'a str], form: &str) -> Result<[&'a str; N], String> {
-    pieces.try_into().map_err(|_| format!("expected {form}, found {} piece(s)", pieces.len()))
-}
-
-/// A number, decimal or hexadecimal after `0x`; K, M and G are binary.
-fn number(text: &str) -> Result<u64, String> {
-    let shift = match text.as_bytes().last() {
-        Some(b'K' | b'k') => 10,
-        Some(b'M' | b'm') => 20,
-        Some(b'G' | b'g') => 30,
-        _ => 0,
-    };
-    let digits = if shift == 0 { text } else { text.get(..text.len() - 1).unwrap_or_default() };
-    let (digits, radix) = digits.strip_prefix("0x").map_or((digits, 10), |hexadecimal| (hexadecimal, 16));
-    // The parser of the standard library takes a sign.
-    if !digits.starts_with(|first: char| first.is_digit(radix)) {
-        return Err(format!("'{text}' is not a number"));
-    }
-    u64::from_str_radix(digits, radix)
-        .map_err(|_| format!("'{text}' is not a number of 64 bits"))?
-        .checked_mul(1 << shift)
-        .ok_or_else(|| format!("'{text}' exceeds 64 bits"))
-}
-
-fn positive(text: &str) -> Result<u64, String> {
-    match number(text)? {
-        0 => Err(format!("'{text}' must not be zero")),
-        value => Ok(value),
-    }
-}
-
-fn index(text: &str) -> Result<u32, String> {
-    // More than any kernel supports, and far from filling memory with CPUs.
-    number(text)?
-        .try_into()
-        .ok()
-        .filter(|&value: &u32| value < 1 << 16)
-        .ok_or_else(|| format!("'{text}' is not a node or CPU"))
-}
-
-fn any_or_index(text: &str) -> Result<Option<u32>, String> {
-    if text == "*" {
-        return Ok(None);
-    }
-    index(text).map(Some)
-}
-
-fn page(text: &str) -> Option<Page> {
-    match text {
-        "4k" | "4K" => Some(Page::Small),
-        "2m" | "2M" => Some(Page::Large),
-        _ => None,
-    }
-}
-
-fn periodic(pieces: &[&str]) -> Result<Periodic, String> {
-    let [every, ticks] = exactly(pieces, "EVERY:TICKS")?;
-    Ok(Periodic { every: positive(every)?, ticks: number(ticks)? })
-}
-
 #[cfg(test)]
 mod tests;
+mod values;

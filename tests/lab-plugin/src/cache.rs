@@ -43,8 +43,7 @@ impl Cache {
     /// Uses `block`: true if it was there. If it was not, it is afterwards, in
     /// the place of the block that the replacement gave up.
     pub fn access(&mut self, block: u64) -> bool {
-        // The set number is below `sets`, which fits: the rows are in memory.
-        let first = (block % self.sets) as usize * self.ways;
+        let first = self.first(block);
         let Some(row) = self.blocks.get_mut(first..first + self.ways) else { return false };
         let found = row.iter().position(|&held| held == block);
         match (self.replacement, found) {
@@ -71,6 +70,37 @@ impl Cache {
             }
         }
         found.is_some()
+    }
+
+    /// Whether `block` is there; nothing changes.
+    #[must_use]
+    pub fn holds(&self, block: u64) -> bool {
+        self.row(block).contains(&block)
+    }
+
+    /// Gives `block` up, if it is there.
+    pub fn evict(&mut self, block: u64) {
+        let first = self.first(block);
+        let Some(row) = self.blocks.get_mut(first..first + self.ways) else { return };
+        if let Some(at) = row.iter().position(|&held| held == block) {
+            // Under LRU the empty places are last.
+            if let Some(older) = row.get_mut(at..) {
+                older.rotate_left(1);
+            }
+            if let Some(last) = row.last_mut() {
+                *last = EMPTY;
+            }
+        }
+    }
+
+    /// Where the row of `block` begins. The set number is below `sets`, which fits: the rows are in memory.
+    fn first(&self, block: u64) -> usize {
+        (block % self.sets) as usize * self.ways
+    }
+
+    fn row(&self, block: u64) -> &[u64] {
+        let first = self.first(block);
+        self.blocks.get(first..first + self.ways).unwrap_or_default()
     }
 }
 
@@ -166,6 +196,18 @@ mod tests {
         let cache = Cache::new(64, 8, Replacement::LeastRecentlyUsed, 0);
         for (blocks, expected) in [(512, 0), (513, 9), (520, 72), (576, 576), (1000, 1000)] {
             assert_eq!(misses_of_a_lap(&mut cache.clone(), blocks, 3), expected, "{blocks} blocks");
+        }
+    }
+
+    #[test]
+    fn what_was_given_up_is_gone_and_its_place_is_taken_first() {
+        for replacement in [Replacement::LeastRecentlyUsed, Replacement::Random] {
+            let mut cache = Cache::new(1, 4, replacement, 5);
+            (0..4).for_each(|block| assert!(!cache.access(block)));
+            cache.evict(1);
+            cache.evict(9);
+            assert_eq!([0, 1, 2, 3].map(|block| cache.holds(block)), [true, false, true, true]);
+            assert!(!cache.access(7) && [0, 2, 3, 7].iter().all(|&block| cache.holds(block)));
         }
     }
 

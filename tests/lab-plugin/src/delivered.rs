@@ -76,6 +76,23 @@ struct Window {
     opened: u64,
     class: Class,
     asked: u64,
+    other: u64,
+}
+
+/// Windows of the same number of hops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// All of their hops.
+    pub hops: u64,
+    /// Those that another node's levels served.
+    pub other: u64,
+}
+
+impl Served {
+    fn add(&mut self, more: Served) {
+        self.hops += more.hops;
+        self.other += more.other;
+    }
 }
 
 /// The windows of one CPU.
@@ -83,8 +100,10 @@ struct Window {
 pub struct Windows {
     open: Option<Window>,
     /// The last one, which is kept when no window is open: keeping takes time.
-    closed: Option<(Class, i64)>,
+    closed: Option<(Class, i64, u64)>,
     kept: BTreeMap<Class, Excesses>,
+    /// By the hops of a window.
+    served: BTreeMap<u64, Served>,
     empty: Vec<u64>,
 }
 
@@ -92,7 +111,7 @@ impl Windows {
     /// A window begins at `opened`; one that is open is forgotten.
     pub fn open(&mut self, opened: u64) {
         let class = Class { source: None, misses: 0, hops: 0, tail: 0 };
-        self.open = Some(Window { opened, class, asked: 0 });
+        self.open = Some(Window { opened, class, asked: 0, other: 0 });
     }
 
     /// Whether a window is open.
@@ -108,13 +127,14 @@ impl Windows {
 
     /// Adds a hop to the open window.
     pub fn hop(&mut self, outcome: &Outcome) {
-        let Some(Window { class, asked, .. }) = &mut self.open else { return };
+        let Some(Window { class, asked, other, .. }) = &mut self.open else { return };
         *asked = asked.saturating_add(outcome.ticks).saturating_add(outcome.pause);
         if class.hops == 0 {
             class.source = Some(outcome.source);
         } else if class.source != Some(outcome.source) {
             class.source = None;
         }
+        *other += u64::from(outcome.source == Source::Other);
         class.misses = class.misses.max(outcome.misses);
         class.tail = if class.hops == 0 { outcome.tail } else { 0 };
         class.hops += 1;
@@ -122,7 +142,7 @@ impl Windows {
 
     /// The open window ends at `closed`.
     pub fn close(&mut self, closed: u64) {
-        let Some(Window { opened, class, asked }) = self.open.take() else { return };
+        let Some(Window { opened, class, asked, other }) = self.open.take() else { return };
         let taken = closed.saturating_sub(opened);
         let Some(hops) = i64::try_from(class.hops).ok().filter(|&hops| hops > 0) else {
             self.empty.resize(LONGEST_EMPTY, 0);
@@ -132,14 +152,19 @@ impl Windows {
             return;
         };
         let excess = i64::try_from(taken).unwrap_or(i64::MAX) - i64::try_from(asked).unwrap_or(i64::MAX);
-        self.closed = Some((class, (excess + hops.signum() * hops / 2).div_euclid(hops)));
+        self.closed = Some((class, (excess + hops.signum() * hops / 2).div_euclid(hops), other));
     }
 
     /// Keeps the last window.
     pub fn keep(&mut self) {
-        if let Some((class, excess)) = self.closed.take() {
-            self.kept.entry(class).or_default().note(excess);
+        if let Some(closed) = self.closed.take() {
+            self.keep_one(closed);
         }
+    }
+
+    fn keep_one(&mut self, (class, excess, other): (Class, i64, u64)) {
+        self.kept.entry(class).or_default().note(excess);
+        self.served.entry(class.hops).or_default().add(Served { hops: class.hops, other });
     }
 
     /// Adds what `other` has kept.
@@ -147,8 +172,11 @@ impl Windows {
         for (class, excesses) in &other.kept {
             self.kept.entry(*class).or_default().add(excesses);
         }
-        if let Some((class, excess)) = other.closed {
-            self.kept.entry(class).or_default().note(excess);
+        for (&hops, &served) in &other.served {
+            self.served.entry(hops).or_default().add(served);
+        }
+        if let Some(closed) = other.closed {
+            self.keep_one(closed);
         }
         self.empty.resize(self.empty.len().max(other.empty.len()), 0);
         self.empty.iter_mut().zip(&other.empty).for_each(|(into, from)| *into += from);
@@ -157,6 +185,11 @@ impl Windows {
     /// What was kept of each class.
     pub fn kept(&self) -> impl Iterator<Item = (&Class, &Excesses)> {
         self.kept.iter()
+    }
+
+    /// What served the hops of windows, by their number in one.
+    pub fn served(&self) -> impl Iterator<Item = (u64, Served)> + '_ {
+        self.served.iter().map(|(&hops, &served)| (hops, served))
     }
 
     /// The median ticks of windows without a hop, if there were any.
@@ -222,6 +255,19 @@ mod tests {
                 class(Some(Source::Memory(0)), 0, 1, 700)
             ]
         );
+    }
+
+    #[test]
+    fn hops_that_another_node_served_are_counted_by_the_length_of_their_windows() {
+        let (near, other) = (outcome(Source::Memory(0), 10, 0), outcome(Source::Other, 10, 0));
+        let mut windows = Windows::default();
+        window(&mut windows, &[near, other], 20);
+        window(&mut windows, &[other, other], 20);
+        window(&mut windows, &[near], 10);
+        let mut all = Windows::default();
+        all.add(&windows);
+        let served: Vec<_> = all.served().collect();
+        assert_eq!(served, [(1, Served { hops: 1, other: 0 }), (2, Served { hops: 4, other: 3 })]);
     }
 
     #[test]

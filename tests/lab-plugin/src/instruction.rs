@@ -50,6 +50,18 @@ pub fn purpose(bytes: &[u8]) -> Purpose {
     }
 }
 
+/// Whether the x86-64 instruction with these bytes stores past the caches: `movntdq` and `movntps` of a vector
+/// (66 0F E7, 0F 2B), `movnti` of a register (0F C3), with a REX prefix or without.
+#[must_use]
+pub fn streams(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(&[0x66]).unwrap_or(bytes);
+    let bytes = match bytes {
+        [0x40..=0x4f, rest @ ..] => rest,
+        _ => bytes,
+    };
+    matches!(bytes, [0x0f, 0xe7 | 0x2b | 0xc3, ..])
+}
+
 /// Whether the x86-64 instruction with these bytes is `dec rdi`, by which such a routine counts its blocks.
 #[must_use]
 pub fn ends_block(bytes: &[u8]) -> bool {
@@ -65,6 +77,20 @@ mod tests {
         assert!(ends_block(&[0x48, 0xff, 0xcf]));
         assert!(!ends_block(&[0x48, 0xff, 0xca]) && !ends_block(&[0x48, 0x01, 0xd0]));
         // rdx; add rax, rdx
+    }
+
+    #[test]
+    fn streams_are_told_from_stores() {
+        for bytes in [
+            &[0x66, 0x0f, 0xe7, 0x07][..],         // movntdq [rdi], xmm0
+            &[0x66, 0x41, 0x0f, 0xe7, 0x40, 0x10], // movntdq [r8 + 16], xmm0
+            &[0x0f, 0x2b, 0x07],                   // movntps [rdi], xmm0
+            &[0x48, 0x0f, 0xc3, 0x07],             // movnti [rdi], rax
+        ] {
+            assert!(streams(bytes), "{bytes:x?}");
+        }
+        assert!(!streams(&[0x48, 0x89, 0x07])); // mov [rdi], rax
+        assert!(!streams(&[0x66, 0x0f, 0x7f, 0x07])); // movdqa [rdi], xmm0
     }
 
     #[test]

@@ -23,7 +23,8 @@
 //! | `start=ADDRESS` `end=ADDRESS` | virtual addresses of the code whose loads are modelled, the end excluded; required |
 //! | `stamps=START:END` | virtual addresses of code, the end excluded, in which `rdtsc` opens a timed window and `rdtscp` closes it; without them every call of a loop is a window |
 //! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi`; ticks of each block: the guest's core clock. Without, it is the host's |
-//! | `level=SIZE:WAYS:TICKS[:lru\|random][:shared]` + | a cache level, the nearest first: lines of 64 bytes, ticks of a load that hits it, all told; private to each CPU unless `shared`, and behind a shared level all are; LRU by default |
+//! | `level=SIZE:WAYS:TICKS[:lru\|random][:node\|shared]` + | a cache level, the nearest first: lines of 64 bytes, ticks of a load that hits it, all told; private to each CPU, or one for each `node`, or one `shared` by all; LRU by default |
+//! | `other=TICKS` | ticks of a load whose line is not in a level of its CPU or node, and is in one of another node; without, these serve their own node alone |
 //! | `latency=FROM:TO:TICKS` + | ticks of a load by a CPU of node FROM from memory of node TO, all told; `*` is every node; the narrower goes before the wider, the later before the earlier; required for every pair unless `probe=on` |
 //! | `cpu=FIRST[-LAST]:NODE` + | node of these CPUs; 0 for all that are not named |
 //! | `node=NODE:START:SIZE` + | memory of a node, in the addresses that a plugin is told (below) |
@@ -33,7 +34,9 @@
 //! | `prefetch=LINES` | a prefetcher that runs so many lines ahead of a walk in order, up or down, within each 4 KiB; 0 |
 //! | `tail=EVERY:TICKS` + | every n-th load of a CPU is slower |
 //! | `pause=EVERY:TICKS` + | after every n-th load of a CPU nothing happens for so long |
-//! | `noise=PERCENT:EVERY` | drift: all that loads take is multiplied by a factor that is drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT; none |
+//! | `drift=PERCENT:TICKS` | all that loads take is multiplied by a factor that follows a sine of time, 1 ± PERCENT, with that period; none |
+//! | `burst=EVERY:LENGTH:PERCENT` | for LENGTH ticks out of every EVERY loads take PERCENT longer; none |
+//! | `noise=PERCENT:EVERY` | all that loads take is multiplied by a factor that is drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT; none |
 //! | `absorb=TICKS` | a hop that begins within so many ticks of the modelled end of the last one, in the same call of the loop, is counted from that end, and so is the first one from the stamp that opens its window; 0 |
 //! | `overhead=TICKS` | any other hop is shortened by so much; 0 |
 //! | `seed=N` | of random replacement and noise; 0 |
@@ -87,15 +90,17 @@
 //!
 //! # What is not modelled
 //!
-//! Overlap of independent loads (the emulator runs one at a time), stores, loads
+//! Overlap of independent loads (the emulator runs one at a time), loads
 //! by `pop`, `leave` and `ret`, code fetches, bandwidth, coherence, and evictions
-//! by anything but the modelled loads. A load of a cursor that a loop keeps in
+//! by anything but the modelled loads. Of stores those past the caches (`movntdq`
+//! and its like) alone are seen, where CPUs share a level: no level has the line afterwards. A load of a cursor that a loop keeps in
 //! memory is a hop like any other.
 
 pub mod api;
 pub mod arguments;
 pub mod cache;
 pub mod delivered;
+pub mod drift;
 pub mod instruction;
 pub mod memory;
 pub mod model;

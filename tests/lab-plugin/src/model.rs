@@ -1,21 +1,35 @@
 //! The machine that the guest is to see: from the addresses of a load to the
 //! ticks that it takes.
 //!
-//! Each virtual CPU has its own TLB, prefetcher and caches; levels marked shared,
-//! which are the outermost, are common to all. A load that misses fills every
-//! level that it passed; nothing is taken out of an inner level when an outer one
-//! gives a line up. The model is a pure function of the loads it was shown: no
-//! clock, no QEMU.
+//! Each virtual CPU has its own TLB, prefetcher and caches; behind those lie levels
+//! of a node, common to its CPUs, and behind them levels that all share. A load that
+//! misses fills every level that it passed; nothing is taken out of an inner level
+//! when an outer one gives a line up. A line that another node's levels have may be
+//! served by them. The model is a pure function of the loads it was shown and of their
+//! times: no clock, no QEMU.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cache::{Cache, Generator, Replacement};
+use crate::drift::{Burst, Drift, Noise};
 use crate::memory::{Memory, Pair};
 use crate::prefetch::Prefetcher;
 use crate::tlb::{PageRule, Tlb, TlbLevel};
 
 /// Base-2 logarithm of the bytes of a line.
 const LINE_SHIFT: u32 = 6;
+
+/// Whom a cache level serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// One CPU.
+    #[default]
+    Cpu,
+    /// All CPUs of a node.
+    Node,
+    /// All CPUs.
+    All,
+}
 
 /// One cache level as it is described by the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +42,8 @@ pub struct Level {
     pub ticks: u64,
     /// How a victim is chosen.
     pub replacement: Replacement,
-    /// One for all CPUs instead of one each.
-    pub shared: bool,
+    /// Whom each of its caches serves.
+    pub scope: Scope,
 }
 
 /// Something that happens at every n-th load of a CPU.
@@ -41,38 +55,25 @@ pub struct Periodic {
     pub ticks: u64,
 }
 
-/// A drift: a factor on all that a load takes, which holds for some loads and is then drawn anew.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
-    /// The factor is uniform from one less so much to one more, as a share.
-    pub share: f64,
-    /// Loads of a CPU for which it holds.
-    pub every: u64,
-}
-
-impl Noise {
-    /// The ticks of a load of `ticks` under the factor that `draw` stands for, of 2^64.
-    #[must_use]
-    pub fn applied(self, ticks: u64, draw: u64) -> u64 {
-        // 2^63 is the middle of what is drawn.
-        let deviation = draw as f64 / (1_u64 << 63) as f64 - 1.0;
-        (ticks as f64 * (1.0 + self.share * deviation)).round() as u64
-    }
-}
-
 /// Everything but main memory that makes up a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Description {
-    /// Caches from the nearest; shared ones last.
+    /// Caches from the nearest, the scope never narrower than before.
     pub levels: Vec<Level>,
+    /// Ticks of a load that another node's levels serve; without, they serve none.
+    pub other: Option<u64>,
     /// TLB levels from the nearest.
     pub tlb: Vec<TlbLevel>,
     /// How the page of an access is found.
     pub page: PageRule,
     /// Lines that the sequential prefetcher runs ahead; 0 is none.
     pub prefetch: u64,
-    /// The drift of all latencies, if there is one.
+    /// The noise on all latencies, if there is any.
     pub noise: Option<Noise>,
+    /// Their drift.
+    pub drift: Option<Drift>,
+    /// Their bursts.
+    pub burst: Option<Burst>,
     /// Loads that take longer: part of the distribution.
     pub tails: Vec<Periodic>,
     /// Interruptions: not part of it, and counted apart.
@@ -86,6 +87,8 @@ pub struct Description {
 pub enum Source {
     /// In this cache level, the nearest being 0.
     Level(usize),
+    /// In a level of another node.
+    Other,
     /// In memory: the place in [`Memory::pairs`].
     Memory(usize),
     /// At an address that no node claims. It costs nothing, so that a wrong
@@ -115,6 +118,8 @@ pub struct Counts {
     pub loads: u64,
     /// Loads that hit each cache level.
     pub hits: Vec<u64>,
+    /// Loads that another node's levels served.
+    pub other: u64,
     /// Loads from memory for each of [`Memory::pairs`].
     pub pairs: Vec<u64>,
     /// Loads from addresses that no node claims.
@@ -139,6 +144,7 @@ impl Counts {
         };
         self.loads += other.loads;
         sum(&mut self.hits, &other.hits);
+        self.other += other.other;
         sum(&mut self.pairs, &other.pairs);
         self.unclaimed += other.unclaimed;
         sum(&mut self.tlb_misses, &other.tlb_misses);
@@ -152,6 +158,8 @@ impl Counts {
 /// What belongs to one virtual CPU.
 struct Core {
     node: u32,
+    /// The place of its node's levels.
+    place: usize,
     levels: Vec<Cache>,
     tlb: Tlb,
     prefetcher: Prefetcher,
@@ -166,27 +174,29 @@ pub struct Machine {
     description: Description,
     memory: Memory,
     cores: Vec<Mutex<Core>>,
+    /// The levels of each node with CPUs.
+    nodes: Vec<Mutex<Vec<Cache>>>,
     shared: Mutex<Vec<Cache>>,
 }
 
 impl Machine {
     /// A machine whose CPU `i` is on node `nodes[i]`, with all caches empty.
-    /// Levels after the first shared one are shared too.
     #[must_use]
     pub fn new(description: Description, memory: Memory, nodes: &[u32]) -> Self {
-        let shared_from =
-            description.levels.iter().position(|level| level.shared).unwrap_or(description.levels.len());
-        let caches = |range: &[Level], salt: u64| -> Vec<Cache> {
+        let caches = |scope: Scope, salt: u64| -> Vec<Cache> {
             let cache = |level: &Level| {
                 Cache::new(level.sets, level.ways, level.replacement, description.seed.wrapping_add(salt))
             };
-            range.iter().map(cache).collect()
+            description.levels.iter().filter(|level| level.scope == scope).map(cache).collect()
         };
-        let (private, shared) = description.levels.split_at(shared_from);
+        let mut places = nodes.to_vec();
+        places.sort_unstable();
+        places.dedup();
         let core = |(salt, &node): (u64, &u32)| {
             Mutex::new(Core {
                 node,
-                levels: caches(private, salt + 1),
+                place: places.iter().position(|&known| known == node).unwrap_or(0),
+                levels: caches(Scope::Cpu, salt + 1),
                 tlb: Tlb::new(description.page, &description.tlb),
                 prefetcher: Prefetcher::new(description.prefetch),
                 // Another stream than those of the caches.
@@ -200,33 +210,38 @@ impl Machine {
             })
         };
         let cores = (0..).zip(nodes).map(core).collect();
-        let shared = Mutex::new(caches(shared, 0));
-        Self { description, memory, cores, shared }
+        let per_node = (1..).zip(&places).map(|(salt, _)| Mutex::new(caches(Scope::Node, salt))).collect();
+        let shared = Mutex::new(caches(Scope::All, 0));
+        Self { description, memory, cores, nodes: per_node, shared }
     }
 
-    /// One load by CPU `cpu`. `None` if there is no such CPU.
-    pub fn load(&self, cpu: usize, virtual_address: u64, physical_address: u64) -> Option<Outcome> {
+    /// One load by CPU `cpu` at a reading of the time-stamp counter. `None` if there is no such CPU.
+    pub fn load(&self, cpu: usize, virtual_address: u64, physical_address: u64, now: u64) -> Option<Outcome> {
         let mut guard = locked(self.cores.get(cpu)?);
         let core = &mut *guard;
         let line = physical_address >> LINE_SHIFT;
         let (translation, misses) = core.tlb.access(virtual_address, physical_address);
-        let hit = self.fill(&mut core.levels, line);
+        let found = self.fill(core.place, &mut core.levels, line);
         if let Some(ahead) = core.prefetcher.access(line) {
             for line in ahead {
-                self.fill(&mut core.levels, line);
+                self.fill(core.place, &mut core.levels, line);
             }
         }
 
         let counts = &mut core.counts;
         counts.loads += 1;
-        let found = hit.and_then(|level| Some((level, self.description.levels.get(level)?)));
-        let (source, ticks, counter) = match (found, self.memory.pair(core.node, physical_address)) {
-            (Some((level, found)), _) => (Source::Level(level), found.ticks, counts.hits.get_mut(level)),
-            (None, Some(pair)) => {
-                let ticks = self.memory.pairs().get(pair).map_or(0, |pair| pair.ticks);
-                (Source::Memory(pair), ticks, counts.pairs.get_mut(pair))
-            }
-            (None, None) => (Source::Unclaimed, 0, Some(&mut counts.unclaimed)),
+        let pair = || self.memory.pair(core.node, physical_address);
+        let ticks_of = |level: usize| self.description.levels.get(level).map_or(0, |level| level.ticks);
+        let (source, ticks, counter) = match found {
+            Some(Found::Level(level)) => (Source::Level(level), ticks_of(level), counts.hits.get_mut(level)),
+            Some(Found::Other(ticks)) => (Source::Other, ticks, Some(&mut counts.other)),
+            None => match pair() {
+                Some(pair) => {
+                    let ticks = self.memory.pairs().get(pair).map_or(0, |pair| pair.ticks);
+                    (Source::Memory(pair), ticks, counts.pairs.get_mut(pair))
+                }
+                None => (Source::Unclaimed, 0, Some(&mut counts.unclaimed)),
+            },
         };
         if let Some(counter) = counter {
             *counter += 1;
@@ -240,20 +255,56 @@ impl Machine {
         counts.tails += tails;
         counts.pauses += pauses;
         let steady = ticks.saturating_add(translation);
-        let steady = self.description.noise.map_or(steady, |noise| noise.applied(steady, core.draw));
+        let Description { noise, drift, burst, .. } = &self.description;
+        let factors = [
+            noise.map(|noise| noise.factor(core.draw)),
+            drift.map(|drift| drift.factor(now)),
+            burst.map(|burst| burst.factor(now)),
+        ];
+        let factor: f64 = factors.into_iter().flatten().product();
+        let steady = (steady as f64 * factor).round() as u64;
         let ticks = steady.saturating_add(tail);
         counts.ticks = counts.ticks.saturating_add(ticks).saturating_add(pause);
         Some(Outcome { ticks, tail, misses, pause, source })
     }
 
-    /// Uses `line` in all levels from the nearest to the one that has it, which is
-    /// returned; each level before that has it from now on.
-    fn fill(&self, private: &mut [Cache], line: u64) -> Option<usize> {
+    /// Uses `line` in all levels from the nearest to the one that has it; each level before that has it from now on.
+    fn fill(&self, place: usize, private: &mut [Cache], line: u64) -> Option<Found> {
+        let mut before = private.len();
         if let Some(hit) = private.iter_mut().position(|cache| cache.access(line)) {
-            return Some(hit);
+            return Some(Found::Level(hit));
+        }
+        if let Some(own) = self.nodes.get(place) {
+            let mut own = locked(own);
+            if let Some(hit) = own.iter_mut().position(|cache| cache.access(line)) {
+                return Some(Found::Level(before + hit));
+            }
+            before += own.len();
+        }
+        if let Some(ticks) = self.description.other {
+            let others = self.nodes.iter().enumerate().filter(|(other, _)| *other != place);
+            let mut levels = others.map(|(_, levels)| locked(levels));
+            if levels.any(|levels| levels.iter().any(|cache| cache.holds(line))) {
+                return Some(Found::Other(ticks));
+            }
         }
         let hit = locked(&self.shared).iter_mut().position(|cache| cache.access(line))?;
-        Some(private.len() + hit)
+        Some(Found::Level(before + hit))
+    }
+
+    /// Whether a store has an effect: whether any cache is common to several CPUs, and could hold what they wrote.
+    #[must_use]
+    pub fn has_common_levels(&self) -> bool {
+        self.description.levels.iter().any(|level| level.scope != Scope::Cpu)
+    }
+
+    /// A store past the caches: none has the line afterwards.
+    pub fn stream(&self, physical_address: u64) {
+        let line = physical_address >> LINE_SHIFT;
+        let forget = |levels: &mut [Cache]| levels.iter_mut().for_each(|cache| cache.evict(line));
+        self.cores.iter().for_each(|core| forget(&mut locked(core).levels));
+        self.nodes.iter().for_each(|levels| forget(&mut locked(levels)));
+        forget(&mut locked(&self.shared));
     }
 
     /// The pairs of nodes, in the order of [`Counts::pairs`].
@@ -273,6 +324,14 @@ impl Machine {
         }
         all
     }
+}
+
+/// Where a line was, if not in memory.
+enum Found {
+    /// In this level.
+    Level(usize),
+    /// In a level of another node, which serves it in so many ticks.
+    Other(u64),
 }
 
 /// How many of `periodic` fall on the load with this number, and their ticks.

@@ -20,12 +20,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::api::{self, Api, Bytes, Handle, Information, OnAccess, OnExecution};
 use crate::arguments::Arguments;
 use crate::delivered::Windows;
-use crate::instruction::{ends_block, purpose, stamp, Purpose, Stamp};
+use crate::instruction::{ends_block, purpose, stamp, streams, Purpose, Stamp};
 use crate::model::Machine;
 use crate::pacing::{Pace, Pacing};
 use crate::report::{Report, PREFIX};
 use crate::touched::Touched;
-use moments::{on_block, on_close, on_open};
+use moments::{on_block, on_close, on_open, on_stream};
 
 /// Bytes of the longest instruction of x86.
 const LONGEST: usize = 15;
@@ -210,10 +210,17 @@ unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
                 continue;
             }
             if !is_loop {
-                let callback: OnExecution = match stamp(plugin.bytes.read(instruction, size, &mut buffer)) {
+                let bytes = plugin.bytes.read(instruction, size, &mut buffer);
+                let callback: OnExecution = match stamp(bytes) {
                     Some(Stamp::Open) => on_open,
                     Some(Stamp::Close) => on_close,
-                    None => continue,
+                    None => {
+                        if streams(bytes) && plugin.machine.has_common_levels() {
+                            let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
+                            (api.register_access)(instruction, on_stream, flags, kinds, std::ptr::null_mut());
+                        }
+                        continue;
+                    }
                 };
                 (api.register_execution)(instruction, callback, api::NO_REGISTERS, std::ptr::null_mut());
                 continue;
@@ -242,25 +249,21 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     if plugin.is_foreign(address) {
         return;
     }
-    let (api, cpu) = (&plugin.api, cpu as usize);
-    // SAFETY: the access is the one that QEMU passed to this callback, and the
-    // handle is not kept beyond it.
-    let place = unsafe {
-        if (api.is_store)(access) {
-            plugin.stores.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        let handle = (api.hardware_address)(access, address);
-        (!handle.is_null() && !(api.is_device)(handle)).then(|| (api.physical_address)(handle))
-    };
-    let Some(physical_address) = place else {
+    let cpu = cpu as usize;
+    // SAFETY: the access is the one that QEMU passed to this callback.
+    if unsafe { (plugin.api.is_store)(access) } {
+        plugin.stores.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
+    // SAFETY: as above.
+    let Some(physical_address) = (unsafe { place(plugin, access, address) }) else {
         plugin.devices.fetch_add(1, Ordering::Relaxed);
         return;
     };
     if let Some(touched) = &plugin.touched {
         touched.note(physical_address);
     }
-    let Some(outcome) = plugin.machine.load(cpu, address, physical_address) else { return };
+    let Some(outcome) = plugin.machine.load(cpu, address, physical_address, entry) else { return };
     let Some(clock) = plugin.clocks.get(cpu) else { return };
     let Clock { pace, windows } = &mut *locked(clock);
     let deadline = pace.enter(plugin.pacing, entry, outcome.ticks, outcome.pause);
@@ -270,6 +273,20 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     }
     windows.hop(&outcome);
     spend(pace, deadline);
+}
+
+/// Where in memory an access went; `None` if it was to a device.
+///
+/// # Safety
+///
+/// The access is the one that QEMU passed to the callback that runs.
+unsafe fn place(plugin: &Plugin, access: u32, address: u64) -> Option<u64> {
+    let api = &plugin.api;
+    // SAFETY: the handle is not kept beyond the callback.
+    unsafe {
+        let handle = (api.hardware_address)(access, address);
+        (!handle.is_null() && !(api.is_device)(handle)).then(|| (api.physical_address)(handle))
+    }
 }
 
 /// Lets the time pass until `deadline`.

@@ -44,6 +44,7 @@ impl Report<'_> {
                 Some(Pair { from, to, .. }) => format!("node {from} to node {to}"),
                 None => "unclaimed".to_owned(),
             },
+            Some(Source::Other) => "other node".to_owned(),
             Some(Source::Unclaimed) => "unclaimed".to_owned(),
         };
         format!("{source}; misses {}; hops {}; tail {}", class.misses, class.hops, class.tail)
@@ -60,6 +61,7 @@ impl fmt::Display for Report<'_> {
         for (pair, loads) in self.pairs.iter().zip(&counts.pairs) {
             writeln!(out, "{PREFIX} node {} to node {} loads {loads}", pair.from, pair.to)?;
         }
+        writeln!(out, "{PREFIX} other node's cache loads {}", counts.other)?;
         writeln!(out, "{PREFIX} unclaimed loads {}", counts.unclaimed)?;
         for (level, misses) in (1..).zip(&counts.tlb_misses) {
             writeln!(out, "{PREFIX} tlb {level} misses {misses}")?;
@@ -93,6 +95,10 @@ impl fmt::Display for Report<'_> {
                 write!(out, " {ticks}:{count}")?;
             }
             writeln!(out)?;
+        }
+        for (hops, served) in self.windows.served() {
+            writeln!(out, "{PREFIX} timed by {hops}, hops {}", served.hops)?;
+            writeln!(out, "{PREFIX} timed by {hops}, from the other node's cache {}", served.other)?;
         }
         for range in self.touched.unwrap_or_default() {
             writeln!(out, "{PREFIX} touched {:#x}-{:#x}", range.start(), range.end())?;
@@ -133,6 +139,8 @@ mod tests {
             "node 0 to node 1 loads 2",
             "gap p50 none",
             "empty window 90",
+            "timed by 1, hops 1",
+            "timed by 1, from the other node's cache 0",
             "windows node 0 to node 1; misses 1; hops 1; tail 0; count 1; sum 7; excess 7:1",
             "touched 0x0-0xfffff",
         ] {

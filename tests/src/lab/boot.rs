@@ -12,8 +12,8 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A guest takes up to a minute of a CPU; a busy host may have a twentieth of one for it.
-const TIME_LIMIT: Duration = Duration::from_secs(1800);
+/// A guest takes up to a minute of a CPU; a busy host may have a tenth of one for it.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// What a boot left behind.
 #[derive(Clone, Debug)]
@@ -56,6 +56,12 @@ impl Boot {
         self.counts.count(&format!("node {from} to node {to} loads"))
     }
 
+    /// The hops of trials of so many, and those of them that another node's cache served.
+    pub fn served_by_another_node(&self, hops: u64) -> (u64, u64) {
+        let of = |what: &str| self.counts.count(&format!("timed by {hops}, {what}"));
+        (of("hops"), of("from the other node's cache"))
+    }
+
     /// The loads of the chase loops that the model could not place.
     pub fn unclaimed(&self) -> u64 {
         self.counts.count("unclaimed loads")
@@ -69,12 +75,14 @@ fn machine(model: &Model) -> Machine {
     // The caches that the processor claims to have would warn by themselves: they have to be
     // small, so that only the measurement can tell.
     // And the kernel's clock has to be another than the counter that is calibrated with it.
-    let (processor, clock_source) = match model.clock {
-        Clock::Counter => ("max,l3-cache=off", "tsc=unstable clocksource=hpet"),
-        Clock::Kernel => ("max,l3-cache=off,-tsc", "clocksource=hpet"),
-        Clock::None => ("max,l3-cache=off,-tsc", "clocksource=jiffies"),
+    let (counter, clock_source) = match model.clock {
+        Clock::Counter => ("", "tsc=unstable clocksource=hpet"),
+        Clock::Kernel => (",-tsc", "clocksource=hpet"),
+        Clock::None => (",-tsc", "clocksource=jiffies"),
     };
-    let mut machine = Machine::new(&nodes).cpu_model(processor).kernel_parameter(clock_source);
+    let last_level = if model.reports_last_level { "on" } else { "off" };
+    let processor = format!("max,l3-cache={last_level}{counter}");
+    let mut machine = Machine::new(&nodes).cpu_model(&processor).kernel_parameter(clock_source);
     // On a busy host the kernel's test of its timer fails, and with it the boot.
     machine = machine.kernel_parameter("no_timer_check");
     if model.reserved() > 0 {
@@ -98,14 +106,20 @@ fn options(model: &Model) -> Vec<String> {
     let mut option = |name: &str, value: Option<String>| {
         options.extend(value.map(|value| format!("--{name}={value}")));
     };
-    if model.has_one_size() {
+    // Rounds need not be apart where nothing changes from one moment to another.
+    let is_steady = model.drift.is_none() && model.burst.is_none();
+    option("spread", Some(if is_steady { "0" } else { "5" }.into()));
+    if model.has_one_size() && !model.default_size {
         option("size", Some(model.one_size().to_string()));
         option("iters", Some(model.hops().to_string()));
         option("trials", Some(model.repetitions().to_string()));
         option("pages", Some(model.pages.unwrap_or(Pages::Small).word().into()));
-        // What a cache holds is steady after a lap; without one, a part of a lap is warm-up enough.
-        let warm_up = if model.levels.is_empty() { 16384 } else { model.one_size() / 64 };
-        option("warmup-iters", Some(warm_up.to_string()));
+        // What a cache holds is steady after a lap; without one, a part of a lap is warm-up enough. What finds a
+        // hidden cache is the warm-up itself, and random victims take in what they hold over many laps.
+        let has_cache = !model.levels.is_empty() || model.last_level.is_some();
+        let warm_up = if has_cache { model.one_size() / 64 } else { 16384 };
+        let is_known = model.hidden.is_none() && !model.levels.iter().any(|level| level.random);
+        option("warmup-iters", is_known.then(|| warm_up.to_string()));
     } else {
         // What is not given is left to the executable, as its users leave it.
         option("size", model.size.map(|size| size.to_string()));

@@ -77,13 +77,42 @@ pub struct Tlb {
     pub ticks: u64,
 }
 
-/// A drift of all latencies.
+/// A change of all latencies from load to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noise {
     /// The most that it adds or takes.
     pub percent: u64,
     /// Loads for which it stays.
     pub every: u64,
+}
+
+/// The last level of each node, common to its CPUs, whose lines other nodes are served as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastLevel {
+    /// The cache.
+    pub level: Level,
+    /// Ticks of a load that another node's cache serves.
+    pub other: u64,
+}
+
+/// A slow change of all latencies, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// The most that it adds or takes.
+    pub percent: u64,
+    /// A period of its sine.
+    pub period: u64,
+}
+
+/// Times in which all latencies are longer, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// From the beginning of one to that of the next.
+    pub every: u64,
+    /// What one lasts.
+    pub length: u64,
+    /// What is added.
+    pub percent: u64,
 }
 
 /// A disturbance, or a slower load.
@@ -122,12 +151,22 @@ pub struct Model {
     pub latencies: Vec<Latency>,
     /// The nearest first.
     pub levels: Vec<Level>,
+    /// Behind those, one for each node.
+    pub last_level: Option<LastLevel>,
+    /// In front of all memory, and nobody tells the guest.
+    pub hidden: Option<Level>,
+    /// Whether the processor claims the emulator's own last level of 16 MiB.
+    pub reports_last_level: bool,
     /// The nearest first.
     pub tlb: Vec<Tlb>,
     /// Lines that a prefetcher runs ahead of a walk in order; 0 is none.
     pub prefetch: u64,
-    /// The drift, if there is one.
+    /// The noise, if there is one.
     pub noise: Option<Noise>,
+    /// The drift, if there is one.
+    pub drift: Option<Drift>,
+    /// The bursts, if there are some.
+    pub burst: Option<Burst>,
     /// If there is one.
     pub pause: Option<Pause>,
     /// Loads that are slower by so many ticks: what `distribution` has to find.
@@ -136,6 +175,8 @@ pub struct Model {
     pub clock: Clock,
     /// Bytes of the working set, if they were given.
     pub size: Option<u64>,
+    /// Whether the executable chooses the working set.
+    pub default_size: bool,
     /// Hops in each trial, if they were given.
     pub iters: Option<u64>,
     /// Trials, if they were given.
@@ -180,6 +221,12 @@ impl Model {
     pub fn reserved(&self) -> u64 {
         let needed = if self.pages == Some(Pages::Large) { self.one_size() } else { 0 };
         self.pool.unwrap_or(needed)
+    }
+
+    /// Whether latencies change while they are measured, or a cache that nobody tells of may hold the working set: a
+    /// value is the truth then, or it is said that it may not be.
+    pub fn is_treacherous(&self) -> bool {
+        self.drift.is_some() || self.burst.is_some() || self.hidden.is_some()
     }
 
     /// The level that holds the one working set of every target.
@@ -231,13 +278,19 @@ impl Default for Model {
             memory: 256 << 20,
             latencies: Vec::new(),
             levels: Vec::new(),
+            last_level: None,
+            hidden: None,
+            reports_last_level: false,
             tlb: Vec::new(),
             prefetch: 0,
             noise: None,
+            drift: None,
+            burst: None,
             pause: None,
             tails: Vec::new(),
             clock: Clock::Counter,
             size: None,
+            default_size: false,
             iters: None,
             trials: None,
             pages: None,

@@ -2,7 +2,7 @@
 //!
 //! The grammar of both is in the documentation of the package `latency-lab-plugin`.
 
-use super::{Clock, Model, Pages};
+use super::{host, Clock, Model, Pages};
 use crate::cachegrind::CHASE_PREFIX;
 use crate::program::workspace;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -110,13 +110,29 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
         let super::Latency { from, to, ticks } = latency;
         format!("latency={from}:{to}:{ticks}")
     }));
-    words.extend(model.levels.iter().map(|level| {
+    let level = |level: &super::Level, scope: &str| {
         let super::Level { size, ways, ticks, random } = level;
-        format!("level={size}:{ways}:{ticks}{}", if *random { ":random" } else { "" })
-    }));
+        format!("level={size}:{ways}:{ticks}{}{scope}", if *random { ":random" } else { "" })
+    };
+    words.extend(model.levels.iter().map(|own| level(own, "")));
+    words.extend(
+        model
+            .last_level
+            .iter()
+            .flat_map(|last| [level(&last.level, ":node"), format!("other={}", last.other)]),
+    );
+    words.extend(model.hidden.iter().map(|hidden| level(hidden, ":shared")));
     words.extend(model.tlb.iter().map(|tlb| format!("tlb={}:{}", tlb.entries, tlb.ticks)));
     words.extend((model.prefetch > 0).then(|| format!("prefetch={}", model.prefetch)));
     words.extend(model.noise.iter().map(|noise| format!("noise={}:{}", noise.percent, noise.every)));
+    let ticks = |milliseconds: u64| (milliseconds as f64 / 1000.0 * host::frequency()) as u64;
+    words.extend(model.drift.iter().map(|drift| format!("drift={}:{}", drift.percent, ticks(drift.period))));
+    words.extend(
+        model
+            .burst
+            .iter()
+            .map(|burst| format!("burst={}:{}:{}", ticks(burst.every), ticks(burst.length), burst.percent)),
+    );
     words.extend(model.pause.iter().map(|pause| format!("pause={}:{}", pause.every, pause.ticks)));
     words.extend(model.tails.iter().map(|tail| format!("tail={}:{}", tail.every, tail.ticks)));
     words.join(",")
@@ -146,7 +162,7 @@ mod tests {
     #[test]
     fn a_model_becomes_arguments() {
         let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9 \
-                    level=64K:8:400:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
+                    level=64K:8:400:random llc=1M:16:500 hidden=2M:16:800:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
         let model: Model = line.parse().unwrap();
         let code =
             Code { loops: 0x4000..0x40ff, all: 0x1000..0x9000, arithmetic: vec![(0x2000..0x2fff, 64)] };
@@ -156,6 +172,7 @@ mod tests {
             "/p.so,start=0x4000,end=0x40ff,absorb=64M,overhead=100,page=auto,report=/report,\
              stamps=0x1000:0x9000,block=0x2000:0x2fff:256,backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
              latency=1:0:2000,latency=1:1:1000,level=32768:8:300,level=65536:8:400:random,\
+             level=1048576:16:500:node,other=1000,level=2097152:16:800:random:shared,\
              tlb=64:700,prefetch=4,noise=3:500,pause=5:9"
         );
     }

@@ -44,6 +44,20 @@ impl Console {
         }
     }
 
+    /// What each of several runs printed, up to and with its final line.
+    pub fn runs(&self) -> Vec<Console> {
+        let mut runs = Vec::new();
+        let mut text = String::new();
+        for line in self.lines() {
+            text += line;
+            text.push('\n');
+            if line.starts_with(FINAL_LINE) {
+                runs.push(Console { text: std::mem::take(&mut text), elapsed: self.elapsed });
+            }
+        }
+        runs
+    }
+
     /// The first JSON object that starts a line, whatever stands before and after it.
     pub fn json(&self) -> Option<Value> {
         let starts = self.text.match_indices('{').map(|(at, _)| at);
@@ -105,6 +119,9 @@ mod tests {
         assert_eq!(both.exit_status(), Some(2));
         assert_eq!(both.printed(), "latency-bench: exit status 9\nx\n");
         assert_eq!(console("Kernel panic\n").exit_status(), None);
+        let runs: Vec<_> =
+            both.runs().iter().map(|run| (run.printed().to_owned(), run.exit_status())).collect();
+        assert_eq!(runs, [(String::new(), Some(9)), ("x\n".into(), Some(2))]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub use initramfs::Initramfs;
 pub use kernel::KERNEL_VARIABLE;
 pub use machine::{Machine, NodeSpec};
 
-use crate::program::{scratch, try_binary};
+use crate::program::{binary, guest, scratch, try_binary};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -92,6 +92,25 @@ impl Machine {
             eprintln!("a guest ended without a word after {:?}; booted again", console.elapsed);
         }
         self.boot_once(arguments)
+    }
+
+    /// Boots the machine once, prepares its scene, and runs the tool with each of `runs`: what each printed.
+    ///
+    /// The tool is not process 1 then.
+    ///
+    /// # Panics
+    ///
+    /// As [`Machine::try_boot`] fails, with the console; when a run is missing.
+    pub fn boot_all<const N: usize>(&self, runs: [&[&str]; N]) -> [Console; N] {
+        let mut machine = self.clone();
+        let tool = fs::read(binary()).unwrap_or_else(|error| panic!("cannot read the executable: {error}"));
+        machine.files.push(("tool".into(), tool));
+        machine.init = Some(guest().unwrap_or_else(|reason| panic!("{reason}")));
+        let mut words: Vec<&str> = self.scene.iter().map(String::as_str).collect();
+        words.extend(runs.iter().flat_map(|run| ["run"].iter().chain(*run)));
+        let console = machine.boot(&words);
+        let all: Result<[Console; N], _> = console.runs().try_into();
+        all.unwrap_or_else(|all| panic!("{} of {N} runs\n{}", all.len(), console.framed()))
     }
 
     fn boot_once(&self, arguments: &[&str]) -> Result<Console, String> {

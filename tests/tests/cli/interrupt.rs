@@ -1,5 +1,6 @@
 //! Signals that ask for the end: what was finished is printed, and marked as partial.
 
+use latency_tests::attempts::retried;
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, warnings};
@@ -7,11 +8,13 @@ use latency_tests::run::{finish_within, read_until, Run};
 use latency_tests::schema::assert_valid;
 use serde_json::Value;
 use std::fs;
-use std::process::Child;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A busy host may have little of a CPU for the end.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn send(child: &Child, signal: i32) {
     // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
@@ -40,72 +43,98 @@ fn assert_partial(document: &Value) {
 
 #[test]
 fn what_was_finished_is_printed_as_partial() {
-    let directory = Directory::new("interrupt");
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        let found = interrupted(
-            &directory,
-            &["--json", "--size=1M", "--cpunode=0", "--memnode=0"],
-            "round 3",
-            signal,
-        );
-        let document = found.expect_json(130);
-        found.expect_error("interrupted");
-        assert_partial(&document);
-        let pair = at(&document, "/node_pairs/0");
-        assert!(number(pair, "/rounds") >= 3 && decimal(pair, "/ns") > 0.0, "{pair:#}");
-        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
-    }
+    retried("interrupt::what_was_finished_is_printed_as_partial", |_| {
+        let directory = Directory::new("interrupt");
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            let found = interrupted(
+                &directory,
+                &["--json", "--size=1M", "--cpunode=0", "--memnode=0"],
+                "round 3",
+                signal,
+            );
+            let document = found.expect_json(130);
+            found.expect_error("interrupted");
+            assert_partial(&document);
+            let pair = at(&document, "/node_pairs/0");
+            assert!(number(pair, "/rounds") >= 3 && decimal(pair, "/ns") > 0.0, "{pair:#}");
+            assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+        }
+    });
 }
 
 #[test]
 fn a_partial_document_is_valid() {
-    let directory = Directory::new("interrupt-schema");
-    for words in ["placing", "round 2"] {
-        let document =
-            interrupted(&directory, &["--json", "--size=1M"], words, libc::SIGINT).expect_json(130);
-        assert_valid(&document);
-        assert!(!array(&document, "/node_pairs").is_empty());
-    }
+    retried("interrupt::a_partial_document_is_valid", |_| {
+        let directory = Directory::new("interrupt-schema");
+        for words in ["placing", "round 2"] {
+            let document =
+                interrupted(&directory, &["--json", "--size=1M"], words, libc::SIGINT).expect_json(130);
+            assert_valid(&document);
+            assert!(!array(&document, "/node_pairs").is_empty());
+        }
+    });
 }
 
 #[test]
 fn a_partial_result_goes_to_its_file() {
-    let directory = Directory::new("interrupt-file");
-    let arguments = ["--json", "--size=1M", "--output=result"];
-    let found = interrupted(&directory, &arguments, "round 3", libc::SIGINT);
-    assert_eq!(found.expect_status(130).stdout, "");
-    let text = fs::read_to_string(directory.path().join("result")).expect("the result");
-    assert_partial(&serde_json::from_str(&text).expect("JSON"));
-    assert_eq!(directory.names(), ["result"]);
+    retried("interrupt::a_partial_result_goes_to_its_file", |_| {
+        let directory = Directory::new("interrupt-file");
+        let arguments = ["--json", "--size=1M", "--output=result"];
+        let found = interrupted(&directory, &arguments, "round 3", libc::SIGINT);
+        assert_eq!(found.expect_status(130).stdout, "");
+        let text = fs::read_to_string(directory.path().join("result")).expect("the result");
+        assert_partial(&serde_json::from_str(&text).expect("JSON"));
+        assert_eq!(directory.names(), ["result"]);
+    });
 }
 
 #[test]
 fn before_anything_is_finished_nothing_is_claimed() {
-    let directory = Directory::new("interrupt-early");
-    fs::write(directory.path().join("result"), "older").expect("a file");
-    let arguments = ["--size=256M", "--output=result", "--warmup-iters=18446744073709551615"];
-    // While memory is placed, and in a warm-up that never ends.
-    for wait in [Duration::ZERO, Duration::from_secs(1)] {
-        let found = interrupted_after(&directory, &arguments, "placing", wait, libc::SIGINT);
-        found.expect_status(130).expect_error("interrupted");
-        assert!(!found.stdout.contains("->"), "{found}");
-        assert!(directory.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", directory.names());
-    }
+    retried("interrupt::before_anything_is_finished_nothing_is_claimed", |_| {
+        let directory = Directory::new("interrupt-early");
+        fs::write(directory.path().join("result"), "older").expect("a file");
+        let arguments = ["--size=256M", "--output=result", "--warmup-iters=18446744073709551615"];
+        // While memory is placed, and in a warm-up that never ends.
+        for wait in [Duration::ZERO, Duration::from_secs(1)] {
+            let found = interrupted_after(&directory, &arguments, "placing", wait, libc::SIGINT);
+            found.expect_status(130).expect_error("interrupted");
+            assert!(!found.stdout.contains("->"), "{found}");
+            assert!(directory.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", directory.names());
+        }
+    });
 }
 
 #[test]
 fn a_hangup_that_is_ignored_stays_ignored() {
-    let directory = Directory::new("nohup");
-    let mut command = directory.command(&["--size=1M", "--trials=30", "--progress=always", "--quiet"]);
-    // SAFETY: between fork and exec: a call that takes numbers, and allocates nothing.
-    unsafe {
-        std::os::unix::process::CommandExt::pre_exec(&mut command, || {
-            libc::signal(libc::SIGHUP, libc::SIG_IGN);
-            Ok(())
-        });
+    retried("interrupt::a_hangup_that_is_ignored_stays_ignored", |_| {
+        let directory = Directory::new("nohup");
+        let mut command = directory.command(&["--size=1M", "--trials=30", "--progress=always", "--quiet"]);
+        // SAFETY: between fork and exec: a call that takes numbers, and allocates nothing.
+        unsafe {
+            std::os::unix::process::CommandExt::pre_exec(&mut command, || {
+                libc::signal(libc::SIGHUP, libc::SIG_IGN);
+                Ok(())
+            });
+        }
+        let mut child = command.spawn().expect("a process");
+        read_until(child.stderr.as_mut().expect("a pipe"), "round 1");
+        send(&child, libc::SIGHUP);
+        finish_within(child, PATIENCE).expect_status(0);
+    });
+}
+
+/// A read that waits is not interrupted by a signal that is held back.
+#[test]
+fn a_saved_result_that_never_comes_can_be_given_up() {
+    let directory = Directory::new("interrupt-read");
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let mut command = directory.command(&["fit", "-", "--output=result"]);
+        let child = command.hearing(signal).stdin(Stdio::piped()).spawn().expect("a process");
+        // It reads by then; if it does not yet, it ends all the same.
+        thread::sleep(Duration::from_millis(200));
+        send(&child, signal);
+        let found = finish_within(child, PATIENCE);
+        assert_eq!(found.status.signal(), Some(signal), "{found}");
+        assert!(directory.names().is_empty(), "{:?}", directory.names());
     }
-    let mut child = command.spawn().expect("a process");
-    read_until(child.stderr.as_mut().expect("a pipe"), "round 1");
-    send(&child, libc::SIGHUP);
-    finish_within(child, PATIENCE).expect_status(0);
 }

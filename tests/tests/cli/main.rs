@@ -12,6 +12,7 @@ mod keys;
 mod output;
 mod refused;
 mod results;
+mod trust;
 
 /// A measurement that takes a tenth of a second.
 const SMALL: [&str; 3] = ["--size=1M", "--iters=2000", "--trials=3"];

@@ -92,7 +92,7 @@ fn what_is_no_file_is_refused_before_anything_is_measured() {
         found.expect_status(4).expect_error("nothing was measured");
         assert_eq!(found.stdout, "");
     }
-    assert!(begin.elapsed().as_secs() < 10);
+    assert!(begin.elapsed().as_secs() < 100);
     assert_eq!(directory.names(), [""; 0]);
 }
 
@@ -130,7 +130,8 @@ fn a_result_that_does_not_fit_leaves_nothing() {
 
 #[test]
 fn messages_do_not_mix_with_results() {
-    let found = run(&small(&["--json", "--progress=always"]));
+    // Too short for an interval, which is a warning.
+    let found = run(&["--json", "--progress=always", "--size=16K", "--iters=4000000", "--time-limit=0.001"]);
     found.expect_json(0);
     assert!(found.stderr.contains("WARNING: "), "{found}");
     let quiet = run(&small(&["--json"]));

@@ -3,14 +3,15 @@
 //! No clock runs here.
 
 use latency_core::histogram::fold::{self, Search};
-use latency_core::hops::{self, Sample, Watch};
+use latency_core::hops::{self, Sample};
 use latency_core::stats::{self, Summary};
 use latency_core::units::Picoseconds;
 
 use super::{Singles, Visit, LEAST_GAP_NS, LOGGED, VISITS};
+use crate::engine::session::Findings;
 use crate::result::distribution::{Distribution, Interruptions};
-use crate::result::Outcome;
 use crate::sys::errno::Errno;
+use crate::sys::signal;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
@@ -24,20 +25,21 @@ const EMPTY_TOLERANCE: u64 = 4;
 const AGREEMENT: f64 = 0.03;
 
 impl Singles {
-    /// Makes distributions of what was recorded, one for each outcome, with their warnings.
+    /// Makes distributions of what was recorded, one for each outcome of `findings`, with their warnings. An interrupt
+    /// ends the search for refresh, and is noted.
     ///
     /// # Errors
     ///
     /// That of mapping a workspace.
-    pub fn conclude(
-        mut self,
-        outcomes: &[Outcome<'_>],
-        warnings: &mut Warnings,
-    ) -> Result<Table<Distribution>, Errno> {
+    pub fn conclude(mut self, findings: &mut Findings<'_>, warnings: &mut Warnings) -> Result<(), Errno> {
         let mut stamps = Table::filled(2 * MOST_STAMPS, 0)?;
-        for (index, outcome) in outcomes.iter().enumerate() {
+        for (index, outcome) in findings.outcomes.iter().enumerate() {
             let Ok(measured) = &outcome.result else { continue };
             self.conclude_point(index, &mut stamps);
+            let stepped_back = self.recordings.get(index).map_or(0, |recording| recording.stepped_back);
+            if stepped_back > 0 {
+                warnings.push(Warning::TimerSteppedBack { trials: stepped_back });
+            }
             let Some(distribution) = self.distributions.get(index) else { continue };
             let (from, to, size) = (outcome.point.initiator, outcome.point.target, outcome.point.size);
             if distribution.each > 1 {
@@ -51,7 +53,9 @@ impl Singles {
                 _ => {}
             }
         }
-        Ok(self.distributions)
+        findings.distributions = self.distributions;
+        findings.interrupted |= signal::interrupted();
+        Ok(())
     }
 
     fn conclude_point(&mut self, index: usize, stamps: &mut [u64]) {
@@ -68,15 +72,9 @@ impl Singles {
         distribution.overhead =
             recording.empties.mean_below(Some(EMPTY_TOLERANCE * empty.max(1))).unwrap_or(0.0);
         let median = distribution.windows.percentile(50.0).unwrap_or(0);
-        let watch = Watch {
-            gaps: &recording.gaps,
-            exposure: recording.windows.sum() as f64 / recording.watched.max(1) as f64,
-            // Where interrupts leave their mark, so do context switches.
-            switches: if recording.interrupts > 0 { 0 } else { recording.switches },
-        };
-        let below = hops::interrupted_from(&recording.windows, median, &watch);
+        let below = recording.interrupted_from(median);
         distribution.interrupted_from = below;
-        distribution.entries = recording.interrupts as f64 / recording.watched.max(1) as f64;
+        distribution.entries = recording.entries();
         let weight = |ticks| hops::weight(ticks, distribution.entries);
         distribution.mean = recording.windows.weighted_mean(below, weight).unwrap_or(f64::NAN);
         distribution.interruptions = Interruptions {
@@ -84,7 +82,7 @@ impl Singles {
             marked_mean: recording.interrupted.mean_below(None).unwrap_or(0.0),
             marked_longest: recording.longest_interrupted,
             watched_interrupts: recording.interrupts,
-            expected: below.map_or(0.0, |ticks| watch.expected(ticks)),
+            expected: below.map_or(0.0, |ticks| recording.watch().expected(ticks)),
             gaps: recording.gaps.count_from(0),
             least_gap,
             longest_gap: recording.longest_gap,
@@ -100,8 +98,11 @@ impl Singles {
                 *slot = value;
                 count += 1;
             }
-            values.get_mut(..count).and_then(stats::summarise)
+            values.get_mut(..count).and_then(stats::summarise_series)
         };
+        for (place, slot) in distribution.over_visits.iter_mut().enumerate() {
+            *slot = of(&|visit| visit.percentiles.get(place).copied());
+        }
         let facts: &Distribution = distribution;
         let mean = |visit: &Visit| visit.window.is_finite().then(|| facts.nanoseconds(visit.window));
         let median = |summary: Option<Summary>| summary.map_or(f64::NAN, |summary| summary.median);
@@ -115,7 +116,8 @@ impl Singles {
         let (slow, others) = stamps.split_at_mut(stamps.len() / 2);
         let (slow_count, other_count) = hops::pick(log, distribution.slow_from, below, slow, others);
         if let (Some(slow), Some(others)) = (slow.get(..slow_count), others.get(..other_count)) {
-            distribution.period = fold::find_period(slow, others, &Search::refresh(distribution.frequency));
+            let search = Search::refresh(distribution.frequency);
+            distribution.period = fold::find_period(slow, others, &search, &signal::interrupted);
         }
     }
 }

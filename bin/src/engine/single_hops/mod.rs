@@ -8,14 +8,14 @@ mod conclude;
 
 use latency_core::arch;
 use latency_core::buffer::TimedHops;
-use latency_core::clock;
-use latency_core::hops::{Stamped, Tally};
+use latency_core::histogram::Histogram;
+use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
 use latency_core::stats;
 
 use super::clock::Counter;
 use super::subject::Subject;
 use crate::error::Failure;
-use crate::result::distribution::Distribution;
+use crate::result::distribution::{Distribution, PERCENTAGES};
 use crate::result::Round;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -57,10 +57,13 @@ struct Visit {
     window: f64,
     /// Nanoseconds per hop of the batches, by the same rule; it is that of every sweep.
     batch_ns: f64,
+    /// Ticks of a window that so many percent of the visit's do not exceed, in the order of [`PERCENTAGES`].
+    percentiles: [f64; PERCENTAGES.len()],
 }
 
 impl Visit {
-    const EMPTY: Visit = Visit { window: f64::NAN, batch_ns: f64::NAN };
+    const EMPTY: Visit =
+        Visit { window: f64::NAN, batch_ns: f64::NAN, percentiles: [f64::NAN; PERCENTAGES.len()] };
 }
 
 /// Means of parts of a visit.
@@ -72,8 +75,9 @@ struct Parts {
 impl Parts {
     const EMPTY: Parts = Parts { means: [0.0; BATCHES], count: 0 };
 
+    /// Adds a mean; one that is not a number, because the clock stepped back, is left out.
     fn add(&mut self, mean: f64) {
-        if let Some(slot) = self.means.get_mut(self.count) {
+        if let Some(slot) = self.means.get_mut(self.count).filter(|_| mean.is_finite()) {
             *slot = mean;
             self.count += 1;
         }
@@ -81,7 +85,7 @@ impl Parts {
 
     /// As a sweep does with the batches of a round: what is interrupted or disturbed falls out.
     fn most_frequent(&mut self) -> f64 {
-        self.means.get_mut(..self.count).and_then(stats::half_sample_mode).unwrap_or(f64::NAN)
+        self.means.get_mut(..self.count).and_then(stats::state).map_or(f64::NAN, |state| state.value)
     }
 }
 
@@ -99,6 +103,7 @@ struct Recording {
     windows: Tally,
     interrupted: Tally,
     longest_interrupted: u64,
+    stepped_back: u64,
     empties: Tally,
     gaps: Tally,
     longest_gap: u64,
@@ -116,6 +121,7 @@ impl Recording {
         windows: Tally::EMPTY,
         interrupted: Tally::EMPTY,
         longest_interrupted: 0,
+        stepped_back: 0,
         empties: Tally::EMPTY,
         gaps: Tally::EMPTY,
         longest_gap: 0,
@@ -131,6 +137,26 @@ impl Recording {
     fn each(&self) -> u32 {
         self.more + 1
     }
+
+    /// The interruptions that the loop without memory saw.
+    fn watch(&self) -> Watch<'_> {
+        Watch {
+            gaps: &self.gaps,
+            exposure: self.windows.sum() as f64 / self.watched.max(1) as f64,
+            // Where interrupts leave their mark, so do context switches.
+            switches: if self.interrupts > 0 { 0 } else { self.switches },
+        }
+    }
+
+    /// The ticks from which a window counts as interrupted, where the median is so long.
+    fn interrupted_from(&self, median: u64) -> Option<u64> {
+        hops::interrupted_from(&self.windows, median, &self.watch())
+    }
+
+    /// How often the kernel was entered per tick.
+    fn entries(&self) -> f64 {
+        self.interrupts as f64 / self.watched.max(1) as f64
+    }
 }
 
 /// A walk that did not end where it had to, or could not set out.
@@ -144,6 +170,8 @@ pub struct Singles {
     samples: Table<TimedHops>,
     recordings: Table<Recording>,
     visits: Table<Visit>,
+    /// The windows of the visit under way.
+    under_way: Table<Histogram>,
     log: Table<Stamped>,
     distributions: Table<Distribution>,
 }
@@ -160,6 +188,7 @@ impl Singles {
             samples: Table::filled(WINDOWS, TimedHops::default())?,
             recordings: Table::filled(points, Recording::EMPTY)?,
             visits: Table::filled(points * VISITS, Visit::EMPTY)?,
+            under_way: Table::filled(1, Histogram::EMPTY)?,
             log: Table::filled(points * LOGGED, Stamped::default())?,
             distributions: Table::filled(
                 points,
@@ -185,10 +214,11 @@ impl Singles {
         if signal::interrupted() {
             return Err(Failure::Interrupted);
         }
-        let (Some(recording), Some(distribution), Some(samples)) = (
+        let (Some(recording), Some(distribution), Some(samples), Some(under_way)) = (
             self.recordings.get_mut(index),
             self.distributions.get_mut(index),
             self.samples.get_mut(..windows.min(WINDOWS)),
+            self.under_way.first_mut(),
         ) else {
             return Ok(0);
         };
@@ -210,11 +240,14 @@ impl Singles {
         let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
         for sample in samples.iter() {
             if sample.interrupted {
+                // No pair of stamps takes no time.
+                recording.stepped_back += u64::from(sample.window == 0 || sample.empty == 0);
                 recording.interrupted.record(sample.window.into());
                 recording.longest_interrupted = recording.longest_interrupted.max(sample.window.into());
                 continue;
             }
             distribution.windows.record(sample.window.into());
+            under_way.record(sample.window.into());
             distribution.empties.record(sample.empty.into());
             recording.windows.record(sample.window.into());
             recording.empties.record(sample.empty.into());
@@ -237,8 +270,7 @@ impl Singles {
             .timed_walk(subject.kernel, *node, hops as usize, self.counter.stamp)
             .map_err(not_proven)?;
         *node = subject.buffer.prove(*node, hops, walk.ended).map_err(not_proven)?;
-        let ticks = walk.end.ticks.saturating_sub(walk.start).saturating_sub(self.counter.overhead.0);
-        Ok(clock::nanoseconds(ticks as f64, self.counter.frequency) / hops as f64)
+        Ok(self.counter.elapsed_ns(walk.start, walk.end.ticks) / hops as f64)
     }
 
     /// Watches for interruptions for so many ticks.
@@ -281,7 +313,8 @@ impl Singles {
         round: &Round,
     ) -> Result<(), Failure<'static>> {
         let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
-        let latency_ns = round.nanoseconds.max(0.1);
+        // A round that was disturbed all along is no reason for a visit of a few hops.
+        let latency_ns = round.nanoseconds.min(round.minimum_ns).max(0.1);
         if recording.visits == 0 {
             let wanted = SHORTEST_WINDOW_NS / latency_ns;
             recording.more = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
@@ -296,6 +329,9 @@ impl Singles {
         let batches = batches.min(BATCHES / BURSTS);
         let stretch = (hops as usize / recording.each() as usize).max(windows.div_ceil(BATCHES / BURSTS));
         let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);
+        if let Some(under_way) = self.under_way.first_mut() {
+            *under_way = Histogram::EMPTY;
+        }
         for _ in 0..BURSTS {
             let spent = self.burst(index, subject, node, windows, latency_ns, (stretch, &mut stretches))?;
             for _ in 0..batches {
@@ -303,11 +339,28 @@ impl Singles {
             }
             self.watch(index, spent);
         }
+        let percentiles = self.percentiles(index);
         let place = self.visits.get_mut(index * VISITS..(index + 1) * VISITS);
         if let Some(place) = place.and_then(|visits| visits.get_mut(made)) {
-            *place = Visit { window: stretches.most_frequent(), batch_ns: times.most_frequent() };
+            let (window, batch_ns) = (stretches.most_frequent(), times.most_frequent());
+            *place = Visit { window, batch_ns, percentiles };
         }
         Ok(())
+    }
+
+    /// The percentiles of the visit that has ended, by what is known of interruptions so far.
+    fn percentiles(&self, index: usize) -> [f64; PERCENTAGES.len()] {
+        let (Some(recording), Some(windows)) = (self.recordings.get(index), self.under_way.first()) else {
+            return Visit::EMPTY.percentiles;
+        };
+        let sample = Sample {
+            histogram: windows,
+            below: recording.interrupted_from(windows.percentile(50.0).unwrap_or(0)),
+            step: self.counter.step.0.max(1),
+            overhead: 0.0,
+            entries: recording.entries(),
+        };
+        PERCENTAGES.map(|percent| sample.percentile(percent).unwrap_or(f64::NAN))
     }
 }
 

@@ -21,6 +21,8 @@ const LINE: u64 = 64;
 const LONGEST_WALK: u64 = 1 << 22;
 /// Hops between two looks at the clock and for an interrupt take about so long, or two batches.
 const PIECE_NS: f64 = 5e6;
+/// Time between two looks at the core's clock within a batch, each of which takes some microseconds.
+const LOOK_NS: f64 = 10e6;
 /// The fewest of them: a piece is long beside its stamps.
 const LEAST_PIECE: u64 = 64;
 
@@ -68,7 +70,7 @@ fn in_pieces(
         }
         let piece = left.min(((piece_ns / hop_ns.max(0.05)) as u64).clamp(LEAST_PIECE, LONGEST_WALK));
         let took_ns = walk(piece)?;
-        if piece >= LEAST_PIECE {
+        if piece >= LEAST_PIECE && took_ns.is_finite() {
             *hop_ns = took_ns / piece as f64;
         }
         spent_ns += took_ns;
@@ -78,6 +80,38 @@ fn in_pieces(
         }
     }
     Ok((hops - left, spent_ns))
+}
+
+/// The clock of the core in gigahertz; not a number without a counter.
+fn clock(counter: Option<&Counter>) -> f64 {
+    let cycles_per_tick = counter.and_then(|counter| Some((counter, counter.core_clock()?)));
+    cycles_per_tick.map_or(f64::NAN, |(counter, ratio)| ratio * counter.frequency.gigahertz())
+}
+
+/// A walk in stretches, with looks at the core's clock between them.
+struct Looks {
+    last: f64,
+    cycles: f64,
+    spent_ns: f64,
+}
+
+impl Looks {
+    /// Before the first stretch.
+    const fn new(clock: f64) -> Looks {
+        Looks { last: clock, cycles: 0.0, spent_ns: 0.0 }
+    }
+
+    /// Takes in a stretch, and the clock after it.
+    fn add(&mut self, spent_ns: f64, clock: f64) {
+        self.cycles += spent_ns * (self.last + clock) / 2.0;
+        self.spent_ns += spent_ns;
+        self.last = clock;
+    }
+
+    /// The mean clock over all of it.
+    fn mean(&self) -> f64 {
+        self.cycles / self.spent_ns
+    }
 }
 
 fn now_ns() -> f64 {
@@ -115,23 +149,28 @@ impl Ground for Chase<'_> {
         }
         let counter = self.watch.timer.counter();
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
-        let clock_before = counter.and_then(Counter::core_clock);
-        let (made, spent_ns) = self.walk(hops, until_ns)?;
-        let clock_after = counter.and_then(Counter::core_clock);
-        let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
-        let nanoseconds = spent_ns / made.max(1) as f64;
-        let core_gigahertz = match (counter, clock_before, clock_after) {
-            (Some(counter), Some(before), Some(after)) => {
-                (before + after) / 2.0 * counter.frequency.gigahertz()
+        // The clock of a core changes within milliseconds: a long batch has looks at it all along.
+        let mut looks = Looks::new(clock(counter));
+        let mut made = 0;
+        loop {
+            let stretch = ((LOOK_NS / self.hop_ns.max(0.05)) as u64).clamp(LEAST_PIECE, LONGEST_WALK);
+            let (walked, spent_ns) = self.walk(stretch.min(hops - made), until_ns)?;
+            looks.add(spent_ns, clock(counter));
+            made += walked;
+            if made >= hops || walked < stretch {
+                break;
             }
-            _ => f64::NAN,
-        };
+        }
+        let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
+        let nanoseconds = looks.spent_ns / made.max(1) as f64;
+        let core_gigahertz = looks.mean();
         let preempted = matches!((before, after), (Ok(before), Ok(after)) if before != after);
+        let moved = self.watch.brought_back();
         Ok(Batch {
             nanoseconds,
             core_cycles: nanoseconds * core_gigahertz,
             core_gigahertz,
-            preempted,
+            preempted: preempted || moved,
             hops: made,
         })
     }
@@ -189,5 +228,36 @@ impl Ground for Chase<'_> {
             Some((index, singles)) => singles.visit(*index, &self.subject, &mut self.node, round),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_changes_within_a_batch_is_weighed_by_time() {
+        // Two looks, at both ends, would make 3 GHz of it.
+        let mut looks = Looks::new(4.0);
+        looks.add(10e6, 4.0);
+        (0..8).for_each(|_| looks.add(10e6, 2.0));
+        assert!((looks.mean() - (4.0 + 3.0 + 7.0 * 2.0) / 9.0).abs() < 1e-9, "{}", looks.mean());
+        assert!((looks.spent_ns - 90e6).abs() < 1e-6);
+        assert!(Looks::new(f64::NAN).mean().is_nan());
+    }
+
+    #[test]
+    fn a_walk_in_pieces_ends_in_time_and_a_step_back_is_no_time() {
+        let mut hop_ns = 100.0;
+        let (made, spent_ns) =
+            in_pieces(1000, f64::INFINITY, &mut hop_ns, 20_000.0, |hops| Ok(hops as f64 * 50.0)).unwrap();
+        assert_eq!((made, hop_ns), (1000, 50.0));
+        assert!((spent_ns - 50_000.0).abs() < 1e-6);
+        let mut first = true;
+        let (made, spent_ns) = in_pieces(1000, f64::INFINITY, &mut hop_ns, 20_000.0, |hops| {
+            Ok(if core::mem::take(&mut first) { f64::NAN } else { hops as f64 * 50.0 })
+        })
+        .unwrap();
+        assert!(made == 1000 && spent_ns.is_nan() && hop_ns == 50.0);
     }
 }

@@ -8,11 +8,10 @@ use core::cell::Cell;
 
 use latency_core::buffer::{Buffer, Cursor};
 use latency_core::chain::Chain;
-use latency_core::clock;
 use latency_core::kernel::lanes::{self, MOST_LANES};
 use latency_core::kernel::POINTER;
 
-use super::Stopwatch;
+use super::{elapsed_ns, Stopwatch};
 use crate::engine::clock::Timer;
 use crate::engine::counters::{self, Meter};
 use crate::engine::subject::{Positions, SideBySide};
@@ -141,13 +140,12 @@ impl Stopwatch {
                     Walk::Chain => return Err(not_proven(())),
                 };
                 let timed = timed.map_err(not_proven)?;
-                let ticks = timed.end.ticks.saturating_sub(timed.start).saturating_sub(counter.overhead.0);
-                clock::nanoseconds(ticks as f64, counter.frequency)
+                counter.elapsed_ns(timed.start, timed.end.ticks)
             }
             (Timer::Kernel(clock), Walk::Lanes(kernel)) => {
                 let start = time::monotonic_raw_ns();
                 buffer.walk_lanes(kernel, starts, ends, hops as usize).map_err(not_proven)?;
-                time::monotonic_raw_ns().saturating_sub(start).saturating_sub(clock.overhead_ns) as f64
+                elapsed_ns(clock, start)
             }
             (Timer::Kernel(_), _) => return Err(NEEDS_COUNTER.into()),
         })

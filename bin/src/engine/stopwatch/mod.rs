@@ -9,9 +9,9 @@ mod lanes;
 use core::cell::Cell;
 
 use latency_core::buffer::{Astray, Cursor};
-use latency_core::clock;
+use latency_core::units::CpuId;
 
-use super::clock::Timer;
+use super::clock::{KernelClock, Timer};
 use super::counters::Meter;
 use super::subject::Subject;
 use crate::error::{Failure, TimingError};
@@ -21,26 +21,58 @@ use crate::sys::{cpu, time};
 pub use chase::Chase;
 pub use lanes::{start, NEEDS_COUNTER};
 
+/// The nanoseconds since `start` by the kernel's clock; not a number where it stepped back.
+fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {
+    let spent = time::monotonic_raw_ns().checked_sub(start);
+    spent.and_then(|spent| spent.checked_sub(clock.overhead_ns)).map_or(f64::NAN, |spent| spent as f64)
+}
+
 /// Times walks on one CPU with one clock.
 #[derive(Debug)]
 pub struct Stopwatch {
     timer: Timer,
     meter: Option<Meter>,
-    migrations: Cell<u64>,
-    cpu: Cell<Option<u32>>,
+    /// The CPU to which the thread was pinned.
+    home: Cell<Option<CpuId>>,
+    moves: Cell<u64>,
 }
 
 impl Stopwatch {
     /// A stopwatch on `timer`, with counters beside it if they are wanted.
     #[must_use]
     pub const fn new(timer: Timer, meter: Option<Meter>) -> Self {
-        Stopwatch { timer, meter, migrations: Cell::new(0), cpu: Cell::new(None) }
+        Stopwatch { timer, meter, home: Cell::new(None), moves: Cell::new(0) }
     }
 
     /// The clock.
     #[must_use]
     pub const fn timer(&self) -> &Timer {
         &self.timer
+    }
+
+    /// Takes `cpu` for the one to which the thread was pinned, and is to stay on.
+    pub fn stay_on(&self, cpu: CpuId) {
+        self.home.set(Some(cpu));
+    }
+
+    /// Pins the thread again where something has moved it; true if so.
+    ///
+    /// An administrator's taskset moves it, and so does a cpuset that changes.
+    pub fn brought_back(&self) -> bool {
+        let Some(home) = self.home.get() else { return false };
+        let is_home = !cpu::current().is_ok_and(|(cpu, _)| cpu != home);
+        if !is_home {
+            self.moves.set(self.moves.get() + 1);
+            // Where that is not allowed any more, the next visit says so.
+            let _ = cpu::pin_to(home);
+        }
+        !is_home
+    }
+
+    /// Times that the thread was found elsewhere.
+    #[must_use]
+    pub fn moves(&self) -> u64 {
+        self.moves.get()
     }
 
     /// Walks once from stamp to stamp, proves where the walk ended, and gives the nanoseconds that it took.
@@ -63,14 +95,12 @@ impl Stopwatch {
                     .buffer
                     .timed_walk(subject.kernel, node, hops as usize, counter.stamp)
                     .map_err(wrong)?;
-                let ticks = walk.end.ticks.saturating_sub(walk.start).saturating_sub(counter.overhead.0);
-                Ok((walk.ended, clock::nanoseconds(ticks as f64, counter.frequency)))
+                Ok((walk.ended, counter.elapsed_ns(walk.start, walk.end.ticks)))
             }
             Timer::Kernel(clock) => {
                 let start = time::monotonic_raw_ns();
                 let ended = subject.buffer.walk(subject.kernel, node, hops as usize).map_err(wrong)?;
-                let spent = time::monotonic_raw_ns().saturating_sub(start).saturating_sub(clock.overhead_ns);
-                Ok((ended, spent as f64))
+                Ok((ended, elapsed_ns(clock, start)))
             }
         }
     }
@@ -78,14 +108,9 @@ impl Stopwatch {
     /// What the kernel has done to the thread so far.
     fn software(&self) -> Software {
         let usage = cpu::thread_usage().unwrap_or_default();
-        let now = cpu::current().ok().map(|(cpu, _)| cpu.0);
-        if self.cpu.get().is_some() && self.cpu.get() != now {
-            self.migrations.set(self.migrations.get() + 1);
-        }
-        self.cpu.set(now);
         Software {
             switches: (usage.voluntary_switches, usage.involuntary_switches),
-            migrations: self.migrations.get(),
+            migrations: self.moves.get(),
             faults: (usage.minor_faults, usage.major_faults),
         }
     }

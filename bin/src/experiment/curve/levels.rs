@@ -10,6 +10,7 @@ use latency_core::units::Bytes;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
+use crate::analysis::reading::Reading;
 use crate::report::document::{Document, Level, Role, Table};
 use crate::report::figures::Digits;
 
@@ -46,22 +47,22 @@ impl Display for Uncertainty {
 #[derive(Clone, Copy)]
 enum Row<'a> {
     Cache(&'a Cache),
-    Memory(Estimate),
+    Memory(&'a Reading),
     Translation,
 }
 
 /// A row for each level, the memory and the first TLB, beside what the system reports.
-pub fn table(document: &mut dyn Document, analysis: &Analysis) {
+pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     const HEADINGS: [&str; 7] = ["level", "size", "95 %", "latency", "±", "cycles", "reported"];
-    let Ok(fit) = &analysis.stair else { return };
+    let Some(memory) = &analysis.memory else { return };
     let caches = analysis.caches();
     let row = |index: usize| match (caches.get(index), index.checked_sub(caches.len())) {
         (Some(cache), _) => Some(Row::Cache(cache)),
-        (None, Some(0)) => Some(Row::Memory(fit.memory)),
+        (None, Some(0)) => Some(Row::Memory(memory)),
         (None, _) => Some(Row::Translation),
     };
     document.table(&Table {
-        caption: "",
+        caption,
         level: Level::Quiet,
         words: 1,
         columns: HEADINGS.len(),
@@ -69,10 +70,10 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis) {
         heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
         cell: &|out, index, column| match row(index) {
             Some(Row::Cache(cache)) => cache_cell(out, analysis, cache, column),
-            Some(Row::Memory(latency)) => match column {
+            Some(Row::Memory(memory)) => match column {
                 0 => out.write_str(beyond(analysis)),
                 1 | 2 => Ok(()),
-                _ => latency_cell(out, analysis, latency, column),
+                _ => latency_cell(out, analysis, memory.nanoseconds(), memory.latency, column),
             },
             Some(Row::Translation) => translation_cell(out, analysis, column),
             None => Ok(()),
@@ -83,11 +84,12 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis) {
 fn latency_cell(
     out: &mut dyn fmt::Write,
     analysis: &Analysis,
+    nanoseconds: Estimate,
     latency: Estimate,
     column: usize,
 ) -> fmt::Result {
     match column {
-        3 => write!(out, "{} ns", Digits(analysis.nanoseconds(latency.value))),
+        3 => write!(out, "{} ns", Digits(nanoseconds.value)),
         4 => write!(out, "{}", Uncertainty(latency)),
         5 => write!(out, "{}", Digits(analysis.cycles(latency.value).unwrap_or(f64::NAN))),
         _ => Ok(()),
@@ -113,7 +115,7 @@ fn cache_cell(out: &mut dyn fmt::Write, analysis: &Analysis, cache: &Cache, colu
             }
         }
         (6, _, None) => out.write_str("-"),
-        _ => latency_cell(out, analysis, cache.latency, column),
+        _ => latency_cell(out, analysis, analysis.of_cache(cache), cache.latency, column),
     }
 }
 
@@ -139,7 +141,7 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
                 Role::Finding,
                 format_args!(
                     "L{number}: only {} of the reported {} serve this core (shared, or limited by the hypervisor).",
-                    size(cache.half),
+                    size(cache.size.value),
                     claim.size
                 ),
             ),
@@ -159,6 +161,15 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
             format_args!(
                 "L{}: not told apart from memory, which is less than 1.5 times as slow.",
                 cache.number
+            ),
+        );
+    }
+    if let Some((size, latency)) = analysis.still_rising() {
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Memory takes {} ns at {size}: page walks take longer in a larger working set.",
+                Digits(latency)
             ),
         );
     }

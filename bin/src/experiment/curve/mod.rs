@@ -38,7 +38,7 @@ use crate::warning::Warning;
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
 const COARSE_ROUNDS: usize = 3;
 /// The whole takes about so long, unless a time limit for each point is given; longer where hops are emulated.
-const RUN_NS: f64 = 12e9;
+const RUN_NS: f64 = 9e9;
 const EMULATED_RUN_NS: f64 = 18e9;
 /// No first-level cache is larger: what does not get slower before has none that shows.
 const MOST: Bytes = Bytes(512 << 10);
@@ -274,7 +274,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     trust::line(document, report.warnings);
     levels::remarks(document, &analysis);
-    levels::table(document, &analysis);
+    levels::table(document, &analysis, "");
     view.picture(document);
     view.rows(document);
     method::paragraphs(document, report);

@@ -38,6 +38,8 @@ fields! {
     CI95_NS "ci95_ns" "Its 95 % confidence interval; null where the points do not bound it.";
     CORE_CYCLES "core_cycles" "The latency in core cycles.";
     PLATEAU "plateau_points" "The points that the latency was read from; 0 where the stair tells it.";
+    LARGEST_BYTES "largest_bytes" "The largest working set.";
+    LARGEST_NS "largest_ns" "The latency at the largest working sets: what a page walk takes grows with them.";
     STAGES "stages" "The steps in which it gives way.";
     WITH_TRANSLATION "with_translation" "Whether a translation buffer gives way at the same size.";
     LIKE_MEMORY "like_memory" "Whether memory is less than 1.5 times as slow, so that it may be no level.";
@@ -81,8 +83,11 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
             }
         });
         document.part(Part::Object(&MEMORY), |document| {
-            if let Ok(fit) = &analysis.stair {
-                latency(document, analysis, fit.memory);
+            if let Some(memory) = &analysis.memory {
+                latency(document, analysis, memory.nanoseconds(), memory.latency);
+                document.put(&PLATEAU, memory.points);
+                document.put(&LARGEST_BYTES, analysis.largest);
+                document.put(&LARGEST_NS, analysis.largest_ns);
             }
         });
         match &analysis.translation {
@@ -133,13 +138,13 @@ fn edge(document: &mut dyn Document, analysis: &Analysis) {
 fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     document.put(&LEVEL, u64::from(cache.number));
     document.put(&CAPACITY, whole(cache.size.value));
-    document.put(&CAPACITY_CI95, interval(cache.size, 1.0));
+    document.put(&CAPACITY_CI95, interval(cache.size));
     document.put(&EXACT, cache.exact);
     document.put(&ONSET, whole(cache.onset));
     document.put(&KNEE, whole(cache.half));
     document.put(&WAYS, cache.ways.map(u64::from));
     document.put(&LAW, cache.law.map(name));
-    latency(document, analysis, cache.latency);
+    latency(document, analysis, analysis.of_cache(cache), cache.latency);
     document.put(&PLATEAU, cache.plateau.map_or(0, |plateau| plateau.count));
     document.put(&STAGES, u64::from(cache.stages));
     document.put(&WITH_TRANSLATION, cache.with_translation);
@@ -161,15 +166,14 @@ fn whole(bytes: f64) -> Option<u64> {
     (bytes.is_finite() && bytes >= 0.0).then_some((bytes + 0.5) as u64)
 }
 
-fn latency(document: &mut dyn Document, analysis: &Analysis, latency: Estimate) {
-    document.put(&NS, analysis.nanoseconds(latency.value));
-    document.put(&CI95_NS, interval(latency, analysis.nanoseconds(1.0)));
+fn latency(document: &mut dyn Document, analysis: &Analysis, nanoseconds: Estimate, latency: Estimate) {
+    document.put(&NS, nanoseconds.value);
+    document.put(&CI95_NS, interval(nanoseconds));
     document.put(&CORE_CYCLES, analysis.cycles(latency.value));
 }
 
 /// The 95 % interval of an estimate, where the points bound it.
-fn interval(estimate: Estimate, unit: f64) -> Option<Interval> {
-    let (low, high) = (estimate.low * unit, estimate.high * unit);
+fn interval(Estimate { low, high, .. }: Estimate) -> Option<Interval> {
     (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
@@ -221,7 +225,7 @@ fn estimate(document: &mut dyn Document, field: &'static Field, estimate: Estima
 fn summary(document: &mut dyn Document, analysis: &Analysis) {
     let caches = analysis.caches();
     let numbered = |number| caches.iter().find(|cache| cache.number == number);
-    let ns = |cache: Option<&Cache>| cache.map(|cache| analysis.nanoseconds(cache.latency.value));
+    let ns = |cache: Option<&Cache>| cache.map(|cache| analysis.of_cache(cache).value);
     let bytes = |cache: Option<&Cache>| cache.and_then(|cache| whole(cache.size.value));
     document.part(Part::Object(&SUMMARY), |document| {
         document.put(&L1_NS, ns(numbered(1)));
@@ -231,8 +235,7 @@ fn summary(document: &mut dyn Document, analysis: &Analysis) {
         document.put(&L2_BYTES, bytes(numbered(2)));
         document.put(&LAST_NS, ns(caches.last()));
         document.put(&LAST_BYTES, bytes(caches.last()));
-        document
-            .put(&MEMORY_NS, analysis.stair.as_ref().ok().map(|fit| analysis.nanoseconds(fit.memory.value)));
+        document.put(&MEMORY_NS, analysis.memory.map(|memory| memory.nanoseconds().value));
         document.put(&TLB_PAGES, analysis.translation.map(|knee| knee.pages));
     });
 }

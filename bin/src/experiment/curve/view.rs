@@ -30,9 +30,12 @@ impl View<'_> {
     /// Says in one sentence which levels there are.
     pub fn answer(&self, document: &mut dyn Document) {
         let analysis = self.analysis;
-        let fit = match &analysis.stair {
-            Ok(fit) => fit,
-            Err(error) => return document.sentence(Role::Answer, format_args!("No levels: {error}.")),
+        let memory = match (&analysis.stair, &analysis.memory) {
+            (Ok(_), Some(memory)) => memory.nanoseconds(),
+            (Err(error), _) => {
+                return document.sentence(Role::Answer, format_args!("No levels: {error}."));
+            }
+            (Ok(_), None) => return,
         };
         document.sentence(
             Role::Answer,
@@ -40,7 +43,7 @@ impl View<'_> {
                 "{}{} {} ns.",
                 fmt::from_fn(|out| {
                     for cache in analysis.caches() {
-                        let latency = analysis.nanoseconds(cache.latency.value);
+                        let latency = analysis.of_cache(cache).value;
                         write!(
                             out,
                             "L{} {} {} ns, ",
@@ -52,7 +55,7 @@ impl View<'_> {
                     Ok(())
                 }),
                 levels::beyond(analysis),
-                Digits(analysis.nanoseconds(fit.memory.value))
+                Digits(memory.value)
             ),
         );
         if analysis.caches().is_empty() {
@@ -88,7 +91,7 @@ impl View<'_> {
         let mut count = 0;
         for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
             *place = cache.size.value;
-            let latency = Digits(analysis.nanoseconds(cache.latency.value));
+            let latency = Digits(analysis.of_cache(cache).value);
             // A text takes a part whole or not at all.
             let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));
             count += 1;

@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::{Decimal, Trimmed};
-use latency_core::hops::Quantile;
+use latency_core::stats::Interval;
 
 use super::known::known;
 use super::view::whose;
@@ -32,8 +32,7 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Percentiles between two clusters of times.
 fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     for percent in PERCENTAGES {
-        let Some(Quantile { low, high, .. }) = found.quantile_ns(percent).filter(|found| found.on_step)
-        else {
+        let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
             continue;
         };
         document.sentence(

@@ -1,13 +1,10 @@
 //! Single loads for programs: the members of a point, its columns, and the conclusions.
 
-use latency_core::hops::Quantile;
-use latency_core::stats::Interval;
-
 use crate::analysis::distribution::{agrees, left_out};
 use crate::analysis::estimate::Estimate;
 use crate::experiment::facts::estimate;
 use crate::report::document::{fields, Document, Field, Part};
-use crate::result::distribution::{Distribution, PERCENTAGES};
+use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
 use crate::result::Outcome;
 
 fields! {
@@ -15,8 +12,8 @@ fields! {
     WINDOWS "windows" "Timed windows, interrupted ones included.";
     EACH "hops_per_window" "Loads in each window: 1, or as many as the counter can time.";
     MEAN "hop_mean_ns" "The mean of all loads that were not interrupted.";
-    PERCENTILES "hop_percentiles_ns" "The time that so many percent of the loads do not exceed.";
-    INTERVALS "hop_percentile_intervals_ns" "The 95 % confidence intervals of the percentiles, by order statistics.";
+    PERCENTILES "hop_percentiles_ns" "The time that so many percent of the loads do not exceed: median over visits.";
+    INTERVALS "hop_percentile_intervals_ns" "The 95 % confidence intervals of the percentiles, by order statistics over visits; null with too few visits.";
     ON_STEP "hop_percentiles_on_step" "Percentiles whose interval spans two clusters; its upper end is given.";
     MAXIMUM "hop_max_ns" "The slowest load that was not interrupted.";
     ROUND_MEAN "round_mean_ns" "The mean of single loads as `matrix` makes it: by rounds.";
@@ -141,12 +138,12 @@ fn hops(document: &mut dyn Document, found: &Distribution) {
     });
     document.part(Part::Object(&INTERVALS), |document| {
         for (field, quantile) in BOUNDS.iter().zip(&quantiles) {
-            document.put(field, quantile.map(|Quantile { low, high, .. }| Interval { low, high }));
+            document.put(field, quantile.and_then(|quantile| quantile.interval));
         }
     });
     document.part(Part::List(&ON_STEP), |document| {
         for (field, quantile) in QUANTILES.iter().zip(&quantiles) {
-            if quantile.is_some_and(|quantile| quantile.on_step) {
+            if quantile.is_some_and(|quantile| quantile.step.is_some()) {
                 document.put(&ON_STEP, field.key);
             }
         }
@@ -221,10 +218,7 @@ pub fn summary(document: &mut dyn Document, known: Option<(&Outcome<'_>, &Distri
         let Some((_, found)) = known else { return };
         for (field, percent) in [(&P50, 50.0), (&P99, 99.0), (&P99_9, 99.9)] {
             let quantile = found.quantile_ns(percent);
-            let estimate_of = |Quantile { value, low, high, .. }| Estimate {
-                value,
-                interval: Some(Interval { low, high }),
-            };
+            let estimate_of = |Percentile { value, interval, .. }| Estimate { value, interval };
             estimate::put(document, field, quantile.map(estimate_of));
         }
         document.put(&MAXIMUM, found.maximum_ns());

@@ -44,7 +44,10 @@ pub const DISTRIBUTION: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: Budget::of_pairs,
+    budget: |options, machine, points| Budget {
+        single_hops: true,
+        ..Budget::of_pairs(options, machine, points)
+    },
     measure,
     present,
     columns: &members::COLUMNS,
@@ -79,7 +82,7 @@ fn measure<'a>(
         })?;
     session.progress.say(format_args!("looking for refresh"));
     if let Some(singles) = beside.singles {
-        findings.distributions = singles.conclude(&findings.outcomes, session.warnings)?;
+        singles.conclude(&mut findings, session.warnings)?;
     }
     Ok(findings)
 }

@@ -12,7 +12,7 @@ use crate::experiment::facts::Report;
 use crate::report::chart::{Axis, Bar, Chart, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role, Table};
 use crate::report::figures::Digits;
-use crate::result::distribution::{Distribution, PERCENTAGES};
+use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
 use crate::result::Outcome;
 
 /// More would be narrower than the columns of a terminal.
@@ -132,7 +132,7 @@ fn certainty(
     outcome: &Outcome<'_>,
     found: &Distribution,
 ) {
-    const ROWS: [&str; 3] = ["TSC cycles", "95 % from, ns", "95 % to, ns"];
+    const ROWS: [&str; 3] = ["TSC cycles", "95 % of visits from, ns", "95 % of visits to, ns"];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
     let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
     let mut caption = Text::<32>::EMPTY;
@@ -154,8 +154,10 @@ fn certainty(
             (0, Some(quantile)) => {
                 write!(out, "{}", Digits(report.clock.ticks(quantile.value).unwrap_or(f64::NAN)))
             }
-            (1, Some(quantile)) => write!(out, "{}", Digits(quantile.low)),
-            (_, Some(quantile)) => write!(out, "{}", Digits(quantile.high)),
+            (row, Some(Percentile { interval: Some(interval), .. })) => {
+                write!(out, "{}", Digits(if row == 1 { interval.low } else { interval.high }))
+            }
+            _ => out.write_char('-'),
         },
     });
 }

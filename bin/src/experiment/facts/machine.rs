@@ -2,6 +2,7 @@
 
 use latency_core::units::PageSize;
 
+use crate::machine::processor::CoreKind;
 use crate::machine::Machine;
 use crate::report::document::{fields, Document, Part};
 use crate::result::{KernelClock, Timer};
@@ -20,6 +21,7 @@ fields! {
     FAMILY "family" "Its family.";
     MODEL "model" "Its model.";
     STEPPING "stepping" "Its stepping.";
+    CORE_TYPE "core_type" "The kind of the core that measured, where the processor has several; null otherwise.";
     PREFETCHER "data_dependent_prefetcher" "Whether a prefetcher that follows pointers is enumerated.";
     KERNEL "kernel" "The kernel's release.";
     PLATFORM "platform" "Bare metal, a virtual machine, or an emulator.";
@@ -77,6 +79,7 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
             document.put(&FAMILY, u64::from(family));
             document.put(&MODEL, u64::from(model));
             document.put(&STEPPING, u64::from(stepping));
+            document.put(&CORE_TYPE, processor.core.map(CoreKind::name));
             document.put(&PREFETCHER, processor.data_dependent_prefetcher);
         });
         document.put(&KERNEL, host.kernel.as_str());

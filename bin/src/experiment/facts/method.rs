@@ -2,18 +2,19 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::cpulist::NodeSet;
+use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
-use latency_core::model::MAX_POINTS;
-use latency_core::stats::{self, Summary};
+use latency_core::stats::Summary;
 
-use super::Report;
+use super::{conditions, Report};
 use crate::options::{Choice, Pages};
 use crate::report::document::{fields, Document, Part, Role};
-use crate::report::figures::Digits;
+use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
 use crate::result::words::{page_words, OrderName};
-use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Series, Timer, WarmUp};
+use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Repeat, Series, Timer, WarmUp};
+
+pub use super::optional::optional;
 
 fields! {
     HEALTH "health" "Whether the tool measures what is known as what it is.";
@@ -25,6 +26,12 @@ fields! {
     RANDOM_INTERVAL "random_ratio_interval" "Its 95 % confidence interval.";
     LOCAL "local_2m_ratio" "The same within regions of 2 MiB.";
     LOCAL_INTERVAL "local_2m_ratio_interval" "Its 95 % confidence interval.";
+    REPEAT "repeat" "The first point, measured again at the end in new memory (A/A); null where it was not.";
+    REPEAT_BYTES "working_set_bytes" "Its working set.";
+    FIRST_NS "first_ns" "The first measurement.";
+    SECOND_NS "second_ns" "The second one.";
+    RATIO "ratio" "The second against the first.";
+    BEHAVE "pages_behave_as_small" "Whether the TLB treats huge pages as 4 KiB ones; null where that cannot be told.";
 }
 
 /// Describes the self-test.
@@ -42,11 +49,22 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
                 document.put(&LOCAL_INTERVAL, audit.local.interval);
             }),
         }
+        match report.health.repeat {
+            None => document.put(&REPEAT, None::<bool>),
+            Some(Repeat { size, first, second }) => document.part(Part::Object(&REPEAT), |document| {
+                document.put(&REPEAT_BYTES, size);
+                document.put(&FIRST_NS, first);
+                document.put(&SECOND_NS, second);
+                document.put(&RATIO, second / first);
+            }),
+        }
+        document.put(&BEHAVE, report.health.pages_behave_as_small);
     });
 }
 
 /// Says how everything was measured: what every report ends with.
 pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
+    processor(document, report);
     memory(document, report);
     if let Some(first) = report.outcomes.first() {
         let point = &first.point;
@@ -63,9 +81,36 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
     ending(document, report);
 }
 
+/// Says which CPUs measured, and of what kind they are.
+fn processor(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let points = || report.outcomes.iter().map(|outcome| &outcome.point);
+    let nodes: NodeSet = points().map(|point| point.initiator.0).collect();
+    let mut cpus = CpuSet::EMPTY;
+    for point in points() {
+        cpus.insert(point.cpu.0);
+    }
+    let processor = &report.machine.processor;
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    document.sentence(
+        Role::Method("Measured on"),
+        format_args!(
+            "CPU{} {cpus} of node{} {nodes}{}{}",
+            plural(cpus.len()),
+            plural(nodes.len()),
+            optional(Some(processor.brand.as_str()).filter(|brand| !brand.is_empty()), |brand, out| {
+                write!(out, ", {brand}")
+            }),
+            optional(processor.core, |core, out| write!(out, ", {}", core.name()))
+        ),
+    );
+}
+
 /// Says what does not depend on the chain: self-test, clock, prefetchers, counters.
 pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     self_test(document, report);
+    if let Some(found) = report.conditions {
+        conditions::line(document, found);
+    }
     clock(document, report);
     prefetchers(document, report);
     for outcome in report.outcomes {
@@ -125,7 +170,7 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Method("Memory"),
             format_args!(
-                "{}{most} on node{} {nodes} in {}{}{}; {}",
+                "{}{most} on node{} {nodes} in {}{}{}{}; {}",
                 optional(Some(least).filter(|least| *least < most), |least, out| write!(out, "{least} to ")),
                 if nodes.len() == 1 { "" } else { "s" },
                 page_words(alike.obtained),
@@ -133,6 +178,10 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
                     write!(out, " ({:.0} %)", Decimal(share * 100.0))
                 }),
                 if first.placed.pages_are_verified() { "" } else { " (not proven)" },
+                match report.health.pages_behave_as_small {
+                    Some(true) if alike.obtained != Pages::Small4k => ", which the TLB treats as 4 KiB pages",
+                    _ => "",
+                },
                 fmt::from_fn(|out| match alike.verified {
                     true => write!(out, "all {pages} proven there, before and after"),
                     false => out.write_str("where they are is not proven"),
@@ -143,50 +192,27 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Detail("Placement"),
             format_args!(
-                "pages asked for: {}; placed by {}; proven by {}; first chain {:016x}, {} loads a trial, {} rounds; \
-                 {hops} loads of warm-up{}",
+                "pages asked for: {}; placed by {}; proven by {}; first chain {:016x}, {} loads a trial, {} rounds \
+                 over {} in {} place{}{}{}; {hops} loads of warm-up{}",
                 alike.asked.word(),
                 first.placed.means.name(),
                 first.placed.after.source(),
                 first.fingerprint,
                 first.hops,
                 first.rounds,
+                Seconds(first.series.window_ns),
+                first.placements,
+                if first.placements == 1 { "" } else { "s" },
+                optional(first.placement_spread, |spread, out| {
+                    write!(out, " that differ by {:.1} %", Decimal(spread * 100.0))
+                }),
+                optional(first.series.state_share, |share, out| {
+                    write!(out, ", {:.0} % of their trials agree", Decimal(share * 100.0))
+                }),
                 optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
             ),
         );
     }
-}
-
-/// Shows what is there, and nothing otherwise.
-pub fn optional<T: Copy>(
-    value: Option<T>,
-    show: impl Fn(T, &mut fmt::Formatter<'_>) -> fmt::Result,
-) -> impl Display {
-    fmt::from_fn(move |out| value.map_or(Ok(()), |value| show(value, out)))
-}
-
-/// The core's clock at the slowest and at the fastest point.
-#[must_use]
-pub fn core_clock(report: &Report<'_, '_>) -> Option<(f64, f64)> {
-    let measured = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
-    let clocks = measured.filter_map(|measured| measured.series.core_gigahertz.map(|clock| clock.median));
-    clocks.fold(None, |range, clock| {
-        let (low, high) = range.unwrap_or((clock, clock));
-        Some((low.min(clock), high.max(clock)))
-    })
-}
-
-/// How far every other round lies from the rest, at the median of the points.
-fn repeat(report: &Report<'_, '_>) -> Option<f64> {
-    let mut off = [f64::NAN; MAX_POINTS];
-    let mut count = 0;
-    let measured = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
-    let ratios = measured.filter_map(|measured| measured.series.repeat_ratio);
-    for (slot, ratio) in off.iter_mut().zip(ratios) {
-        *slot = (ratio - 1.0).abs();
-        count += 1;
-    }
-    off.get_mut(..count).and_then(stats::median)
 }
 
 fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -195,7 +221,7 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Method("Self-test"),
         format_args!(
-            "{}{}{}{}{}",
+            "{}{}{}{}",
             if failed { "failed" } else { "passed" },
             optional(health.l1_cycles, |cycles, out| write!(
                 out,
@@ -203,15 +229,9 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
                 Decimal(cycles)
             )),
             optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
-            optional(repeat(report), |off, out| {
-                write!(out, "; repeat within {:.1} %", Decimal(off * 100.0))
-            }),
-            optional(core_clock(report), |(low, high), out| {
-                write!(out, "; core at {:.2}", Decimal(low))?;
-                if high - low >= 0.005 {
-                    write!(out, " to {:.2}", Decimal(high))?;
-                }
-                out.write_str(" GHz")
+            optional(health.repeat, |repeat, out| {
+                let Repeat { size, first, second } = repeat;
+                write!(out, "; {size} measured again: {} ns, then {} ns", Digits(first), Digits(second))
             }),
         ),
     );

@@ -2,13 +2,16 @@
 //!
 //! An experiment's own file says the rest. Nothing here knows an experiment or a format.
 
+pub mod conditions;
 pub mod estimate;
 pub mod lanes;
 pub mod machine;
 pub mod method;
+mod optional;
 pub mod point;
 pub mod report;
 pub mod rows;
+mod sizing;
 pub mod trust;
 
 use crate::report::document::{fields, Document, Part, Value};
@@ -59,8 +62,10 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&DURATION, report.seconds);
     document.put(&PARTIAL, report.partial);
     machine::machine(document, report.machine);
+    sizing::sizing(document, report);
     machine::clock(document, report.clock);
     method::health(document, report);
+    conditions::conditions(document, report);
     trust::warnings(document, report.warnings);
 }
 

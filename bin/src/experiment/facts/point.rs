@@ -15,7 +15,7 @@ fields! {
     FROM "from" "The NUMA node whose CPU did the loads.";
     TO "to" "The NUMA node whose memory was walked.";
     CYCLES "cycles" "Median latency of a dependent load in ticks of the time-stamp counter.";
-    NS "ns" "Median latency of a dependent load in nanoseconds; with several chains the time per load.";
+    NS "ns" "Median over rounds of the latency of a dependent load in nanoseconds; a round's is the median of the trials in the state that most of them agree on. With several chains the time per load.";
     CPU "cpu" "The CPU that did the loads.";
     WORKING_SET "working_set_bytes" "The memory walked.";
     STRIDE "stride_bytes" "The spacing of the lines.";
@@ -42,17 +42,20 @@ fields! {
     FINGERPRINT "fingerprint" "Equal for equal chains.";
     TRIALS "trials" "Timed batches of loads.";
     ROUNDS "rounds" "Rounds that the trials were made in.";
+    PLACEMENTS "placements" "Places in physical memory that the rounds were made in: several, each with a chain written anew, where caches serve some of the working set.";
+    PLACEMENT_SPREAD "placement_spread" "From the tenth to the ninetieth percentile of their medians, as a share of the middle one; null with few places.";
     HOPS "hops_per_trial" "Loads in each trial.";
     DISTURBED "disturbed_trials" "Trials that were interrupted, and left out.";
     PRECISE "precise" "Whether the confidence interval became as narrow as asked.";
     MIN_NS "min_ns" "The fastest trial.";
     MAD_NS "mad_ns" "Median absolute deviation over rounds.";
-    CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within this run.";
+    CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within interval_window_s.";
+    WINDOW "interval_window_s" "The time that the rounds are spread over, of which the interval speaks.";
+    STATE_SHARE "state_share" "The share of a round's trials that agree on its value, median over rounds; null with few trials.";
     CORE_CYCLES "core_cycles" "The median in cycles of the core's own clock.";
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
     CORE_CYCLES_CI95 "core_cycles_ci95" "95 % confidence interval of the median, in core cycles.";
     CORE_GHZ "core_ghz" "The median clock of the core beside the trials.";
-    REPEAT "repeat_ratio" "Every other round against the rest: 1 for a machine at rest.";
     WARM_UP "warm_up" "What happened before the first trial.";
     WARM_UP_HOPS "hops" "Loads made.";
     pub COLD_NS "cold_ns" "The first pass over memory that no cache held.";
@@ -83,17 +86,21 @@ pub static COUNTED_COLUMNS: [&Field; EVENTS] =
     [&COUNTED[0], &COUNTED[1], &COUNTED[2], &COUNTED[3], &COUNTED[4], &COUNTED[5]];
 
 /// The columns that every table of points begins with.
-pub static COLUMNS: [&Field; 21] = [
+pub static COLUMNS: [&Field; 25] = [
     &FROM,
     &TO,
     &CYCLES,
     &NS,
     &CORE_CYCLES,
     &CI95_NS,
+    &WINDOW,
+    &STATE_SHARE,
     &MIN_NS,
     &MAD_NS,
     &TRIALS,
     &ROUNDS,
+    &PLACEMENTS,
+    &PLACEMENT_SPREAD,
     &HOPS,
     &DISTURBED,
     &CORE_GHZ,
@@ -155,19 +162,22 @@ fn findings(document: &mut dyn Document, point: &Point, measured: &Measurement) 
     });
     document.put(&TRIALS, series.batches);
     document.put(&ROUNDS, measured.rounds);
+    document.put(&PLACEMENTS, measured.placements);
+    document.put(&PLACEMENT_SPREAD, measured.placement_spread);
     document.put(&HOPS, measured.hops);
     document.put(&DISTURBED, series.disturbed);
     document.put(&PRECISE, measured.precise);
     document.put(&MIN_NS, series.minimum_ns);
     document.put(&MAD_NS, series.nanoseconds.mad);
     document.put(&CI95_NS, series.nanoseconds.interval);
+    document.put(&WINDOW, series.window_ns / 1e9);
+    document.put(&STATE_SHARE, series.state_share);
     document.put(&CORE_CYCLES, series.core_cycles.map(|cycles| cycles.median));
     if let Some(cycles) = &series.core_cycles {
         document.put(&CORE_CYCLES_MAD, cycles.mad);
         document.put(&CORE_CYCLES_CI95, cycles.interval);
     }
     document.put(&CORE_GHZ, series.core_gigahertz.map(|clock| clock.median));
-    document.put(&REPEAT, series.repeat_ratio);
     software(document, &series.software);
     if let Some(counters) = &series.counters {
         document.part(Part::Object(&COUNTERS), |document| counted(document, series, counters));

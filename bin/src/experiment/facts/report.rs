@@ -3,6 +3,7 @@
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::report::terminal::Terminal;
+use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Health, Outcome, Timer};
 use crate::sys::arguments::Arguments;
@@ -19,6 +20,8 @@ pub struct Report<'r, 'a> {
     pub clock: &'r Timer,
     /// How the tool itself fared.
     pub health: &'r Health,
+    /// What else happened meanwhile; `None` where nothing was timed.
+    pub conditions: Option<&'r Conditions>,
     /// What has to be known of it.
     pub warnings: &'r Warnings,
     /// The points.

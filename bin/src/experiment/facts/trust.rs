@@ -9,6 +9,7 @@ fields! {
     TRUST "trust" "How far the result can be trusted.";
     TRUST_LEVEL "level" "`good`, `fair` (less certain than asked for) or `poor` (the numbers may be wrong).";
     REASONS "reasons" "Why, as the codes of the warnings that weigh.";
+    OMITTED "omitted" "Warnings for which there was no room; they count in the level.";
     WARNINGS "warnings" "What a reader must know.";
     CODE "code" "A word for programs; it does not change between versions.";
     TEXT "text" "What was found.";
@@ -26,6 +27,7 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
                 document.put(&REASONS, group.worst.code());
             }
         });
+        document.put(&OMITTED, warnings.dropped());
     });
     document.part(Part::List(&WARNINGS), |document| {
         for warning in warnings.iter() {
@@ -46,10 +48,14 @@ pub fn line(document: &mut dyn Document, warnings: &Warnings) {
 }
 
 fn level(warnings: &Warnings) -> &'static str {
-    match reasons(warnings).map(|group| group.worst.severity()).max() {
-        Some(Severity::Poor) => "poor",
-        Some(Severity::Fair) => "fair",
-        Some(Severity::Note) | None => "good",
+    // Of warnings for which there was no room, only the unreliable ones are known.
+    if warnings.untrusted().is_some() {
+        return "poor";
+    }
+    if reasons(warnings).next().is_some() {
+        "fair"
+    } else {
+        "good"
     }
 }
 
@@ -73,9 +79,9 @@ impl Display for Reasons<'_> {
             }
             before = "; ";
         }
-        match reasons(self.0).count().saturating_sub(MOST) {
+        match reasons(self.0).count().saturating_sub(MOST) + self.0.dropped() {
             0 => Ok(()),
-            more => write!(out, "; and {more} more"),
+            more => write!(out, "{}and {more} more", if before == "; " { before } else { ": " }),
         }
     }
 }

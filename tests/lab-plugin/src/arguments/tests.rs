@@ -1,6 +1,7 @@
 //! The grammar: what is read from it, and what every mistake is told.
 
 use super::*;
+use crate::tlb::Page;
 use proptest::prelude::*;
 
 fn parse(arguments: &[&str]) -> Result<Arguments, ArgumentError> {
@@ -15,7 +16,8 @@ fn refusal(argument: &str) -> String {
 fn a_whole_machine_is_read() {
     let arguments = parse(&[
         "level=32K:8:3000:lru",
-        "level=1M:16:5000:random",
+        "level=1M:16:5000:random:node",
+        "other=7000",
         "level=8M:16:9000:shared",
         "node=0:0:512M",
         "node=1:1G:0x20000000",
@@ -31,6 +33,8 @@ fn a_whole_machine_is_read() {
         "tail=100:7000",
         "pause=1000000:3000000",
         "noise=5:2000",
+        "drift=2:1M",
+        "burst=1000:50:30",
         "seed=7",
         "absorb=200",
         "overhead=80",
@@ -40,13 +44,13 @@ fn a_whole_machine_is_read() {
     .unwrap();
     assert_eq!(arguments.code, 0x40_1000..0x40_2000);
     let description = &arguments.description;
-    let level = |sets, ways, ticks, replacement, shared| Level { sets, ways, ticks, replacement, shared };
+    let level = |sets, ways, ticks, replacement, scope| Level { sets, ways, ticks, replacement, scope };
     assert_eq!(
         description.levels,
         [
-            level(64, 8, 3000, Replacement::LeastRecentlyUsed, false),
-            level(1024, 16, 5000, Replacement::Random, false),
-            level(8192, 16, 9000, Replacement::LeastRecentlyUsed, true),
+            level(64, 8, 3000, Replacement::LeastRecentlyUsed, Scope::Cpu),
+            level(1024, 16, 5000, Replacement::Random, Scope::Node),
+            level(8192, 16, 9000, Replacement::LeastRecentlyUsed, Scope::All),
         ]
     );
     assert_eq!(
@@ -59,6 +63,9 @@ fn a_whole_machine_is_read() {
     assert_eq!(description.page, PageRule::Always(Page::Small));
     assert_eq!((description.prefetch, description.seed), (8, 7));
     assert_eq!(description.noise, Some(Noise { share: 0.05, every: 2000 }));
+    assert_eq!(description.other, Some(7000));
+    assert_eq!(description.drift, Some(Drift { share: 0.02, period: 1 << 20 }));
+    assert_eq!(description.burst, Some(Burst { every: 1000, length: 50, share: 0.3 }));
     assert_eq!((description.tails.len(), description.pauses.len()), (2, 1));
     assert_eq!(arguments.regions[1], Region { node: 1, start: 1 << 30, size: 512 << 20 });
     assert_eq!(arguments.cpus, [(0..=1, 0), (2..=2, 1)]);
@@ -81,7 +88,7 @@ fn every_mistake_is_named() {
         ("level=32K:8", "expected SIZE:WAYS:TICKS"),
         ("level=32K:7:5", "not a multiple of its 7 ways"),
         ("level=0:8:5", "'0' must not be zero"),
-        ("level=32K:8:5:fifo", "'fifo' is neither lru, random nor shared"),
+        ("level=32K:8:5:fifo", "'fifo' is neither lru, random, node nor shared"),
         ("level=8G:16:5", "would not fit"),
         ("level=32K:8:", "'' is not a number"),
         ("level=32K:8:+5", "'+5' is not a number"),
@@ -128,7 +135,7 @@ fn mistakes_between_arguments_are_named_too() {
 #[test]
 fn without_nodes_everything_is_node_0() {
     let machine = parse(&["latency=*:*:5"]).unwrap().machine(Placing::Physical, 1).unwrap();
-    assert_eq!(machine.load(0, 0x1000, 1 << 40).unwrap().ticks, 5);
+    assert_eq!(machine.load(0, 0x1000, 1 << 40, 0).unwrap().ticks, 5);
 }
 
 proptest! {

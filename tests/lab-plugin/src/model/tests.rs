@@ -6,8 +6,8 @@ use crate::tlb::Page;
 
 const LINE: u64 = 64;
 
-fn level(lines: u64, ticks: u64, shared: bool) -> Level {
-    Level { sets: lines / 4, ways: 4, ticks, replacement: Replacement::LeastRecentlyUsed, shared }
+fn level(lines: u64, ticks: u64, scope: Scope) -> Level {
+    Level { sets: lines / 4, ways: 4, ticks, replacement: Replacement::LeastRecentlyUsed, scope }
 }
 
 /// Two nodes of 1 MiB, a CPU on each; local 1000, remote 2000.
@@ -25,7 +25,7 @@ fn lap(machine: &Machine, cpu: usize, first: u64, lines: u64) -> u64 {
     for _ in 0..3 {
         ticks = (0..lines)
             .map(|line| first + line * LINE)
-            .map(|address| machine.load(cpu, address, address).unwrap().ticks)
+            .map(|address| machine.load(cpu, address, address, 0).unwrap().ticks)
             .sum();
     }
     ticks / lines
@@ -33,7 +33,7 @@ fn lap(machine: &Machine, cpu: usize, first: u64, lines: u64) -> u64 {
 
 #[test]
 fn each_working_set_costs_its_level() {
-    let levels = vec![level(16, 5, false), level(64, 50, false), level(256, 300, true)];
+    let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::Cpu), level(256, 300, Scope::All)];
     for (lines, expected) in [(16, 5), (32, 50), (64, 50), (128, 300), (256, 300), (512, 1000)] {
         let machine = machine(Description { levels: levels.clone(), ..Description::default() });
         assert_eq!(lap(&machine, 0, 0, lines), expected, "{lines} lines");
@@ -43,14 +43,14 @@ fn each_working_set_costs_its_level() {
 #[test]
 fn memory_costs_what_lies_between_the_nodes() {
     let machine = machine(Description::default());
-    let load = |cpu, address| machine.load(cpu, address, address).unwrap();
+    let load = |cpu, address| machine.load(cpu, address, address, 0).unwrap();
     assert_eq!(load(0, 0), Outcome { ticks: 1000, tail: 0, misses: 0, pause: 0, source: Source::Memory(0) });
     assert_eq!((load(0, 1 << 20).ticks, load(1, 1 << 20).ticks, load(1, 0).ticks), (2000, 1000, 2000));
     assert_eq!(
         load(0, 2 << 20),
         Outcome { ticks: 0, tail: 0, misses: 0, pause: 0, source: Source::Unclaimed }
     );
-    assert_eq!(machine.load(2, 0, 0), None);
+    assert_eq!(machine.load(2, 0, 0, 0), None);
     let counts = machine.counts();
     assert_eq!((counts.loads, counts.unclaimed, counts.ticks), (5, 1, 6000));
     assert_eq!(counts.pairs, [1, 1, 1, 1]);
@@ -59,10 +59,10 @@ fn memory_costs_what_lies_between_the_nodes() {
 #[test]
 fn private_levels_are_each_cpus_own_and_shared_ones_are_common() {
     let machine = machine(Description {
-        levels: vec![level(16, 5, false), level(64, 50, true)],
+        levels: vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::All)],
         ..Description::default()
     });
-    let load = |cpu| machine.load(cpu, 0, 0).unwrap().source;
+    let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap().source;
     assert_eq!(load(0), Source::Memory(0));
     assert_eq!(load(1), Source::Level(1));
     assert_eq!((load(0), load(1)), (Source::Level(0), Source::Level(0)));
@@ -77,7 +77,7 @@ fn tails_and_pauses_come_exactly_when_due() {
         pauses: vec![periodic(250, 1_000_000)],
         ..Description::default()
     });
-    let loads: Vec<_> = (0..1000).map(|_| machine.load(0, 0, 0).unwrap()).collect();
+    let loads: Vec<_> = (0..1000).map(|_| machine.load(0, 0, 0, 0).unwrap()).collect();
     let with = |ticks| loads.iter().filter(|load| load.ticks == ticks).count();
     assert_eq!((with(1000), with(1500), with(10_500)), (900, 90, 10));
     assert_eq!(loads.iter().filter(|load| load.pause == 1_000_000).count(), 4);
@@ -90,7 +90,7 @@ fn tails_and_pauses_come_exactly_when_due() {
 fn translation_is_added_to_whatever_level_is_hit() {
     let tlb = TlbLevel { entries: 2, miss_ticks: 70, ways: 2, only: None };
     let machine = machine(Description {
-        levels: vec![level(16, 5, false)],
+        levels: vec![level(16, 5, Scope::Cpu)],
         tlb: vec![tlb],
         page: PageRule::Always(Page::Small),
         ..Description::default()
@@ -98,7 +98,7 @@ fn translation_is_added_to_whatever_level_is_hit() {
     // Three pages, one line of each in a set of its own: always a hit, never a
     // translation at hand.
     let lap = |machine: &Machine| -> Vec<u64> {
-        (0..3).map(|page| machine.load(0, page * (4096 + LINE), page * LINE).unwrap().ticks).collect()
+        (0..3).map(|page| machine.load(0, page * (4096 + LINE), page * LINE, 0).unwrap().ticks).collect()
     };
     assert_eq!(lap(&machine), [1070, 1070, 1070]);
     assert_eq!(lap(&machine), [75, 75, 75]);
@@ -108,14 +108,14 @@ fn translation_is_added_to_whatever_level_is_hit() {
 #[test]
 fn the_prefetcher_serves_walks_in_order_alone() {
     let description =
-        || Description { levels: vec![level(16, 5, false)], prefetch: 2, ..Description::default() };
+        || Description { levels: vec![level(16, 5, Scope::Cpu)], prefetch: 2, ..Description::default() };
     let ordered = machine(description());
     // Of the 64 lines of each 4 KiB, two are needed to find the direction.
     assert_eq!(lap(&ordered, 0, 0, 640), (2 * 1000 + 62 * 5) / 64);
     assert_eq!(ordered.counts().pairs[0], 3 * 10 * 2);
     let strided = machine(description());
     for step in 0..640 {
-        assert_eq!(strided.load(0, 0, step * 128).unwrap().source, Source::Memory(0));
+        assert_eq!(strided.load(0, 0, step * 128, 0).unwrap().source, Source::Memory(0));
     }
 }
 
@@ -125,7 +125,7 @@ fn noise_stays_for_its_loads_and_within_its_bounds() {
         |seed| Description { noise: Some(Noise { share: 0.1, every: 50 }), seed, ..Description::default() };
     let loads = |seed| -> Vec<u64> {
         let machine = machine(description(seed));
-        (0..50_000).map(|_| machine.load(0, 0, 0).unwrap().ticks).collect()
+        (0..50_000).map(|_| machine.load(0, 0, 0, 0).unwrap().ticks).collect()
     };
     let ticks = loads(1);
     let blocks: Vec<u64> = ticks.chunks(50).map(|block| block[0]).collect();
@@ -136,4 +136,41 @@ fn noise_stays_for_its_loads_and_within_its_bounds() {
     let mean = ticks.iter().sum::<u64>() as f64 / ticks.len() as f64;
     assert!((mean - 1000.0).abs() < 9.2, "{mean}");
     assert!(loads(1) == ticks && loads(2) != ticks, "equal seeds alone give equal noise");
+}
+
+/// Two nodes whose levels of 64 lines serve each other; memory behind them is cached for all.
+fn with_levels_of_nodes() -> Machine {
+    let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::Node), level(256, 300, Scope::All)];
+    machine(Description { levels, other: Some(90), ..Description::default() })
+}
+
+#[test]
+fn a_line_is_served_by_the_own_node_by_the_other_or_by_memory() {
+    let machine = with_levels_of_nodes();
+    let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap();
+    assert_eq!((load(0).source, load(1).source), (Source::Memory(0), Source::Other));
+    assert_eq!((load(1).source, machine.counts().other), (Source::Level(0), 1));
+    for line in 1..=20 {
+        machine.load(1, 0, line * LINE, 0);
+    }
+    assert_eq!((load(1).source, load(1).ticks), (Source::Level(1), 5));
+}
+
+#[test]
+fn a_store_past_the_caches_leaves_the_line_in_none() {
+    let machine = with_levels_of_nodes();
+    let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap().source;
+    assert_eq!((load(0), load(1)), (Source::Memory(0), Source::Other));
+    machine.stream(32);
+    assert_eq!((load(1), load(0)), (Source::Memory(2), Source::Other));
+    assert!(machine.has_common_levels());
+}
+
+#[test]
+fn drift_and_bursts_follow_the_time_of_a_load() {
+    let drift = Some(Drift { share: 0.1, period: 400 });
+    let burst = Some(Burst { every: 1 << 20, length: 50, share: 0.5 });
+    let machine = machine(Description { drift, burst, ..Description::default() });
+    let ticks = [0, 100, 300, 1 << 20].map(|now| machine.load(0, 0, 0, now).unwrap().ticks);
+    assert_eq!(ticks[..3], [1500, 1100, 900]);
 }

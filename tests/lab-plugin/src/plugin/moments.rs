@@ -1,4 +1,4 @@
-//! What the guest does between hops that has to do with time: stamps, and arithmetic whose time is known.
+//! What the guest does between hops: stamps, arithmetic whose time is known, stores past the caches.
 //!
 //! # Safety
 //!
@@ -6,7 +6,7 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::{locked, spend, ticks, PLUGIN};
+use super::{locked, place, spend, ticks, PLUGIN};
 
 /// A block of known arithmetic is over: lets the time pass that is left of it.
 pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
@@ -38,4 +38,17 @@ pub(super) unsafe extern "C" fn on_close(cpu: c_uint, _data: *mut c_void) {
     let clock = &mut *locked(clock);
     clock.pace.interrupt();
     clock.windows.close(now);
+}
+
+/// A store past the caches has been made.
+pub(super) unsafe extern "C" fn on_stream(_cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    // A line is written whole, by several stores.
+    if plugin.is_foreign(address) || address & 63 != 0 {
+        return;
+    }
+    // SAFETY: the access is the one that QEMU passed to this callback.
+    if let Some(physical_address) = unsafe { place(plugin, access, address) } {
+        plugin.machine.stream(physical_address);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Clock, Experiment, Latency, Level, Model, Noise, Pages, Pause, Tlb};
+use super::{Burst, Clock, Drift, Experiment, LastLevel, Latency, Level, Model, Noise, Pages, Pause, Tlb};
 
 impl Model {
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -30,12 +30,18 @@ impl Model {
                     });
                 }
             }
-            "level" => {
-                let (value, random) =
-                    value.strip_suffix(":random").map_or((value, false), |rest| (rest, true));
-                let [size, ways, ticks] = pieces(value, "SIZE:WAYS:TICKS[:random]")?;
-                let (size, ways, ticks) = (number(size)?, number(ways)?, number(ticks)?);
-                self.levels.push(Level { size, ways, ticks, random });
+            "level" => self.levels.push(level(value)?),
+            "llc" => {
+                let level = level(value)?;
+                self.last_level = Some(LastLevel { level, other: 2 * level.ticks });
+            }
+            "hidden" => self.hidden = Some(level(value)?),
+            "l3" => {
+                self.reports_last_level = match value {
+                    "on" => true,
+                    "off" => false,
+                    _ => return Err("neither on nor off".into()),
+                }
             }
             "tlb" => {
                 let [entries, ticks] = pieces(value, "ENTRIES:TICKS")?;
@@ -45,6 +51,15 @@ impl Model {
             "noise" => {
                 let [percent, every] = pieces(value, "PERCENT:EVERY")?;
                 self.noise = Some(Noise { percent: number(percent)?, every: number(every)? });
+            }
+            "drift" => {
+                let [percent, period] = pieces(value, "PERCENT:MILLISECONDS")?;
+                self.drift = Some(Drift { percent: number(percent)?, period: number(period)? });
+            }
+            "burst" => {
+                let [every, length, percent] = pieces(value, "EVERY_MS:LENGTH_MS:PERCENT")?;
+                let (every, length, percent) = (number(every)?, number(length)?, number(percent)?);
+                self.burst = Some(Burst { every, length, percent });
             }
             "pause" => {
                 let [every, ticks] = pieces(value, "EVERY:TICKS")?;
@@ -62,10 +77,11 @@ impl Model {
                     _ => return Err("neither tsc, kernel nor none".into()),
                 }
             }
+            "size" if value == "default" => self.default_size = true,
             "size" => self.size = Some(number(value)?),
             "iters" => self.iters = Some(number(value)?),
             "trials" => self.trials = Some(number(value)?),
-            "seed" | "min-size" | "max-size" | "points-per-octave" => {
+            "seed" | "min-size" | "max-size" | "points-per-octave" | "warmup-iters" => {
                 self.options.push((name.into(), number(value)?.to_string()));
             }
             "kernel" => self.options.push((name.into(), value.into())),
@@ -108,7 +124,11 @@ impl Model {
             {
                 return Err(format!("a level of {} bytes holds some of the targets only", level.size));
             }
-            if self.levels.iter().any(|level| level.random) {
+            let last = self.last_level.map(|last| last.level);
+            if last.is_some_and(|last| last.size >= self.one_size()) {
+                return Err("a last level that holds the working set is not modelled".into());
+            }
+            if self.levels.iter().chain(&last).any(|level| level.random) {
                 return Err("a level with random victims holds a share that only a curve shows".into());
             }
         }
@@ -131,6 +151,13 @@ impl FromStr for Model {
         }
         model.complete()
     }
+}
+
+/// A cache, from `SIZE:WAYS:TICKS[:random]`.
+fn level(text: &str) -> Result<Level, String> {
+    let (numbers, random) = text.strip_suffix(":random").map_or((text, false), |rest| (rest, true));
+    let [size, ways, ticks] = pieces(numbers, "SIZE:WAYS:TICKS[:random]")?;
+    Ok(Level { size: number(size)?, ways: number(ways)?, ticks: number(ticks)?, random })
 }
 
 fn pieces<'a, const N: usize>(text: &'a str, form: &str) -> Result<[&'a str; N], String> {

@@ -10,6 +10,12 @@ use crate::lab::{host, Boot, Clock, Experiment, Latency, Model};
 const LATENCY_TOLERANCE: f64 = 0.01;
 /// The kernel's clock is read through an emulated device, which takes a busy host up to 1 % of a trial.
 const KERNEL_CLOCK_TOLERANCE: f64 = 0.02;
+/// Where latencies change, and where a cache of which nobody tells holds a part.
+const TREACHEROUS_TOLERANCE: f64 = 0.02;
+/// The share of the timed hops below which the other node's cache does no harm.
+const SERVED_BY_ANOTHER: f64 = 0.01;
+/// What is said of every guest.
+const ALWAYS_SAID: [&str; 2] = ["emulated", "tsc-not-invariant"];
 /// Single hops are timed one by one, in an emulator that is not.
 const HOP_TOLERANCE: f64 = 0.02;
 /// Three decimals of nanoseconds and six of gigahertz leave less.
@@ -41,6 +47,12 @@ impl Table {
             } else {
                 self.hops(model, boot, document, pair, latency);
             }
+        }
+        if model.last_level.is_some() {
+            let (hops, served) = boot.served_by_another_node(model.hops());
+            let good = hops > 0 && (served as f64) < SERVED_BY_ANOTHER * hops as f64;
+            let limit = format!("< {:.0} %", SERVED_BY_ANOTHER * 100.0);
+            self.row("timed hops from the other cache", limit, format!("{served}/{hops}"), good);
         }
         let warnings = document["warnings"].as_array();
         let is_given = |code: &str| warnings.is_some_and(|all| all.iter().any(|one| one["code"] == code));
@@ -93,6 +105,25 @@ impl Table {
         self.figure(&format!("{name}, mean, ticks"), truth, ticks("hop_mean_ns"), HOP_TOLERANCE);
     }
 
+    /// A pair whose latency changes, or is that of a cache in part: right, or said to be doubtful.
+    fn treacherous(
+        &mut self,
+        model: &Model,
+        document: &Value,
+        name: &str,
+        truth: Truth,
+        cycles: Option<f64>,
+    ) {
+        let doubts = doubts(model, document);
+        let tolerance = model.tolerance.unwrap_or(TREACHEROUS_TOLERANCE);
+        if doubts.is_empty() {
+            return self.figure(&format!("{name}, cycles"), truth, cycles, tolerance);
+        }
+        let off = cycles.map_or(f64::NAN, |cycles| (cycles / truth.delivered - 1.0) * 100.0);
+        self.row(&format!("{name}, cycles"), format!("{:.1}", truth.asked), format!("{off:+.2} %"), true);
+        self.row("said", "a doubt".into(), doubts.join(" "), true);
+    }
+
     fn pair(
         &mut self,
         model: &Model,
@@ -114,6 +145,9 @@ impl Table {
         let usual = if model.clock == Clock::Kernel { KERNEL_CLOCK_TOLERANCE } else { LATENCY_TOLERANCE };
         let tolerance = model.tolerance.unwrap_or(usual);
         let (cycles, nanoseconds) = (number("cycles"), number("ns"));
+        if model.is_treacherous() {
+            return self.treacherous(model, document, &name, truth, cycles);
+        }
         match document["freq_ghz"].as_f64() {
             Some(gigahertz) => {
                 self.figure(&format!("{name}, cycles"), truth, cycles, tolerance);
@@ -138,6 +172,14 @@ impl Table {
             self.row(&format!("{name}, disturbed trials"), format!(">= {hit}"), text(reported), good);
         }
     }
+}
+
+/// What is said against a result, but for what is said in every guest. What a host does may be said at any time; it
+/// does not tell of a cache.
+fn doubts<'d>(model: &Model, document: &'d Value) -> Vec<&'d str> {
+    let reasons = document["trust"]["reasons"].as_array().into_iter().flatten();
+    let reasons = reasons.filter_map(Value::as_str).filter(|reason| !ALWAYS_SAID.contains(reason));
+    reasons.filter(|reason| model.hidden.is_none() || reason.contains("cache")).collect()
 }
 
 /// Whether some walk that is longer than a trial took so long as if it had missed a cache.

@@ -1,0 +1,287 @@
+//! Points of two results that may differ together: rows, columns and nodes of a matrix, runs of sizes of a curve,
+//! values of any other field.
+
+use latency_core::math::ln;
+use latency_core::sort::sort_by;
+use latency_core::stats;
+
+use super::join::{is_local, touches, Join};
+use super::significance::{difference, Difference, LOCAL, WHOLE};
+use crate::result::row::{Row, FIELDS, FROM, SIZE};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+/// From so many sizes on, points that are otherwise alike are a curve.
+pub const CURVE: usize = 6;
+/// The shortest run of sizes that may differ together: one or two lie on a step, where chance decides much.
+const SHORTEST_RUN: usize = 3;
+
+/// The variance of a median of many over that of their mean, about.
+const MEDIAN: f64 = 1.5;
+
+/// The place behind the fields: all of them but the size.
+const KIND: usize = FIELDS.len();
+
+/// Points that may differ together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// All of them.
+    Whole,
+    /// One.
+    Point(usize),
+    /// Those with the same value of a field as one.
+    Field(usize, usize),
+    /// Those from and of the node that one is from.
+    Node(usize),
+    /// Those of the own node, or of others.
+    Local(bool),
+    /// Neighbouring sizes of a curve: the place of the first in the order by size, and their number.
+    Run(usize, usize),
+}
+
+/// What was measured of all points that two sides share.
+pub struct Measured {
+    /// The points as the first file of the first side has them.
+    pub rows: Table<Row>,
+    /// How many there are.
+    pub count: usize,
+    /// How many files each side has.
+    pub files: [usize; 2],
+    /// The logarithms of latencies, file by file; no numbers where a file has none.
+    pub logs: Table<f64>,
+    /// The variances within runs, of both sides on average.
+    pub within: Table<f64>,
+    /// The logarithms of the ratios.
+    pub ratios: Table<f64>,
+    /// The place of each point in the order of kinds and sizes, and what has each place.
+    ranks: Table<usize>,
+    order: &'static mut [usize],
+    /// The first point with the same value, field by field, and last of all fields but the size.
+    alike: Table<usize>,
+    join: Join,
+    scratch: &'static mut [f64],
+    values: &'static mut [f64],
+}
+
+impl Measured {
+    /// Room for `most` points of so many files.
+    pub fn new(most: usize, files: [usize; 2], join: Join) -> Result<Measured, Errno> {
+        let all = files[0] + files[1];
+        Ok(Measured {
+            rows: Table::filled(most, Row::EMPTY)?,
+            count: 0,
+            files,
+            logs: Table::filled(most * all, f64::NAN)?,
+            within: Table::filled(most, 0.0)?,
+            ratios: Table::filled(most, 0.0)?,
+            ranks: Table::filled(most, 0)?,
+            order: Table::filled(most, 0)?.leak(),
+            alike: Table::filled(most * (KIND + 1), usize::MAX)?,
+            join,
+            scratch: Table::filled(most, 0.0)?.leak(),
+            values: Table::filled(all, 0.0)?.leak(),
+        })
+    }
+
+    /// The points.
+    pub fn points(&self) -> &[Row] {
+        self.rows.get(..self.count).unwrap_or_default()
+    }
+
+    /// A point, which is there.
+    pub fn point(&self, index: usize) -> &Row {
+        self.points().get(index).unwrap_or(&Row::EMPTY)
+    }
+
+    /// The logarithms of one point, file by file.
+    pub fn log(&self, file: usize, point: usize) -> f64 {
+        let all = self.files[0] + self.files[1];
+        self.logs.get(point * all + file).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Notes the latency of the next point in a file.
+    pub fn note(&mut self, file: usize, nanoseconds: f64) {
+        let place = self.count * (self.files[0] + self.files[1]) + file;
+        if let Some(slot) = self.logs.get_mut(place) {
+            *slot = ln(nanoseconds);
+        }
+    }
+
+    /// Adds the point whose latencies were noted; `within` is the variance within runs.
+    pub fn push(&mut self, row: Row, within: f64) {
+        let all = self.files[0] + self.files[1];
+        let point = self.count;
+        let mean = |files: core::ops::Range<usize>| {
+            let known = || files.clone().map(|file| self.log(file, point)).filter(|log| log.is_finite());
+            known().sum::<f64>() / known().count() as f64
+        };
+        let (first, second) = (mean(0..self.files[0]), mean(self.files[0]..all));
+        for (table, value) in [(&mut self.within, within), (&mut self.ratios, second - first)] {
+            if let Some(slot) = table.get_mut(point) {
+                *slot = value;
+            }
+        }
+        // Only distances from the first side's mean are looked at.
+        for slot in self.logs.iter_mut().skip(point * all).take(all) {
+            *slot -= first;
+        }
+        if let Some(slot) = self.rows.get_mut(point) {
+            *slot = row;
+        }
+        self.count += 1;
+    }
+
+    /// Finds out which points are alike, and the order of kinds and sizes, when all points are there.
+    pub fn arrange(&mut self) {
+        for field in 0..=KIND {
+            let fields = if field == KIND { self.join.0 & !(1 << SIZE) } else { 1 << field };
+            for point in 0..self.count {
+                let row = *self.point(point);
+                let is_first = |before: &usize| {
+                    self.like(field, *before) == *before && self.point(*before).is_same(&row, fields)
+                };
+                let known = field == KIND || row.tells(field);
+                let first = (0..point).find(is_first).unwrap_or(point);
+                if let Some(slot) = self.alike.get_mut(field * self.rows.len() + point) {
+                    *slot = if known { first } else { usize::MAX };
+                }
+            }
+        }
+        let order = core::mem::take(&mut self.order);
+        for (point, slot) in order.iter_mut().enumerate() {
+            *slot = point;
+        }
+        let key = |point: usize| (self.like(KIND, point), self.point(point).sample.size, point);
+        sort_by(order.get_mut(..self.count).unwrap_or_default(), |one, other| key(*one).cmp(&key(*other)));
+        for (rank, point) in order.iter().enumerate().take(self.count) {
+            if let Some(slot) = self.ranks.get_mut(*point) {
+                *slot = rank;
+            }
+        }
+        self.order = order;
+    }
+
+    /// The first point that is like this one in a field, or in all but the size; none where the file does not tell.
+    fn like(&self, field: usize, point: usize) -> usize {
+        self.alike.get(field * self.rows.len() + point).copied().unwrap_or(usize::MAX)
+    }
+
+    /// The point at a place of the order.
+    pub fn at(&self, rank: usize) -> usize {
+        self.order.get(rank).copied().unwrap_or(0)
+    }
+
+    /// Whether two points are of one curve, if there is any.
+    pub fn is_one_curve(&self, one: usize, other: usize) -> bool {
+        self.like(KIND, one) == self.like(KIND, other)
+    }
+
+    /// Whether a group has a point.
+    pub fn holds(&self, group: Group, point: usize) -> bool {
+        match group {
+            Group::Whole => true,
+            Group::Point(own) => own == point,
+            Group::Field(field, first) => self.like(field, point) == first,
+            Group::Node(first) => touches(self.point(point), self.point(first)),
+            Group::Local(local) => is_local(self.point(point)) == Some(local),
+            Group::Run(first, length) => {
+                self.ranks.get(point).is_some_and(|rank| (first..first + length).contains(rank))
+            }
+        }
+    }
+
+    /// How many points a group has.
+    pub fn size(&self, group: Group) -> usize {
+        (0..self.count).filter(|point| self.holds(group, *point)).count()
+    }
+
+    /// Names every group of less than all points that may differ.
+    pub fn each_group(&self, each: &mut dyn FnMut(Group)) {
+        let mut offer = |group: Group, least: usize| {
+            let size = match group {
+                Group::Point(_) => 1,
+                Group::Run(_, length) => length,
+                group => self.size(group),
+            };
+            if (least..self.count).contains(&size) {
+                each(group);
+            }
+        };
+        for field in (0..FIELDS.len()).filter(|field| !self.join.is_condition(*field)) {
+            for point in (0..self.count).filter(|point| self.like(field, *point) == *point) {
+                offer(Group::Field(field, point), 2);
+                if field == FROM {
+                    offer(Group::Node(point), 2);
+                }
+            }
+        }
+        if !self.join.is_condition(FROM) {
+            offer(Group::Local(true), 2);
+            offer(Group::Local(false), 2);
+        }
+        let mut rank = 0;
+        while rank < self.count {
+            let point = self.at(rank);
+            let sizes = (0..self.count).filter(|other| self.is_one_curve(point, *other)).count();
+            if sizes < CURVE {
+                offer(Group::Point(point), 1);
+                rank += 1;
+                continue;
+            }
+            let mut length = SHORTEST_RUN;
+            while length < sizes {
+                let step = length / SHORTEST_RUN;
+                let mut first = 0;
+                while first + length < sizes {
+                    offer(Group::Run(rank + first, length), 1);
+                    first += step;
+                }
+                // Up to the end, which is memory.
+                offer(Group::Run(rank + sizes - length, length), 1);
+                length *= 2;
+            }
+            rank += sizes;
+        }
+    }
+
+    /// The difference of a group from all other points, and that of the others; of the whole, from nothing.
+    pub fn differs(&mut self, group: Group) -> Option<(Difference, f64)> {
+        let (values, scratch) = (core::mem::take(&mut self.values), core::mem::take(&mut self.scratch));
+        let median = |scratch: &mut [f64], inside: bool, value: &dyn Fn(usize) -> f64| {
+            let mut count = 0;
+            for point in (0..self.count).filter(|point| self.holds(group, *point) == inside) {
+                let value = value(point);
+                if let (true, Some(slot)) = (value.is_finite(), scratch.get_mut(count)) {
+                    *slot = value;
+                    count += 1;
+                }
+            }
+            stats::median(scratch.get_mut(..count)?)
+        };
+        for (file, value) in values.iter_mut().enumerate() {
+            let log = |point: usize| self.log(file, point);
+            let own = median(scratch, true, &log).unwrap_or(f64::NAN);
+            let rest = if group == Group::Whole { Some(0.0) } else { median(scratch, false, &log) };
+            *value = own - rest.unwrap_or(f64::NAN);
+        }
+        let rest = median(scratch, false, &|point| self.ratios.get(point).copied().unwrap_or(0.0));
+        // A median of several points scatters less than one, if what is their own is independent.
+        let own = |inside: bool| {
+            let points = || (0..self.count).filter(|point| self.holds(group, *point) == inside);
+            let within: f64 = points().filter_map(|point| self.within.get(point)).sum();
+            let count = points().count().max(1) as f64;
+            let factor = if count > 2.0 { MEDIAN / count } else { 1.0 / count };
+            (within / count * factor, LOCAL * LOCAL * factor)
+        };
+        let ((within, scatter), (within_rest, scatter_rest)) = (own(true), own(false));
+        let prior = match group {
+            Group::Whole => WHOLE * WHOLE + scatter + within,
+            // What points share beyond the drift of all is not known: the scatter of one is taken for that of many.
+            _ => LOCAL * LOCAL + within + scatter_rest + within_rest,
+        };
+        let (first, second) = values.split_at(self.files[0].min(values.len()));
+        let found = difference([first, second], prior);
+        (self.values, self.scratch) = (values, scratch);
+        Some((found?, rest.unwrap_or(0.0)))
+    }
+}

@@ -1,0 +1,139 @@
+//! Which points of two results are the same: by their fields, not by their names or order.
+//!
+//! A field that is one value all over one side and another all over the other side, such as a size that was asked for,
+//! is a condition that differs. It does not keep the points apart.
+
+use latency_core::math::{exp, ln};
+use latency_core::stats::Interval;
+
+use crate::result::row::{Row, FIELDS, SIZE};
+
+/// The files of two sides.
+#[derive(Clone, Copy)]
+pub struct Files<'f> {
+    /// How many files each side has.
+    pub counts: [usize; 2],
+    /// The rows of a file of a side.
+    pub rows: &'f dyn Fn(usize, usize) -> &'f [Row],
+}
+
+impl<'f> Files<'f> {
+    /// The first file of a side.
+    #[must_use]
+    pub fn first(&self, side: usize) -> &'f [Row] {
+        (self.rows)(side, 0)
+    }
+
+    /// The rows of all files of a side.
+    fn all(&self, side: usize) -> impl Iterator<Item = &'f Row> + use<'f> {
+        let rows = self.rows;
+        (0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file))
+    }
+}
+
+/// The fields by which points are joined, one bit for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Join(pub u32);
+
+impl Join {
+    /// Finds the fields that tell points apart.
+    #[must_use]
+    pub fn of(files: &Files<'_>) -> Join {
+        let mut fields = (1 << FIELDS.len()) - 1;
+        for field in 0..FIELDS.len() {
+            if condition(files, field).is_some() {
+                fields &= !(1 << field);
+            }
+        }
+        Join(fields)
+    }
+
+    /// Whether a field is a condition that differs, and so joins nothing.
+    #[must_use]
+    pub const fn is_condition(self, field: usize) -> bool {
+        self.0 >> field & 1 == 0
+    }
+
+    /// Finds the point of `rows` that `row` is.
+    #[must_use]
+    pub fn find(self, row: &Row, rows: &[Row]) -> Option<Row> {
+        rows.iter().find(|other| row.is_same(other, self.0)).copied()
+    }
+
+    /// Finds the point of `row`'s size between the nearest two of `rows`, on straight lines between the logarithms; its
+    /// interval holds theirs.
+    #[must_use]
+    pub fn between(self, row: &Row, rows: &[Row]) -> Option<Row> {
+        let size = row.sample.size;
+        let alike = || rows.iter().filter(|other| row.is_same(other, self.0 & !(1 << SIZE)));
+        let below =
+            alike().filter(|other| other.sample.size <= size).max_by_key(|other| other.sample.size)?;
+        let above =
+            alike().filter(|other| other.sample.size >= size).min_by_key(|other| other.sample.size)?;
+        let (low, high) = (below.sample.size.0 as f64, above.sample.size.0 as f64);
+        let share = if high > low { ln(size.0 as f64 / low) / ln(high / low) } else { 0.0 };
+        let middle = |one: f64, other: f64| exp(ln(one) + share * ln(other / one));
+        let mut found = *below;
+        found.sample.size = size;
+        found.sample.nanoseconds = middle(below.sample.nanoseconds, above.sample.nanoseconds);
+        let (one, other) = (ends(below), ends(above));
+        found.sample.interval =
+            Some(Interval { low: one.low.min(other.low), high: one.high.max(other.high) });
+        found.sample.core_cycles = None;
+        Some(found)
+    }
+}
+
+/// A row of each side, if a field has one value all over each, and not the same. A size of 0 is none.
+fn condition<'f>(files: &Files<'f>, field: usize) -> Option<[&'f Row; 2]> {
+    let one = uniform(files, 0, field)?;
+    let other = uniform(files, 1, field)?;
+    (!one.agrees(other, field)).then_some([one, other])
+}
+
+/// A row of a side of which all rows have the same value of a field, as far as files tell.
+fn uniform<'f>(files: &Files<'f>, side: usize, field: usize) -> Option<&'f Row> {
+    let first = files.all(side).find(|row| row.tells(field))?;
+    files.all(side).filter(|row| row.tells(field)).all(|row| row.agrees(first, field)).then_some(first)
+}
+
+/// The fields that differ between the sides as a whole, with a row of each side.
+pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (usize, [&'f Row; 2])> {
+    (0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?)))
+}
+
+/// The name of the field by which points fail to join: the first whose values have nothing in common.
+#[must_use]
+pub fn obstacle(files: &Files<'_>) -> &'static str {
+    let apart = |field: &usize| {
+        let told = |side| files.all(side).filter(|row| row.tells(*field));
+        told(0).next().is_some()
+            && told(1).next().is_some()
+            && told(0).all(|row| told(1).all(|other| !row.agrees(other, *field)))
+    };
+    let place = (0..FIELDS.len()).find(apart);
+    place.and_then(|place| FIELDS.get(place)).map_or("", |(_, words)| words)
+}
+
+/// Whether a row is of a pair of one node.
+#[must_use]
+pub fn is_local(row: &Row) -> Option<bool> {
+    row.pair.map(|(from, to)| from == to)
+}
+
+/// Whether a row reads from or of a node.
+#[must_use]
+pub fn touches(row: &Row, like: &Row) -> bool {
+    let node = like.pair.map(|pair| pair.0);
+    node.is_some() && row.pair.is_some_and(|(from, to)| Some(from) == node || Some(to) == node)
+}
+
+/// The interval of a point; without one, what its spread makes likely; without that, a per cent to either side.
+pub fn ends(row: &Row) -> Interval {
+    /// The median of three to five rounds lies within so many median deviations of the true one nearly always.
+    const DEVIATIONS: f64 = 3.0;
+    const UNKNOWN: f64 = 0.01;
+    let latency = row.sample.nanoseconds;
+    let half = latency * row.sample.deviation.map_or(UNKNOWN, |deviation| deviation * DEVIATIONS);
+    row.sample.interval.unwrap_or(Interval { low: latency - half, high: latency + half })
+}

@@ -1,0 +1,135 @@
+//! How sure a difference between two sides is, from what lies within runs and what lies between them.
+//!
+//! The interval of one run does not cover the next run. With one file a side nothing shows how far runs lie
+//! apart, so that experience has to do; several files a side show it, and experience counts for as much as eight more.
+
+use latency_core::math::{exp, sqrt};
+
+/// Two runs on an unchanged machine differ by so much as a whole, as a standard deviation: clock and memory drift.
+pub const WHOLE: f64 = 0.02;
+/// And by so much at one point against the others, besides what its interval says.
+pub const LOCAL: f64 = 0.01;
+/// Half of a 95 % interval is so many standard deviations.
+pub const HALF: f64 = 1.96;
+/// What experience weighs beside files, in files.
+const WEIGHT: f64 = 8.0;
+
+/// A difference between two sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Difference {
+    /// Its size.
+    pub size: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// The size in standard errors, as a normal variable has them.
+    pub score: f64,
+}
+
+/// Compares the values of the files of two sides; those that are no numbers are left out.
+///
+/// `prior` is the variance of one file's value where nothing else is known. The variance is a mean of that and of the
+/// one between files, or the latter where it is larger, and the score that of Student's t with as many degrees of freedom.
+///
+/// # References
+///
+/// G. Smyth, "Linear models and empirical Bayes methods" (2004), for the moderated t; D. Wallace, "Bounds on normal
+/// approximations to Student's and the chi-square distributions" (1959), for its score.
+#[must_use]
+pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
+    let mut means = [0.0; 2];
+    let (mut squares, mut freedom, mut reciprocals) = (0.0, 0.0, 0.0);
+    for (values, mean) in sides.into_iter().zip(&mut means) {
+        let known = || values.iter().filter(|value| value.is_finite());
+        let count = known().count() as f64;
+        if count == 0.0 {
+            return None;
+        }
+        *mean = known().sum::<f64>() / count;
+        squares += known().map(|value| (value - *mean) * (value - *mean)).sum::<f64>();
+        freedom += count - 1.0;
+        reciprocals += 1.0 / count;
+    }
+    let size = means[1] - means[0];
+    let mut total = WEIGHT + freedom;
+    let mut variance = (WEIGHT * prior + squares) / total;
+    // Experience says little of a machine on which runs lie farther apart.
+    if freedom > 0.0 && squares / freedom > variance {
+        (variance, total) = (squares / freedom, freedom);
+    }
+    let error = sqrt(variance * reciprocals);
+    let ratio = size / error;
+    let score = match freedom > 0.0 {
+        true => ratio * (1.0 - 0.25 / total) / sqrt(1.0 + ratio * ratio / (2.0 * total)),
+        false => ratio,
+    };
+    Some(Difference { size, error, score })
+}
+
+/// The probability that a normal variable lies as far from its middle, on either side.
+///
+/// Laplace's continued fraction, to some per cent from 1 on; below that all is likely.
+#[must_use]
+pub fn probability(score: f64) -> f64 {
+    /// The square root of 2 / pi.
+    const SCALE: f64 = 0.797_884_560_802_865_4;
+    let distance = score.abs();
+    if distance < 1.0 {
+        return 1.0;
+    }
+    let fraction = (1..=12).rev().fold(distance, |rest, term| distance + f64::from(term) / rest);
+    SCALE * exp(-distance * distance / 2.0) / fraction
+}
+
+/// Decides by Holm's rule which scores, from the farthest to the nearest, are no chance: how many of the first.
+///
+/// # References
+///
+/// S. Holm, "A simple sequentially rejective multiple test procedure" (1979).
+#[must_use]
+pub fn rejected(scores: &[f64]) -> usize {
+    let left = |index: usize| (scores.len() - index) as f64;
+    let by_chance =
+        scores.iter().enumerate().position(|(index, score)| probability(*score) > CHANCE / left(index));
+    by_chance.unwrap_or(scores.len())
+}
+
+/// The probability of calling any chance a difference, faster and slower together.
+pub const CHANCE: f64 = 0.05;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_are_those_of_the_tables() {
+        for (score, known) in [(1.0, 0.317_31), (1.96, 0.05), (2.576, 0.01), (4.0, 6.334e-5), (6.0, 1.973e-9)]
+        {
+            let found = probability(score);
+            assert!((found / known - 1.0).abs() < 0.01, "{score}: {found} for {known}");
+            assert_eq!(found, probability(-score));
+        }
+        assert_eq!(probability(0.3), 1.0);
+    }
+
+    #[test]
+    fn one_file_a_side_is_judged_by_experience_and_several_by_themselves() {
+        let alone = difference([&[0.0], &[0.06]], WHOLE * WHOLE).unwrap();
+        assert!((alone.error / (WHOLE * 2f64.sqrt()) - 1.0).abs() < 1e-9 && alone.score > HALF);
+        let quiet = difference([&[0.0, 0.001, -0.001], &[0.03, 0.031, 0.029]], WHOLE * WHOLE).unwrap();
+        assert!(quiet.error < 0.014 && quiet.score > HALF, "{quiet:?}");
+        let loud = difference([&[0.0, 0.05, -0.05], &[0.03, 0.08, -0.02]], WHOLE * WHOLE).unwrap();
+        assert!(loud.error > 0.02 && loud.score < 1.0, "{loud:?}");
+        assert_eq!(difference([&[f64::NAN], &[0.0]], 1.0), None);
+    }
+
+    #[test]
+    fn of_many_scores_a_few_are_far_by_chance() {
+        assert_eq!(rejected(&[2.5]), 1);
+        let mut many = [1.5; 40];
+        many[0] = 2.5;
+        assert_eq!(rejected(&many), 0);
+        many[..3].fill(6.0);
+        assert_eq!(rejected(&many), 3);
+        assert_eq!(rejected(&[]), 0);
+    }
+}

@@ -1,0 +1,229 @@
+//! What is found of what is there, and how often of what is not, over many made-up runs.
+
+use super::*;
+use crate::result::row::{FIELDS, SIZE};
+use crate::result::sample::Sample;
+use latency_core::units::Bytes;
+use std::vec::Vec;
+
+/// Normal variables by the central limit theorem, the same for a seed.
+struct Chance(u64);
+
+impl Chance {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut state = self.0;
+        state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((state ^ (state >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+/// What a run adds to the truth: a drift of all points, one of each, and the intervals that it states.
+#[derive(Clone, Copy)]
+struct Noise {
+    drift: f64,
+    scatter: f64,
+    interval: f64,
+}
+
+const QUIET: Noise = Noise { drift: 0.0, scatter: 0.0, interval: 0.005 };
+
+fn run(truth: &[Row], noise: Noise, slower: &dyn Fn(&Row) -> f64, chance: &mut Chance) -> Vec<Row> {
+    let drift = 1.0 + noise.drift * chance.normal();
+    let row = |row: &Row| {
+        let nanoseconds =
+            row.sample.nanoseconds * drift * slower(row) * (1.0 + noise.scatter * chance.normal());
+        let interval = Interval {
+            low: nanoseconds * (1.0 - noise.interval),
+            high: nanoseconds * (1.0 + noise.interval),
+        };
+        let sample = Sample { nanoseconds, interval: Some(interval), ..row.sample };
+        Row { sample, ..*row }
+    };
+    truth.iter().map(row).collect()
+}
+
+fn matrix(from: u32, to: u32) -> Vec<Row> {
+    let pairs = (0..from).flat_map(|from| (0..to).map(move |to| (from, to)));
+    let row = |(from, to)| Row {
+        pair: Some((from, to)),
+        sample: Sample {
+            size: Bytes(1 << 28),
+            nanoseconds: if from == to { 100.0 } else { 180.0 },
+            ..Sample::EMPTY
+        },
+        ..Row::EMPTY
+    };
+    pairs.map(row).collect()
+}
+
+fn curve(points: u32) -> Vec<Row> {
+    let row = |index: u32| {
+        let size = 16384.0 * 2f64.powf(f64::from(index) / 4.0);
+        let nanoseconds = 1.0 + 100.0 * (size / 3e7).powi(2) / (1.0 + (size / 3e7).powi(2));
+        Row {
+            pair: Some((0, 0)),
+            sample: Sample { size: Bytes(size as u64), nanoseconds, ..Sample::EMPTY },
+            ..Row::EMPTY
+        }
+    };
+    (0..points).map(row).collect()
+}
+
+fn compared(first: &[Vec<Row>], second: &[Vec<Row>]) -> Comparison {
+    let rows = |side: usize, file: usize| [first, second][side][file].as_slice();
+    Comparison::new(&Files { counts: [first.len(), second.len()], rows: &rows }, 0.03).unwrap()
+}
+
+fn named(found: &Comparison) -> Vec<(Group, usize, f64)> {
+    let mut parts = [Part::EMPTY; 6];
+    let (count, _) = found.parts(Verdict::Slower, &mut parts).unwrap();
+    parts[..count].iter().map(|part| (part.group, part.points, part.by)).collect()
+}
+
+fn same(_: &Row) -> f64 {
+    1.0
+}
+
+/// How many of `runs` comparisons of so many files a side call something slower.
+fn slower(runs: u64, truth: &[Row], files: usize, noise: Noise, change: &dyn Fn(&Row) -> f64) -> usize {
+    let found = |seed: &u64| {
+        let mut chance = Chance(seed * 7919);
+        let mut side = |change: &dyn Fn(&Row) -> f64| -> Vec<_> {
+            (0..files).map(|_| run(truth, noise, change, &mut chance)).collect()
+        };
+        let (first, second) = (side(&same), side(change));
+        compared(&first, &second).count(Verdict::Slower) > 0
+    };
+    (0..runs).filter(found).count()
+}
+
+#[test]
+fn a_slow_node_among_many_pairs_is_slower_and_named() {
+    let truth = matrix(8, 10);
+    let mut chance = Chance(1);
+    let noise = Noise { scatter: 0.003, drift: 0.01, ..QUIET };
+    let first = run(&truth, noise, &same, &mut chance);
+    let second = run(&truth, noise, &|row| if row.pair.unwrap().1 == 9 { 1.5 } else { 1.0 }, &mut chance);
+    let found = compared(&[first], &[second]);
+    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (8, 0));
+    let [(group, points, by)] = named(&found)[..] else { panic!("{:?}", named(&found)) };
+    assert!(matches!(group, Group::Field(1, 9)) && points == 8, "{group:?}");
+    assert!((by - 0.5).abs() < 0.02, "{by}");
+    assert!((found.median_ratio().unwrap().unwrap() - 1.0).abs() < 0.04);
+}
+
+#[test]
+fn one_slow_pair_of_sixteen_is_found_by_one_file_a_side() {
+    let truth = matrix(4, 4);
+    let slow = |row: &Row| if row.pair == Some((0, 3)) { 1.08 } else { 1.0 };
+    for (drift, scatter) in [(0.0, 0.005), (0.02, 0.005), (0.01, 0.008)] {
+        let noise = Noise { drift, scatter, interval: 0.01 };
+        let found = slower(200, &truth, 1, noise, &slow);
+        assert!(found >= 190, "{found} of 200 with a drift of {drift} and a scatter of {scatter}");
+    }
+}
+
+#[test]
+fn what_has_not_changed_is_seldom_called_slower() {
+    let noise = Noise { drift: 0.02, scatter: 0.01, interval: 0.01 };
+    for (truth, what) in
+        [(matrix(1, 1), "one pair"), (matrix(2, 2), "4"), (matrix(4, 4), "16"), (curve(48), "curve")]
+    {
+        for files in [1, 3] {
+            let found = slower(200, &truth, files, noise, &same);
+            assert!(found <= 10, "{found} of 200: {what}, {files} files a side");
+        }
+        // Several files show that runs lie farther apart than is usual.
+        let loud = Noise { drift: 0.05, ..noise };
+        let found = slower(100, &truth, 3, loud, &same);
+        assert!(found <= 5, "{found} of 100: {what}, loud");
+    }
+}
+
+#[test]
+fn slow_memory_shows_in_a_curve_as_a_run_of_sizes() {
+    let truth = curve(48);
+    let slow = |row: &Row| if row.sample.size.0 > 20 << 20 { 1.1 } else { 1.0 };
+    let noise = Noise { drift: 0.01, scatter: 0.005, interval: 0.01 };
+    assert!(slower(100, &truth, 1, noise, &slow) >= 95);
+    let slight = |row: &Row| if row.sample.size.0 > 20 << 20 { 1.05 } else { 1.0 };
+    assert!(slower(100, &truth, 3, noise, &slight) >= 90);
+    let mut chance = Chance(3);
+    let quiet = Noise { scatter: 0.002, ..noise };
+    let (first, second) = (run(&truth, quiet, &same, &mut chance), run(&truth, quiet, &slow, &mut chance));
+    let [(group, points, _)] = named(&compared(&[first], &[second]))[..] else { panic!() };
+    let slow = truth.iter().filter(|row| slow(row) > 1.0).count();
+    assert!(matches!(group, Group::Run(..)) && points == slow, "{group:?} {points} {slow}");
+}
+
+#[test]
+fn a_faster_whole_hides_no_part_that_stayed_and_blames_none() {
+    let truth = matrix(4, 4);
+    let mut chance = Chance(5);
+    let first = run(&truth, QUIET, &same, &mut chance);
+    let change = |row: &Row| if row.pair == Some((0, 3)) { 1.0 } else { 0.8 };
+    let found = compared(core::slice::from_ref(&first), &[run(&truth, QUIET, &change, &mut chance)]);
+    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (0, 15));
+    let change = |row: &Row| if row.pair == Some((0, 3)) { 1.2 } else { 0.8 };
+    let found = compared(&[first], &[run(&truth, QUIET, &change, &mut chance)]);
+    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (1, 15));
+}
+
+#[test]
+fn a_field_of_one_value_a_side_is_a_condition_and_joins_nothing() {
+    let first = matrix(2, 2);
+    let mut second = first.clone();
+    for row in &mut second {
+        row.sample.size = Bytes(1 << 29);
+    }
+    let (first, second) = ([first], [second]);
+    let rows = |side: usize, file: usize| [&first, &second][side][file].as_slice();
+    let files = Files { counts: [1, 1], rows: &rows };
+    let differing: Vec<_> = conditions(files).map(|(field, _)| field).collect();
+    assert_eq!(differing, [SIZE]);
+    assert_eq!(compared(&first, &second).pairs().len(), 4);
+    // Of two curves the sizes tell points apart.
+    assert_eq!(Join::of(&Files { counts: [1, 1], rows: &|_, _| &[] }).0, (1 << FIELDS.len()) - 1);
+    let (whole, part) = ([curve(20)], [curve(40).split_off(20)]);
+    let rows = |side: usize, file: usize| [&whole, &part][side][file].as_slice();
+    assert_eq!(obstacle(&Files { counts: [1, 1], rows: &rows }), "working set");
+}
+
+#[test]
+fn other_sizes_are_read_between_the_points() {
+    let rows = |points: &[(u64, f64)]| -> Vec<Row> {
+        let row = |&(size, nanoseconds): &(u64, f64)| Row {
+            sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },
+            ..Row::EMPTY
+        };
+        points.iter().map(row).collect()
+    };
+    let first = rows(&[(128, 2.0), (512, 8.0), (4096, 9.0)]);
+    let second = rows(&[(64, 1.0), (256, 4.0), (1024, 16.0)]);
+    let found = compared(&[first], &[second]);
+    assert_eq!(found.pairs().len(), 2);
+    for pair in found.pairs() {
+        assert!(pair.interpolated && (pair.ratio() - 1.0).abs() < 1e-9, "{pair:?}");
+    }
+}
+
+#[test]
+fn pages_and_proof_that_differ_are_told() {
+    let mut first = matrix(2, 2);
+    for row in &mut first {
+        (row.pages, row.verified) = (Word::from_bytes(b"2m"), Some(true));
+    }
+    let mut second = first.clone();
+    second[1].pages = Word::from_bytes(b"4k");
+    second[2].verified = Some(false);
+    let found = compared(&[first], &[second]);
+    let pages = found.pages.unwrap();
+    assert_eq!((pages.sides.map(|word| word == *"2m"), pages.points), ([true, false], 1));
+    assert_eq!(found.proof.unwrap().sides, [true, false]);
+}

@@ -1,0 +1,91 @@
+//! Latencies read from the points of a curve themselves, where a fit tells which of them belong to a level.
+//!
+//! A fit in core cycles knows one clock for all sizes. Memory and a shared cache do not follow the core's clock, and on
+//! a busy host that clock differs from point to point: what a level takes in nanoseconds is what its own points took.
+
+use core::ops::RangeInclusive;
+
+use latency_core::model::{Estimate, Fit, MAX_POINTS};
+use latency_core::stats;
+
+use crate::result::sample::{collect, Sample};
+
+/// From this share of misses in every level on, a point tells of memory.
+const MISSES: f64 = 0.9;
+/// So many points say more than the end of a fit.
+const ENOUGH: usize = 3;
+
+/// A latency and the clock at which it was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The latency in the unit of the fits; its interval is that of a median, and below six points their whole range.
+    pub latency: Estimate,
+    /// The median core clock of its points; `None` where the fits are in nanoseconds.
+    pub gigahertz: Option<f64>,
+    /// The points; 0 where they are too few and the fit tells it.
+    pub points: usize,
+}
+
+impl Reading {
+    /// Reads what lies behind the last level of a fit.
+    ///
+    /// Each point is brought to the height that the fit has for a working set without end, so that the last hits of a
+    /// cache with random victims do not make memory faster. Where no point lies there, `overall` is the clock, which is
+    /// `None` where the fit is in nanoseconds.
+    pub fn of_memory(
+        fit: &Fit,
+        samples: impl Iterator<Item = Sample> + Clone,
+        overall: Option<f64>,
+    ) -> Reading {
+        let all_miss =
+            |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0 as f64) >= MISSES);
+        let samples = samples.filter(all_miss);
+        let mut values = [0.0; MAX_POINTS];
+        let mut count = 0;
+        let raised = samples.clone().map(|sample| {
+            let point = sample.point(overall.is_some());
+            point.latency * fit.memory.value / fit.evaluate(point.working_set)
+        });
+        for (slot, value) in values.iter_mut().zip(raised.filter(|value| value.is_finite())) {
+            *slot = value;
+            count += 1;
+        }
+        let gigahertz = overall.map(|overall| clock(samples).unwrap_or(overall));
+        let read = values.get_mut(..count).filter(|values| values.len() >= ENOUGH).and_then(stats::summarise);
+        match read {
+            None => Reading { latency: fit.memory, gigahertz, points: 0 },
+            Some(summary) => {
+                let (low, high) = summary
+                    .interval
+                    .map_or((summary.minimum, summary.maximum), |interval| (interval.low, interval.high));
+                let latency = Estimate { value: summary.median, low, high };
+                Reading { latency, gigahertz, points: count }
+            }
+        }
+    }
+
+    /// The latency in nanoseconds.
+    #[must_use]
+    pub fn nanoseconds(&self) -> Estimate {
+        let clock = self.gigahertz.unwrap_or(1.0);
+        let Estimate { value, low, high } = self.latency;
+        Estimate { value: value / clock, low: low / clock, high: high / clock }
+    }
+}
+
+/// The median core clock in gigahertz of the points of some sizes: cycles over nanoseconds.
+pub fn clock_within(
+    samples: impl Iterator<Item = Sample> + Clone,
+    sizes: &RangeInclusive<f64>,
+) -> Option<f64> {
+    clock(samples.filter(|sample| sizes.contains(&(sample.size.0 as f64))))
+}
+
+/// The median core clock of points in gigahertz.
+pub fn clock(samples: impl Iterator<Item = Sample> + Clone) -> Option<f64> {
+    let mut clocks = [0.0; MAX_POINTS];
+    let count =
+        collect(&mut clocks, samples.filter_map(|sample| Some(sample.core_cycles? / sample.nanoseconds)))
+            .len();
+    stats::median(clocks.get_mut(..count)?)
+}

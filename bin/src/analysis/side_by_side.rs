@@ -1,0 +1,163 @@
+//! The levels of two curves side by side, and which of them follow the core clock.
+//!
+//! A cache of the core takes so many core cycles at any clock, and memory so many nanoseconds: with turbo off the one
+//! becomes slower and the other does not.
+
+use latency_core::math::ln;
+use latency_core::model::MAX_LEVELS;
+
+use super::curve::Analysis;
+
+/// A clock that differs by less decides nothing.
+const APART: f64 = 1.05;
+/// A ratio this near to another is that one.
+const NEAR: f64 = 1.04;
+
+/// How a level behaves where the core clocks differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// As many core cycles on both sides.
+    Clock,
+    /// As many nanoseconds on both sides.
+    Time,
+    /// Neither.
+    Neither,
+}
+
+/// A level of both curves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Level {
+    /// Counted from the core; 0 is memory.
+    pub number: u32,
+    /// The latency of each side, in nanoseconds.
+    pub nanoseconds: [f64; 2],
+    /// The same in core cycles; no numbers where they are not known.
+    pub cycles: [f64; 2],
+}
+
+impl Level {
+    /// The second latency over the first, in nanoseconds.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.nanoseconds[1] / self.nanoseconds[0]
+    }
+
+    /// The same in core cycles.
+    #[must_use]
+    pub fn ratio_in_cycles(&self) -> f64 {
+        self.cycles[1] / self.cycles[0]
+    }
+}
+
+/// The levels of one curve.
+#[derive(Clone, Copy, Debug)]
+pub struct Levels {
+    levels: [Level; MAX_LEVELS + 1],
+    count: usize,
+    gigahertz: Option<f64>,
+}
+
+impl Levels {
+    /// Takes the levels of an analysis, if there are any. The first side is filled.
+    #[must_use]
+    pub fn of(analysis: &Analysis) -> Option<Levels> {
+        let memory = analysis.memory?;
+        // What is not told apart from memory may be a part of it.
+        let caches = analysis.caches().iter().filter(|cache| !cache.like_memory);
+        let caches = caches.map(|cache| (cache.number, cache.latency.value, analysis.of_cache(cache).value));
+        let all = caches.chain([(0, memory.latency.value, memory.nanoseconds().value)]);
+        let mut levels = [Level::default(); MAX_LEVELS + 1];
+        let mut count = 0;
+        for (slot, (number, latency, nanoseconds)) in levels.iter_mut().zip(all) {
+            let cycles = analysis.cycles(latency).unwrap_or(f64::NAN);
+            *slot = Level { number, nanoseconds: [nanoseconds; 2], cycles: [cycles; 2] };
+            count += 1;
+        }
+        (count > 1).then_some(Levels { levels, count, gigahertz: analysis.gigahertz })
+    }
+
+    /// Joins the levels that both curves have.
+    #[must_use]
+    pub fn beside(&self, second: &Levels) -> Levels {
+        let mut joined = Levels { count: 0, gigahertz: None, ..*self };
+        for level in self.as_slice() {
+            let same = second.as_slice().iter().find(|other| other.number == level.number);
+            let Some((other, slot)) = same.zip(joined.levels.get_mut(joined.count)) else { continue };
+            slot.number = level.number;
+            slot.nanoseconds = [level.nanoseconds[0], other.nanoseconds[1]];
+            slot.cycles = [level.cycles[0], other.cycles[1]];
+            joined.count += 1;
+        }
+        joined.gigahertz = self.gigahertz.zip(second.gigahertz).map(|(one, other)| one / other);
+        joined
+    }
+
+    /// The levels, nearest first.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Level] {
+        self.levels.get(..self.count).unwrap_or_default()
+    }
+
+    /// Of joined curves: by how much the second's core clock is slower, where that is worth saying.
+    #[must_use]
+    pub fn clock_ratio(&self) -> Option<f64> {
+        self.gigahertz.filter(|ratio| distance(*ratio, 1.0) > ln(APART))
+    }
+
+    /// How a level of joined curves behaves; `None` where the clocks are the same or not known.
+    #[must_use]
+    pub fn follows(&self, level: &Level) -> Option<Follows> {
+        let clock = self.clock_ratio()?;
+        let near = ln(NEAR);
+        Some(match level.ratio() {
+            ratio if distance(ratio, clock) < near => Follows::Clock,
+            ratio if distance(ratio, 1.0) < near => Follows::Time,
+            _ => Follows::Neither,
+        })
+    }
+}
+
+fn distance(one: f64, other: f64) -> f64 {
+    ln(one / other).abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::claims::Claims;
+    use crate::result::sample::{Sample, Samples};
+    use latency_core::units::Bytes;
+    use std::vec::Vec;
+
+    /// Caches of 4 and 14 core cycles and memory of 80 ns, at a clock.
+    fn levels(gigahertz: f64) -> Levels {
+        let sample = |index: i32| {
+            let size = 8192.0 * 2f64.powf(f64::from(index) / 4.0);
+            let rise = |knee: f64| (size / knee).powi(16) / (1.0 + (size / knee).powi(16));
+            let cached = 4.0 + 10.0 * rise(48e3);
+            let nanoseconds = cached / gigahertz + (80.0 - 14.0 / gigahertz) * rise(2e6);
+            Sample {
+                size: Bytes(size as u64),
+                nanoseconds,
+                core_cycles: Some(nanoseconds * gigahertz),
+                ..Sample::EMPTY
+            }
+        };
+        let samples: Vec<Sample> = (0..56).map(sample).collect();
+        let get = |index: usize| samples.get(index).copied();
+        Levels::of(&Analysis::new(Samples::new(samples.len(), &get), Claims::NONE, None)).unwrap()
+    }
+
+    #[test]
+    fn caches_follow_the_clock_and_memory_does_not() {
+        let joined = levels(3.7).beside(&levels(2.5));
+        assert!((joined.clock_ratio().unwrap() - 1.48).abs() < 0.01);
+        let found: Vec<_> =
+            joined.as_slice().iter().map(|level| (level.number, joined.follows(level).unwrap())).collect();
+        assert_eq!(found, [(1, Follows::Clock), (2, Follows::Clock), (0, Follows::Time)]);
+        let level = joined.as_slice()[0];
+        assert!((level.ratio() - 1.48).abs() < 0.02 && (level.ratio_in_cycles() - 1.0).abs() < 0.02);
+        let same = levels(3.7).beside(&levels(3.7));
+        assert_eq!(same.follows(&same.as_slice()[0]), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! One point measured twice (A/A): again at the end of the run, in new memory.
+//!
+//! Rounds of one series share their pages and their moment, and agree with each other by construction. What differs
+//! between two measurements, and between two runs, shows here.
+
+use latency_core::stats::Summary;
+use latency_core::units::Bytes;
+
+use super::clock::Timer;
+use super::session::Session;
+use super::{finish, run};
+use crate::error::Failure;
+use crate::machine::processor::Platform;
+use crate::machine::Machine;
+use crate::plan::budget::{Budget, Memory, Optional};
+use crate::result::{Outcome, Repeat, Walk};
+use crate::warning::Warning;
+
+/// Two results that are closer are as good as one.
+const CLOSE: f64 = 0.03;
+/// A second look takes no longer, placing its memory aside.
+const LONGEST_NS: f64 = 2e9;
+
+/// Measures one of the `measured` points again, and warns if it comes out differently; `None` where none can be
+/// compared, and under an emulator, whose time is not the machine's.
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`], and those of a walk.
+#[inline(never)] // offsets into a small frame are short
+pub fn again<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    measured: &[Outcome<'a>],
+    budget: &Budget,
+) -> Result<Option<Repeat>, Failure<'a>> {
+    let machine = session.machine;
+    if machine.processor.platform == Platform::Emulated {
+        return Ok(None);
+    }
+    let Some((outcome, first)) = chosen(machine, measured) else { return Ok(None) };
+    let memory = match budget.memory {
+        Memory::Kept => Memory::Kept,
+        Memory::Rewritten { .. } => Memory::Rewritten { places: 1 },
+    };
+    let budget = Budget {
+        memory,
+        spread_ns: 0.0,
+        share_ns: LONGEST_NS,
+        point_ns: budget.point_ns.min(LONGEST_NS),
+        // A million trials that were asked for are asked for once.
+        bounded: true,
+        more: 0,
+        counters: false,
+        optional: Optional::Everything,
+        ..*budget
+    };
+    let findings = run::measure(session, timer, &[outcome.point], &budget)?;
+    let second = findings.outcomes.iter().find_map(summary);
+    let Some(second) = second.filter(|_| !findings.interrupted) else { return Ok(None) };
+    let fresh = findings.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
+    if measured.len() == 1 && fresh.is_some_and(|fresh| finish::served(fresh).is_none()) {
+        // A neighbour was busy during the one first pass: in new memory it was no slower than the rounds.
+        session.warnings.withdraw(&|warning| {
+            matches!(warning, Warning::LooksCached { .. } | Warning::CacheServesPart { .. })
+        });
+    }
+    if let Some(ratio) = apart(&first, &second) {
+        session.warnings.push(Warning::RepeatRatio { ratio });
+    }
+    let size = outcome.point.size;
+    Ok(Some(Repeat { size, first: first.median, second: second.median }))
+}
+
+/// The first point that placement does not decide: one that lies in memory, or else well within the nearest cache.
+fn chosen<'o, 'a>(machine: &Machine, measured: &'o [Outcome<'a>]) -> Option<(&'o Outcome<'a>, Summary)> {
+    let nearest = machine.host.caches.data(1).map_or(Bytes(0), |cache| cache.size);
+    let is_chain = |outcome: &&Outcome<'_>| matches!(outcome.point.walk, Walk::Chain);
+    let of_size = |fits: &dyn Fn(Bytes) -> bool| {
+        let mut candidates = measured.iter().filter(is_chain).filter(|outcome| fits(outcome.point.size));
+        candidates
+            .find_map(|outcome| Some((outcome, summary(outcome).filter(|first| first.interval.is_some())?)))
+    };
+    of_size(&|size| machine.reaches_memory(size)).or_else(|| of_size(&|size| size.times(2) <= nearest))
+}
+
+fn summary(outcome: &Outcome<'_>) -> Option<Summary> {
+    Some(outcome.result.as_ref().ok()?.series.nanoseconds)
+}
+
+/// The ratio of two results that neither chance nor closeness explains.
+fn apart(first: &Summary, second: &Summary) -> Option<f64> {
+    let ratio = second.median / first.median;
+    let (one, other) = (first.interval?, second.interval?);
+    let overlap = one.low <= other.high && other.low <= one.high;
+    ((ratio - 1.0).abs() > CLOSE && !overlap).then_some(ratio)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::stats::Interval;
+
+    fn around(median: f64, half: f64) -> Summary {
+        let interval = Some(Interval { low: median - half, high: median + half });
+        Summary {
+            count: 15,
+            median,
+            minimum: median - half,
+            maximum: median + half,
+            mad: half / 2.0,
+            interval,
+        }
+    }
+
+    #[test]
+    fn what_intervals_explain_is_no_difference() {
+        let first = around(100.0, 1.0);
+        assert_eq!(apart(&first, &around(102.9, 1.0)), None);
+        assert_eq!(apart(&first, &around(108.0, 8.0)), None);
+        assert_eq!(apart(&first, &Summary { interval: None, ..around(150.0, 1.0) }), None);
+        assert_eq!(apart(&first, &around(104.0, 1.0)), Some(1.04));
+        assert_eq!(apart(&first, &around(80.0, 1.0)), Some(0.8));
+    }
+}

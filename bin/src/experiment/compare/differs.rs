@@ -1,0 +1,199 @@
+//! What differs between two sides besides the latencies: what a reader must know before any verdict.
+
+use core::fmt::Write;
+
+use latency_core::decimal::Decimal;
+use latency_core::stats;
+use latency_core::text::Text;
+
+use super::view::{Differs, View};
+use crate::analysis::comparison::{conditions, Comparison, Files};
+use crate::options::{Choice, Pages};
+use crate::report::document::{fields, Document, Part, Role};
+use crate::result::row::{Row, FIELDS};
+use crate::result::words::page_words;
+use crate::saved::conditions::CONDITIONS;
+use crate::saved::Saved;
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+fields! {
+    DIFFERS "differs" "What differs between A and B besides the latencies.";
+    WHAT "what" "The condition.";
+    A "a" "In A; the first file's where the files differ.";
+    B "b" "In B.";
+    BLOCKS "blocks" "Whether it forbids a verdict without --force.";
+}
+
+/// A core clock that differs by less is the same.
+const CLOCK: f64 = 0.02;
+/// The most conditions: of documents, of rows, and some of both.
+const MOST: usize = CONDITIONS.len() + FIELDS.len() + 6;
+
+/// The list while it grows.
+struct List {
+    all: Table<Differs>,
+    count: usize,
+}
+
+impl List {
+    fn add(&mut self, key: (&'static str, &'static str), blocks: bool, show: [&dyn core::fmt::Display; 2]) {
+        let mut sides = [Text::EMPTY; 2];
+        for (text, shown) in sides.iter_mut().zip(show) {
+            // What does not fit is left out.
+            let _ = write!(text, "{shown}");
+        }
+        if let Some(slot) = self.all.get_mut(self.count) {
+            *slot = Differs { what: key.0, words: key.1, sides, blocks };
+            self.count += 1;
+        }
+    }
+}
+
+/// Everything that differs; first what forbids a verdict.
+pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<Table<Differs>, Errno> {
+    let nothing = Differs { what: "", words: "", sides: [Text::EMPTY; 2], blocks: false };
+    let mut list = List { all: Table::filled(MOST, nothing)?, count: 0 };
+    let [first, second] = sides;
+    if let Some(pages) = comparison.pages {
+        let words =
+            pages.sides.map(|word| Pages::from_word(word.as_str().as_bytes()).map_or("other", page_words));
+        list.add(("pages_obtained", "pages obtained"), true, [&words[0], &words[1]]);
+    }
+    if let Some(proof) = comparison.proof {
+        let words = proof.sides.map(|proven| if proven { "proven" } else { "not proven" });
+        list.add(("verified", "placement"), true, [&words[0], &words[1]]);
+    }
+    for (field, rows) in conditions(files) {
+        let Some(&key) = FIELDS.get(field) else { continue };
+        // What was asked for matters only where what was obtained is not known.
+        let told = rows.iter().all(|row| !row.pages.is_empty());
+        let blocks = key.0 != "pages_asked" || !told;
+        let shown = rows
+            .map(|row| core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| row.show(out, field)));
+        list.add(key, blocks, [&shown[0], &shown[1]]);
+    }
+    for (key, words, is) in [
+        ("partial", ["interrupted", "complete"], (|saved| saved.conditions.partial) as fn(&Saved) -> bool),
+        ("trust", ["poor", "not poor"], |saved| saved.conditions.poor),
+    ] {
+        let [one, other] = sides.map(|side| side.iter().any(is));
+        if one || other {
+            let word = |is: bool| if is { words[0] } else { words[1] };
+            let what = if key == "trust" { "trust" } else { "run" };
+            list.add((key, what), true, [&word(one), &word(other)]);
+        }
+    }
+    for (index, key) in CONDITIONS.iter().enumerate() {
+        let texts = sides.map(|side| Value { side, index });
+        let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
+        if told(first) && told(second) && texts[0].differs(&texts[1]) {
+            list.add(*key, false, [&texts[0], &texts[1]]);
+        }
+    }
+    rest(&mut list, files)?;
+    let mut all = Table::filled(list.count, nothing)?;
+    all.copy_from_slice(list.all.get(..list.count).unwrap_or_default());
+    Ok(all)
+}
+
+/// The core clock and the seed, which rows tell.
+fn rest(list: &mut List, files: Files<'_>) -> Result<(), Errno> {
+    let rows = [files.first(0), files.first(1)];
+    let mut scratch = Table::filled(rows[0].len().max(rows[1].len()), 0.0)?;
+    let clocks = rows.map(|rows| clock(&mut rows.iter().filter_map(|row| row.gigahertz), &mut scratch));
+    if let [Some(one), Some(other)] = clocks {
+        if (one - other).abs() > CLOCK * one {
+            let shown = [one, other].map(|clock| {
+                core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| {
+                    write!(out, "{:.2} GHz", Decimal(clock))
+                })
+            });
+            list.add(("core_ghz", "core clock"), false, [&shown[0], &shown[1]]);
+        }
+    }
+    let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
+    if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1])) {
+        if one != other {
+            list.add(("seed", "seed"), false, [&one, &other]);
+        }
+    }
+    Ok(())
+}
+
+/// A condition of the files of a side.
+struct Value<'s> {
+    side: &'s [Saved],
+    index: usize,
+}
+
+impl Value<'_> {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.side.iter().filter_map(|saved| saved.conditions.texts.get(self.index)).map(Text::as_str)
+    }
+
+    /// Whether any file has another value than the first of this side.
+    fn differs(&self, other: &Value<'_>) -> bool {
+        let first = self.texts().next();
+        self.texts().chain(other.texts()).any(|text| Some(text) != first)
+    }
+}
+
+impl core::fmt::Display for Value<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let first = self.texts().next().unwrap_or_default();
+        out.write_str(if first.is_empty() { "none" } else { first })?;
+        out.write_str(if self.differs(self) { " and others" } else { "" })
+    }
+}
+
+impl View<'_> {
+    /// Says what differs, before anything is concluded.
+    pub fn conditions(&self, document: &mut dyn Document) {
+        for (blocks, role, begin) in
+            [(true, Role::Answer, "Not comparable"), (false, Role::Finding, "Differs")]
+        {
+            let differs = || self.differs.iter().filter(|differs| differs.blocks == blocks);
+            if differs().next().is_some() {
+                document.sentence(
+                    role,
+                    format_args!(
+                        "{begin}: {}.",
+                        core::fmt::from_fn(|out| {
+                            let mut separator = "";
+                            differs().try_for_each(|Differs { words, sides: [one, other], .. }| {
+                                write!(out, "{separator}{words} {} -> {}", one.as_str(), other.as_str())?;
+                                separator = "; ";
+                                Ok(())
+                            })
+                        })
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// The same for programs.
+pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
+    document.part(Part::List(&DIFFERS), |document| {
+        for Differs { what, sides: [one, other], blocks, .. } in differs {
+            document.part(Part::Item, |document| {
+                document.put(&WHAT, *what);
+                document.put(&A, one.as_str());
+                document.put(&B, other.as_str());
+                document.put(&BLOCKS, *blocks);
+            });
+        }
+    });
+}
+
+/// The median of the clocks of some rows.
+fn clock(rows: &mut dyn Iterator<Item = f64>, scratch: &mut [f64]) -> Option<f64> {
+    let mut count = 0;
+    for (slot, clock) in scratch.iter_mut().zip(rows) {
+        *slot = clock;
+        count += 1;
+    }
+    stats::median(scratch.get_mut(..count)?)
+}

@@ -1,0 +1,177 @@
+//! The levels of two curves side by side, in nanoseconds and in core cycles.
+
+use core::fmt::{self, Write};
+
+use latency_core::decimal::Decimal;
+
+use crate::analysis::curve::Analysis;
+use crate::analysis::side_by_side::{Follows, Level, Levels};
+use crate::report::document::{self, fields, Document, Part, Role, Table};
+use crate::report::figures::Digits;
+use crate::result::row::{FIELDS, SIZE, STRIDE};
+use crate::result::sample::Samples;
+use crate::saved::Saved;
+
+fields! {
+    LEVELS "levels" "The levels that both curves have, nearest first; empty where they are not curves.";
+    LEVEL "level" "Counted from the core; 0 is memory.";
+    A_NS "a_ns" "The latency in A.";
+    B_NS "b_ns" "The latency in B.";
+    RATIO "ratio" "B over A in nanoseconds.";
+    A_CYCLES "a_core_cycles" "The latency in A, in core cycles.";
+    B_CYCLES "b_core_cycles" "The latency in B, in core cycles.";
+    CYCLES_RATIO "core_cycles_ratio" "B over A in core cycles.";
+    FOLLOWS "follows" "`clock` (as many core cycles), `time` (as many nanoseconds) or `neither`; null where the clocks are alike.";
+    CLOCK_RATIO "clock_ratio" "By how much the core clock of B is slower; null where the clocks are alike or unknown.";
+}
+
+/// The levels of both sides' first files, where both are curves.
+pub fn of(sides: [&[Saved]; 2]) -> Option<Levels> {
+    let [first, second] = sides.map(<[Saved]>::first);
+    Some(levels(first?)?.beside(&levels(second?)?))
+}
+
+#[inline(never)] // the analysis is large
+fn levels(saved: &Saved) -> Option<Levels> {
+    let like = saved.rows.first()?;
+    let alike = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
+    let sample = |index: usize| {
+        saved
+            .rows
+            .get(index)
+            .filter(|row| row.sample.size.0 > 0 && row.is_same(like, alike))
+            .map(|row| row.sample)
+    };
+    Levels::of(&Analysis::new(Samples::new(saved.rows.len(), &sample), saved.claims, None))
+}
+
+fn name(level: &Level) -> impl fmt::Display {
+    let number = level.number;
+    fmt::from_fn(move |out| match number {
+        0 => out.write_str("memory"),
+        number => write!(out, "L{number}"),
+    })
+}
+
+/// Says which levels follow the clock, where that differs.
+pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
+    let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
+        return;
+    };
+    let group =
+        |follows| levels.as_slice().iter().filter(move |level| levels.follows(level) == Some(follows));
+    let names = |follows| {
+        fmt::from_fn(move |out| {
+            let count = group(follows).count();
+            for (index, level) in group(follows).enumerate() {
+                let separator = match index {
+                    0 => "",
+                    last if last + 1 == count => " and ",
+                    _ => ", ",
+                };
+                write!(out, "{separator}{}", name(level))?;
+            }
+            Ok(())
+        })
+    };
+    let ratios = |follows| {
+        fmt::from_fn(move |out| {
+            let mut separator = "";
+            group(follows).try_for_each(|level| {
+                write!(out, "{separator}{:.2}", Decimal(level.ratio()))?;
+                separator = ", ";
+                Ok(())
+            })
+        })
+    };
+    let clock = Decimal(clock);
+    let [by_clock, by_time, neither] =
+        [Follows::Clock, Follows::Time, Follows::Neither].map(|follows| group(follows).count());
+    let verb = |count: usize, one: &'static str, many: &'static str| if count == 1 { one } else { many };
+    document.sentence(
+        Role::Finding,
+        format_args!(
+            "{}.",
+            fmt::from_fn(move |out| {
+                let mut separator = "";
+                if by_clock > 0 {
+                    let verb = verb(by_clock, "follows", "follow");
+                    write!(out, "{} {verb} the core clock ({clock:.2})", names(Follows::Clock))?;
+                    separator = ", ";
+                }
+                if by_time > 0 {
+                    let verb = verb(by_time, "does not", "do not");
+                    write!(out, "{separator}{} {verb} ({})", names(Follows::Time), ratios(Follows::Time))?;
+                    separator = ", ";
+                }
+                if neither > 0 {
+                    let verb = verb(neither, "does", "do");
+                    write!(
+                        out,
+                        "{separator}{} {verb} in part ({})",
+                        names(Follows::Neither),
+                        ratios(Follows::Neither)
+                    )?;
+                }
+                Ok(())
+            })
+        ),
+    );
+}
+
+/// The levels as a table.
+pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
+    const HEADINGS: [&str; 7] = ["level", "A, ns", "B, ns", "B/A", "A, cycles", "B, cycles", "B/A"];
+    let Some(levels) = levels else { return };
+    document.table(&Table {
+        caption: "",
+        level: document::Level::Normal,
+        words: 1,
+        columns: HEADINGS.len(),
+        rows: levels.as_slice().len(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some(level) = levels.as_slice().get(row) else { return Ok(()) };
+            let ratio = |out: &mut dyn Write, ratio: f64| match ratio.is_finite() {
+                true => write!(out, "{:.3}", Decimal(ratio)),
+                false => out.write_char('-'),
+            };
+            match column {
+                0 => write!(out, "{}", name(level)),
+                1 => write!(out, "{}", Digits(level.nanoseconds[0])),
+                2 => write!(out, "{}", Digits(level.nanoseconds[1])),
+                3 => ratio(out, level.ratio()),
+                4 => write!(out, "{}", Digits(level.cycles[0])),
+                5 => write!(out, "{}", Digits(level.cycles[1])),
+                _ => ratio(out, level.ratio_in_cycles()),
+            }
+        },
+    });
+}
+
+/// The levels for programs.
+pub fn programs(document: &mut dyn Document, levels: Option<&Levels>) {
+    document.part(Part::List(&LEVELS), |document| {
+        for level in levels.map_or(&[][..], Levels::as_slice) {
+            document.part(Part::Item, |document| {
+                document.put(&LEVEL, level.number);
+                document.put(&A_NS, level.nanoseconds[0]);
+                document.put(&B_NS, level.nanoseconds[1]);
+                document.put(&RATIO, level.ratio());
+                document.put(&A_CYCLES, level.cycles[0]);
+                document.put(&B_CYCLES, level.cycles[1]);
+                document.put(&CYCLES_RATIO, level.ratio_in_cycles());
+                let follows = levels.and_then(|levels| levels.follows(level));
+                document.put(
+                    &FOLLOWS,
+                    follows.map(|follows| match follows {
+                        Follows::Clock => "clock",
+                        Follows::Time => "time",
+                        Follows::Neither => "neither",
+                    }),
+                );
+            });
+        }
+    });
+    document.put(&CLOCK_RATIO, levels.and_then(Levels::clock_ratio));
+}

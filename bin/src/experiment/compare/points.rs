@@ -1,0 +1,212 @@
+//! The points of both sides: as a table, as a picture, and for programs.
+
+use core::fmt::Write;
+
+use latency_core::decimal::Decimal;
+use latency_core::model::MAX_POINTS;
+use latency_core::sort::sort_by;
+use latency_core::stats::Interval;
+use latency_core::text::Text;
+
+use super::view::View;
+use crate::analysis::comparison::{Pair, Verdict};
+use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::document::{fields, Document, Field, Level, Part, Picture, Table};
+use crate::report::figures::Digits;
+use crate::result::row::{Label, FIELDS, FROM, SIZE, TO, WORDS};
+use crate::saved;
+
+fields! {
+    POINTS "points" "Every point that both sides have.";
+    FROM_NODE "from" "The node whose CPU did the loads.";
+    TO_NODE "to" "The node whose memory was walked.";
+    WORKING_SET "working_set_bytes" "The memory walked.";
+    SPACING "stride_bytes" "The spacing of the lines.";
+    POINT "point" "What else tells this point from others.";
+    A_NS "a_ns" "The latency in A; the geometric mean of several files.";
+    B_NS "b_ns" "The latency in B.";
+    RATIO "ratio" "B over A.";
+    RATIO_CI95 "ci95_ratio" "Its 95 % interval, by what lies within and between runs, but for what all points of a run share.";
+    INTERPOLATED "interpolated" "Whether B is read between two of its points.";
+    VERDICT "verdict" "`slower` or `faster` beyond threshold and uncertainty, or `same`.";
+}
+
+/// The columns of tabular formats.
+pub static COLUMNS: [&Field; 11] = [
+    &FROM_NODE,
+    &TO_NODE,
+    &WORKING_SET,
+    &SPACING,
+    &POINT,
+    &A_NS,
+    &B_NS,
+    &RATIO,
+    &RATIO_CI95,
+    &INTERPOLATED,
+    &VERDICT,
+];
+
+/// The fields of nodes.
+const NODES: u32 = 1 << FROM | 1 << TO;
+
+/// A column of the table.
+#[derive(Clone, Copy)]
+enum Column {
+    Nodes,
+    Field(usize),
+    Side(usize),
+    Ratio,
+    Interval,
+    Verdict,
+}
+
+/// The interval of a ratio; none where a point is so uncertain that it has no bound.
+fn bounded(pair: &Pair) -> Option<Interval> {
+    (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
+}
+
+impl View<'_> {
+    /// The fields by which a reader tells points apart: those that vary, or the nodes.
+    pub fn naming(&self) -> u32 {
+        let pairs = self.comparison.pairs();
+        let varies = |field: &usize| {
+            pairs.windows(2).any(|two| matches!(two, [one, other] if !one.row.agrees(&other.row, *field)))
+        };
+        let found = (0..FIELDS.len()).filter(varies).fold(0, |all, field| all | 1 << field);
+        match found {
+            0 => NODES,
+            found if found & NODES != 0 => found | NODES,
+            found => found,
+        }
+    }
+
+    /// The columns that there are, by their places.
+    fn column(&self, shown: u32, index: usize) -> Option<Column> {
+        let nodes = (shown & NODES != 0).then_some(Column::Nodes);
+        let fields = (SIZE..FIELDS.len()).filter(|field| shown >> field & 1 == 1).map(Column::Field);
+        let rest = [Column::Side(0), Column::Side(1), Column::Ratio, Column::Interval, Column::Verdict];
+        nodes.into_iter().chain(fields).chain(rest).nth(index)
+    }
+
+    /// Every point, with columns only for what varies.
+    pub fn table(&self, document: &mut dyn Document) {
+        let shown = self.naming();
+        let words = (shown & !NODES).count_ones() as usize + usize::from(shown & NODES != 0);
+        let pairs = self.comparison.pairs();
+        document.table(&Table {
+            caption: "",
+            level: Level::Quiet,
+            words,
+            columns: words + 5,
+            rows: pairs.len(),
+            heading: &|out, index| {
+                out.write_str(match self.column(shown, index) {
+                    Some(Column::Nodes) => "from -> to",
+                    Some(Column::Field(field)) => FIELDS.get(field).map_or("", |(_, words)| words),
+                    Some(Column::Side(0)) => "A, ns",
+                    Some(Column::Side(_)) => "B, ns",
+                    Some(Column::Ratio) => "B/A",
+                    Some(Column::Interval) => "95 %",
+                    Some(Column::Verdict) | None => "",
+                })
+            },
+            cell: &|out, row, index| {
+                let (Some(pair), Some(column)) = (pairs.get(row), self.column(shown, index)) else {
+                    return Ok(());
+                };
+                match column {
+                    Column::Nodes if pair.row.pair.is_none() => out.write_char('-'),
+                    Column::Nodes => write!(out, "{}", Label { row: &pair.row, shown: NODES }),
+                    Column::Field(field) => pair.row.show(out, field),
+                    Column::Side(side) => {
+                        write!(out, "{}", Digits(pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN)))
+                    }
+                    Column::Ratio => write!(out, "{:.3}", Decimal(pair.ratio())),
+                    Column::Interval => match bounded(pair) {
+                        Some(Interval { low, high }) => {
+                            write!(out, "{:.3} to {:.3}", Decimal(low), Decimal(high))
+                        }
+                        None => out.write_str("unknown"),
+                    },
+                    Column::Verdict => {
+                        let between = if pair.interpolated { " (between points)" } else { "" };
+                        let word = self.word(pair);
+                        write!(out, "{}{between}", if word == "same" { "" } else { word })
+                    }
+                }
+            },
+        });
+    }
+
+    /// The verdict on a point; none where the conditions forbid one.
+    fn word(&self, pair: &Pair) -> &'static str {
+        match pair.verdict {
+            Verdict::Slower if self.judged => "slower",
+            Verdict::Faster if self.judged => "faster",
+            _ => "same",
+        }
+    }
+
+    /// The ratio over the sizes, where these are a curve.
+    pub fn picture(&self, document: &mut dyn Document) {
+        if !self.is_curve() {
+            return;
+        }
+        let pairs = self.comparison.pairs();
+        let stride = pairs.iter().map(|pair| pair.row.sample.stride).min();
+        let mut points = [Point::new(f64::NAN, f64::NAN); MAX_POINTS];
+        let mut count = 0;
+        let dense = pairs.iter().filter(|pair| Some(pair.row.sample.stride) == stride);
+        for (slot, pair) in points.iter_mut().zip(dense) {
+            let x = pair.row.sample.size.0 as f64;
+            *slot = Point::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
+            count += 1;
+        }
+        let points = points.get_mut(..count).unwrap_or_default();
+        sort_by(points, |one, other| one.x.total_cmp(&other.x));
+        let even = |_: f64| 1.0;
+        let mut subtitle = Text::<160>::EMPTY;
+        let name = |side: usize| {
+            saved::shown(self.paths.get(side).and_then(|paths| paths.first()).copied().unwrap_or_default())
+        };
+        // What does not fit is left out.
+        let _ = write!(subtitle, "above 1 B is slower; A: {}, B: {}", name(0).as_str(), name(1).as_str());
+        document.picture(Picture::Chart(&Chart {
+            title: "Latency of B over that of A",
+            subtitle: subtitle.as_str(),
+            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Logarithmic },
+            series: &[
+                Series { name: "B/A", data: Data::Points(points) },
+                Series { name: "even", data: Data::Curve(&even) },
+            ],
+            marks: &[],
+        }));
+    }
+
+    /// Every point for programs.
+    pub fn points(&self, document: &mut dyn Document) {
+        /// What else tells points apart.
+        const OTHERS: u32 = !0 << WORDS;
+        document.part(Part::Records(&POINTS), |document| {
+            for pair in self.comparison.pairs() {
+                document.part(Part::Item, |document| {
+                    let row = &pair.row;
+                    if let Some((from, to)) = row.pair {
+                        document.put(&FROM_NODE, from);
+                        document.put(&TO_NODE, to);
+                    }
+                    document.put(&WORKING_SET, row.sample.size);
+                    document.put(&SPACING, row.sample.stride);
+                    document.show(&POINT, &Label { row, shown: OTHERS });
+                    document.put(&A_NS, pair.nanoseconds[0]);
+                    document.put(&B_NS, pair.nanoseconds[1]);
+                    document.put(&RATIO, pair.ratio());
+                    document.put(&RATIO_CI95, bounded(pair));
+                    document.put(&INTERPOLATED, pair.interpolated);
+                    document.put(&VERDICT, self.word(pair));
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! Forecasts beside simulated runs of the same plan: the schedule and its visits are the real ones, memory and time are
+//! not.
+
+use std::boxed::Box;
+use std::collections::BTreeMap;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use latency_core::rng::Pcg32;
+use latency_core::units::Bytes;
+
+use super::tests::{fixture, machine, machine_of, planned};
+use crate::engine::fake::{Fake, Hop};
+use crate::engine::progress::Progress;
+use crate::engine::schedule::Schedule;
+use crate::machine::Machine;
+use crate::options::{Pages, When};
+use crate::plan::budget::Memory;
+use crate::plan::duration;
+
+/// A forecast is a range: a run takes no less than its lower end by more than this factor, nor its upper end.
+const FACTOR: f64 = 1.5;
+/// What a run does besides visits: clocks, mapping and clearing a byte, writing it to a chain that stays, the audit.
+const START_NS: f64 = 0.2e9;
+const MAPPED_BYTE_NS: f64 = 0.7;
+const WRITTEN_BYTE_NS: f64 = 0.2;
+const AUDIT_NS: f64 = 0.7e9;
+
+/// A server of eight nodes, made of the one of four.
+fn eight_nodes() -> Box<Machine> {
+    let four = fixture("four-nodes");
+    let mut text = String::new();
+    for part in four.split("=== ").skip(1) {
+        let (path, content) = part.split_once('\n').unwrap();
+        let content = match path.rsplit('/').next().unwrap() {
+            "distance" => format!("{} {}\n", content.trim(), "31 31 31 31"),
+            _ => content.replace("0-3", "0-7").replace("0-95", "0-191"),
+        };
+        text += &format!("=== {path}\n{content}");
+        if let Some((before, rest)) = path.split_once("/node/node") {
+            let (node, file) = rest.split_at(1);
+            let node: u32 = node.parse().unwrap();
+            let content = match file {
+                "/cpulist" => format!("{}-{}\n", 96 + node * 24, 119 + node * 24),
+                _ => content.replace(&format!("Node {node} "), &format!("Node {} ", node + 4)),
+            };
+            text += &format!("=== {before}/node/node{}{file}\n{content}", node + 4);
+        }
+    }
+    machine_of(&text, None)
+}
+
+/// The seconds that a run of the plan takes, in simulated time, where rounds scatter by so much of their latency.
+fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Range) {
+    let (mut points, budget, _) = planned(machine, line).unwrap();
+    let forecast = duration::estimate(machine, &points, &budget);
+    // The pools of the fixtures are empty.
+    points.retain(|point| !matches!(point.pages, Pages::Huge2m | Pages::Huge1g));
+    let mut rng = Pcg32::new(5, 5);
+    let mut round = 1.0;
+    let latency = move |hop: Hop| {
+        if hop.laps == 0.0 {
+            let uniform = || f64::from(rng.next_u32()) / f64::from(u32::MAX);
+            round = 1.0 + scatter * (core::iter::repeat_with(uniform).take(4).sum::<f64>() - 2.0);
+        }
+        let caches = [(32 << 10, 1.4), (2 << 20, 5.0), (32 << 20, 30.0)];
+        let one = caches.iter().find(|(size, _)| hop.nodes * 64 <= *size).map_or(130.0, |(_, one)| *one);
+        one * round * (hop.lanes as f64 / 8.0).max(1.0)
+    };
+    let mut fake = Fake::new(&budget, latency);
+    fake.byte_ns = WRITTEN_BYTE_NS;
+    let mut schedule = Schedule::new(fake, budget, &points[0], points.iter().copied()).unwrap();
+    schedule.run(&mut Progress::new(When::Never)).unwrap();
+    // A chain that stays has memory of its own; those written anew share a region.
+    let kept = budget.memory == Memory::Kept;
+    let mut mapped = BTreeMap::new();
+    for point in &points {
+        let own = if kept { point.size } else { Bytes(0) };
+        let region = mapped.entry((point.target.0, point.pages as u8, own)).or_insert(0.0);
+        *region = f64::max(*region, point.size.0 as f64);
+    }
+    let mapped: f64 = mapped.values().sum();
+    let audited = points.iter().any(|point| point.size >= Bytes(16 << 20));
+    let besides =
+        START_NS + mapped * (MAPPED_BYTE_NS + WRITTEN_BYTE_NS) + if audited { AUDIT_NS } else { 0.0 };
+    (schedule.arena.now_ns + besides, forecast)
+}
+
+#[test]
+fn a_run_takes_as_long_as_was_forecast() {
+    let (one, two, four, eight) =
+        (machine("one-node", None), machine("two-sockets", None), machine("four-nodes", None), eight_nodes());
+    let mut wrong = Vec::new();
+    for (machine, line) in [
+        (&one, ""),
+        (&one, "--size=16K"),
+        (&one, "--size=1G"),
+        (&one, "--spread=0"),
+        (&one, "--trials=200 --iters=5000"),
+        (&two, ""),
+        (&four, ""),
+        (&eight, ""),
+        (&eight, "--spread=20"),
+        (&one, "variants"),
+        (&one, "pages"),
+        (&one, "parallel"),
+        (&one, "window"),
+    ] {
+        for scatter in [0.003, 0.03] {
+            let (took_ns, forecast) = simulated(machine, line, scatter);
+            if took_ns < forecast.0 / FACTOR || took_ns > forecast.1 * FACTOR {
+                wrong.push((line, scatter, took_ns / 1e9, forecast));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn a_whole_matrix_of_eight_nodes_is_over_in_a_minute() {
+    let eight = eight_nodes();
+    assert_eq!(planned(&eight, "").unwrap().0.len(), 64);
+    for scatter in [0.003, 0.03, 0.3] {
+        let (took_ns, _) = simulated(&eight, "", scatter);
+        assert!(took_ns < 60e9, "{scatter}: {took_ns}");
+    }
+    // One pair takes seven seconds, since its rounds are spread over five.
+    let (took_ns, _) = simulated(&machine("one-node", None), "", 0.003);
+    assert!((5e9..7e9).contains(&took_ns), "{took_ns}");
+}

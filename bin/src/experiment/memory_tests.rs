@@ -1,0 +1,237 @@
+//! What plans take of the memory that a node can give: files that the kernel would give back, control groups that
+//! several targets share, and what is refused before anything is mapped.
+
+use std::boxed::Box;
+use std::collections::BTreeSet;
+use std::string::String;
+use std::vec::Vec;
+
+use latency_core::host::MemoryLimit;
+use latency_core::units::{Bytes, NodeId};
+
+use super::tests::{fixture, machine, machine_of, options, planned};
+use crate::engine::arena::fits;
+use crate::machine::{Machine, Sizing};
+use crate::options::Pages;
+use crate::plan;
+
+const MIB: Bytes = Bytes::MIB;
+
+/// One node of 16 GB with so many KiB free, in old files, in files in use and in slabs.
+fn with_files(free: u64, inactive: u64, active: u64, slabs: u64) -> Box<Machine> {
+    let text = fixture("one-node");
+    let from = text.find("Node 0 MemFree:").unwrap();
+    let to = from + text[from..].find('\n').unwrap();
+    let amounts = std::format!(
+        "Node 0 MemFree: {free} kB\nNode 0 Active(file): {active} kB\nNode 0 Inactive(file): {inactive} kB\n\
+         Node 0 SReclaimable: {slabs} kB"
+    );
+    let text = [&text[..from], &amounts, &text[to..]].concat();
+    let from = text.find("MemAvailable:").unwrap();
+    let to = from + text[from..].find('\n').unwrap();
+    machine_of(&[&text[..from], "MemAvailable: 1 kB", &text[to..]].concat(), None)
+}
+
+fn limited(name: &str, headroom: Bytes) -> Box<Machine> {
+    let mut machine = machine(name, None);
+    machine.host.memory_limit = Some(MemoryLimit { limit: headroom, usage: Bytes(0), headroom });
+    machine
+}
+
+fn size(machine: &Machine, line: &str) -> (Bytes, Vec<&'static str>) {
+    let (points, _, codes) = planned(machine, line).unwrap();
+    (points[0].size, codes)
+}
+
+fn refusal(machine: &Machine, line: &str) -> String {
+    planned(machine, line).map(drop).unwrap_err()
+}
+
+#[test]
+fn cached_files_count_as_memory_that_a_node_can_give() {
+    // 20 MiB are free, and 2 GiB of files fill the rest.
+    let full = with_files(20 << 10, 1 << 20, 2 << 20, 100 << 10);
+    let supply = full.supply(NodeId(0)).unwrap();
+    assert_eq!((supply.free, supply.reclaimable), (MIB.times(20), MIB.times(2148)));
+    assert_eq!(size(&full, ""), (MIB.times(256), Vec::new()));
+    assert_eq!(size(&full, "--size=1900M").0, MIB.times(1900));
+    let message = refusal(&full, "--size=2G");
+    assert!(
+        message.starts_with("2 GiB wanted on node 0, 20 MiB free and 2.1 GiB in cached files"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_node_that_is_full_is_not_one_of_unknown_memory() {
+    let full = with_files(0, 0, 0, 0);
+    assert!(refusal(&full, "").contains("wanted on node 0, 0 B free"));
+    assert!(refusal(&full, "--size=1M").contains("1 MiB wanted on node 0, 0 B free"));
+    let mut unknown = machine("no-sysfs", None);
+    unknown.topology = latency_core::topology::Topology::EMPTY;
+    assert_eq!(unknown.supply(NodeId(0)), None);
+}
+
+#[test]
+fn one_node_can_give_what_the_machine_can() {
+    // Memory that is initialised late is counted for the machine first.
+    let mut late = with_files(10_689_496, 0, 0, 0);
+    assert!(refusal(&late, "--size=12G").contains("10.2 GiB free"));
+    late.host.memory_available = Some(Bytes::GIB.times(22));
+    assert_eq!(size(&late, "--size=12G").0, Bytes::GIB.times(12));
+    // With several nodes that says nothing of one of them.
+    let two = machine("two-sockets", None);
+    assert_eq!(two.supply(NodeId(0)).unwrap().reclaimable, Bytes(0));
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_before_anything_is_announced() {
+    let one = machine("one-node", None);
+    for line in ["--size=900T", "--size=900T --dry-run", "order --size=900T", "curve --max-size=900T"] {
+        assert!(refusal(&one, line).starts_with("900 TiB wanted on node 0, "), "{line}");
+    }
+    // Pages out of a pool are not what is free.
+    assert!(planned(&one, "--size=900T --pages=2m").is_ok());
+}
+
+#[test]
+fn targets_share_the_headroom_of_a_control_group() {
+    let together = |machine: &Machine, line: &str| {
+        let (points, budget, _) = planned(machine, line).unwrap();
+        let one = |target| points.iter().copied().filter(move |point| point.target == target);
+        (fits(machine, points.iter().copied(), &budget), fits(machine, one(NodeId(0)), &budget))
+    };
+    let four = limited("four-nodes", MIB.times(700));
+    let cache = four.last_level_cache();
+    // A share of 86 MiB would not reach memory: half of the headroom does, for one target after another.
+    assert!(cache.times(4) > MIB.times(86));
+    let (default, codes) = size(&four, "");
+    assert_eq!(default, cache.times(4).min(MIB.times(350)).min(MIB.times(256)));
+    assert_eq!(codes.contains(&"size-clipped"), default < MIB.times(256));
+    assert_eq!(together(&four, ""), (false, true));
+    // A share that reaches memory is what each takes.
+    let roomy = limited("four-nodes", cache.times(40));
+    assert_eq!(size(&roomy, "").0, cache.times(5).min(MIB.times(256)));
+    assert_eq!(together(&roomy, ""), (true, true));
+    // What was asked for is measured one target after another, or refused.
+    assert_eq!(together(&four, "--size=256M"), (false, true));
+    assert_eq!(together(&four, "--size=128M"), (true, true));
+    let message = refusal(&four, "--size=650M");
+    assert!(
+        message.contains("650 MiB wanted on node 0, but the control group has 700 MiB left"),
+        "{message}"
+    );
+}
+
+#[test]
+fn caches_of_a_size_that_none_has_are_ignored_and_said() {
+    let text = fixture("one-node");
+    for (reported, absurd) in [
+        ("size\n32K", "4"),
+        ("size\n32K", "18446744073709551616"),
+        ("size\n32768K", "1K"),
+        ("size\n32768K", "17179869184K"),
+    ] {
+        assert!(text.contains(reported), "{reported}");
+        let absurd = std::format!("size\n{absurd}");
+        let machine = machine_of(&text.replace(reported, &absurd), None);
+        for line in ["curve", "matrix", "parallel", "variants"] {
+            let (points, ..) = planned(&machine, line).unwrap();
+            let range = points
+                .iter()
+                .map(|point| point.size)
+                .fold((Bytes(u64::MAX), Bytes(0)), |(least, most), size| (least.min(size), most.max(size)));
+            assert!(range.0 >= Bytes(4 << 10) && range.1 >= MIB.times(4), "{line} {absurd}: {range:?}");
+        }
+        let mut warnings = crate::warning::Warnings::EMPTY;
+        crate::machine::detect::warn(&machine, &mut warnings);
+        assert!(warnings.iter().any(|warning| warning.code() == "cache-size-implausible"), "{absurd}");
+    }
+}
+
+/// The fixture as a look found it, which had so much memory at most.
+fn looked_at(size: Bytes, clear: bool, cache: Option<Bytes>, in_cache: Option<Bytes>) -> Box<Machine> {
+    let first = MIB.times(256).min(size);
+    let sizing = Sizing {
+        first,
+        size,
+        warm_over_cold: 1.0,
+        clear: Some(clear),
+        cache,
+        in_cache,
+        cache_sought: true,
+        seconds: 0.2,
+    };
+    Box::new(machine("one-node", None).looked_at(sizing))
+}
+
+#[test]
+fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
+    let told = |cache: &str| machine_of(&fixture("one-node").replace("size\n32768K", cache), None);
+    let guest = told("size\n307200K");
+    assert_eq!(size(&guest, "").0, MIB.times(1200));
+    let found = looked_at(MIB.times(256), true, Some(MIB.times(12)), Some(MIB.times(4)));
+    let found = Machine { sizing: found.sizing, ..*guest };
+    for line in ["", "distribution", "window", "order"] {
+        let (points, _, codes) = planned(&found, line).unwrap();
+        let largest = points.iter().map(|point| point.size).max().unwrap();
+        assert_eq!((largest, codes.len()), (MIB.times(256), 0), "{line} {codes:?}");
+    }
+    let trail = |machine: &Machine| planned(machine, "parallel").unwrap().1.trail;
+    assert_eq!((trail(&guest), trail(&found)), (450 << 14, 18 << 14));
+    let sizes = |machine: &Machine, line: &str| -> BTreeSet<u64> {
+        planned(machine, line).unwrap().0.iter().map(|point| point.size.0 >> 20).collect()
+    };
+    assert!(sizes(&guest, "parallel").contains(&100) && sizes(&guest, "variants").contains(&100));
+    for line in ["parallel", "variants"] {
+        assert!(sizes(&found, line).contains(&4) && !sizes(&found, line).contains(&100), "{line}");
+    }
+    // Without a part that serves the core, there is no such region.
+    let none = Machine { sizing: looked_at(MIB.times(256), true, Some(MIB), None).sizing, ..*guest };
+    assert_eq!(sizes(&none, "parallel").len() + 1, sizes(&found, "parallel").len());
+}
+
+#[test]
+fn a_cache_that_is_larger_than_reported_enlarges_every_working_set() {
+    let found = looked_at(MIB.times(512), true, Some(MIB.times(96)), Some(MIB.times(32)));
+    for line in ["", "distribution", "window", "order", "pages", "curve", "parallel", "variants"] {
+        let (points, _, codes) = planned(&found, line).unwrap();
+        let largest = points.iter().map(|point| point.size).max().unwrap();
+        assert!(largest >= MIB.times(512), "{line}: {largest}");
+        assert!(!codes.contains(&"cache-could-hold"), "{line}");
+    }
+    assert_eq!(found.least_in_memory(), MIB.times(192));
+}
+
+#[test]
+fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not() {
+    let small = limited("one-node", MIB.times(200));
+    assert!(size(&small, "").1.contains(&"cache-could-hold"));
+    let with = |clear| {
+        let sizing = looked_at(MIB.times(100), clear, None, None).sizing;
+        Machine { sizing, ..*small }
+    };
+    // That there was no memory for more is said in any case.
+    assert_eq!(size(&with(true), ""), (MIB.times(100), ["size-clipped"].to_vec()));
+    assert_eq!(size(&with(false), ""), (MIB.times(100), ["size-clipped", "cache-could-hold"].to_vec()));
+    // Seen hits count, however small the cache is said to be.
+    let served = looked_at(MIB.times(256), false, None, None);
+    assert!(served.last_level_cache().times(4) <= MIB.times(256));
+    assert_eq!(size(&served, "").1, ["cache-could-hold"]);
+}
+
+#[test]
+fn a_look_is_made_where_the_size_is_the_programs_to_choose() {
+    let one = machine("one-node", None);
+    let looked = |line: &'static str| {
+        let (points, ..) = planned(&one, line).unwrap();
+        plan::looked_at(&options(line), &points)
+    };
+    for line in ["", "curve", "order", "pages", "parallel", "window", "variants", "distribution"] {
+        let like = looked(line).unwrap_or_else(|| panic!("{line}"));
+        assert_eq!((like.walk.lanes(), like.stride, like.pages), (1, Bytes(64), Pages::Auto), "{line}");
+    }
+    for line in ["--size=1M", "curve --max-size=1M", "system"] {
+        assert!(looked(line).is_none(), "{line}");
+    }
+}

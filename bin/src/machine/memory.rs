@@ -1,0 +1,94 @@
+//! The memory that a node can give to this process: what is free there, what the kernel would give back for it,
+//! and what the control group allows.
+
+use latency_core::host::{from_meminfo, MemoryLimit};
+use latency_core::topology::{Files, Node};
+use latency_core::units::{Bytes, NodeId, PageSize};
+
+use super::Machine;
+use crate::error::PlacementError;
+
+/// What can be taken from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supply {
+    /// What holds nothing.
+    pub free: Bytes,
+    /// Cached files and slabs that the kernel would give back.
+    pub reclaimable: Bytes,
+    /// What the control group has left for all nodes together.
+    pub headroom: Option<Bytes>,
+}
+
+impl Supply {
+    /// What the node has, whatever the control group allows.
+    #[must_use]
+    pub fn on_node(&self) -> Bytes {
+        Bytes(self.free.0.saturating_add(self.reclaimable.0))
+    }
+
+    /// What can be taken.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        self.headroom.map_or(self.on_node(), |headroom| headroom.min(self.on_node()))
+    }
+
+    /// Refuses more than can be taken without harm: a tenth is left for page tables and for everybody else.
+    ///
+    /// # Errors
+    ///
+    /// [`PlacementError::NotEnoughMemory`], or the same of the control group.
+    pub fn check(&self, node: NodeId, wanted: Bytes) -> Result<(), PlacementError<'static>> {
+        let exceeds = |bytes: Bytes| wanted.0 > bytes.0 / 10 * 9;
+        if exceeds(self.on_node()) {
+            let Supply { free, reclaimable, .. } = *self;
+            return Err(PlacementError::NotEnoughMemory { node, wanted, free, reclaimable });
+        }
+        match self.headroom {
+            Some(headroom) if exceeds(headroom) => {
+                Err(PlacementError::NotEnoughInGroup { node, wanted, headroom })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Machine {
+    /// What a node could give when the machine was looked at; `None` where nobody tells.
+    #[must_use]
+    pub fn supply(&self, node: NodeId) -> Option<Supply> {
+        let found = self.topology.node(node)?;
+        self.supply_of(found, self.host.memory_available, self.host.memory_limit)
+    }
+
+    /// What a node can give now, by the files of the system.
+    #[must_use]
+    pub fn supply_now(&self, files: &impl Files, node: NodeId) -> Option<Supply> {
+        let found = self.topology.node_now(files, node)?;
+        self.supply_of(&found, from_meminfo(files, "MemAvailable:"), MemoryLimit::read(files))
+    }
+
+    fn supply_of(&self, node: &Node, available: Option<Bytes>, limit: Option<MemoryLimit>) -> Option<Supply> {
+        let can_give = node.can_give()?;
+        let nodes = self.topology.nodes().iter().filter(|node| node.has_memory).count();
+        // A kernel that initialises memory late counts it for the machine before it does for the node.
+        let available = available.filter(|_| nodes == 1).unwrap_or_default();
+        Some(Supply {
+            free: node.memory_free,
+            reclaimable: Bytes(can_give.max(available).0.saturating_sub(node.memory_free.0)),
+            headroom: limit.map(|limit| limit.headroom),
+        })
+    }
+
+    /// Whether a node's pool of pages of that size has so many bytes left.
+    #[must_use]
+    pub fn pool_holds(&self, node: NodeId, page: PageSize, size: Bytes) -> bool {
+        let pool = self.topology.node(node).and_then(|node| node.page_pool(page));
+        pool.is_some_and(|pool| pool.free >= size.0.div_ceil(page.bytes().0))
+    }
+
+    /// The memory that can be taken from a node; none where nobody tells.
+    #[must_use]
+    pub fn free_memory(&self, node: NodeId) -> Bytes {
+        self.supply(node).map_or(Bytes(0), |supply| supply.bytes())
+    }
+}

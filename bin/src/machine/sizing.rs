@@ -1,0 +1,50 @@
+//! What a look at caches and memory found before anything was measured.
+//!
+//! What the system reports of the last-level cache is wrong in many virtual machines, in both directions. Plans
+//! made after the look follow what it found.
+
+use latency_core::units::Bytes;
+
+use super::Machine;
+
+/// What a look found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sizing {
+    /// The working set at which the look began.
+    pub first: Bytes,
+    /// The working set for memory.
+    pub size: Bytes,
+    /// A load in it over a load that no cache serves.
+    pub warm_over_cold: f64,
+    /// Whether no cache was seen to serve it; otherwise there was no memory for more. `None` where there was no time
+    /// to see.
+    pub clear: Option<bool>,
+    /// The last-level cache, where the look disagrees with what is reported.
+    pub cache: Option<Bytes>,
+    /// A working set that the last-level cache serves, and no nearer one.
+    pub in_cache: Option<Bytes>,
+    /// Whether the look went as far as finding the cache.
+    pub cache_sought: bool,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Machine {
+    /// The same machine as a look found it.
+    #[must_use]
+    pub fn looked_at(&self, sizing: Sizing) -> Machine {
+        Machine { sizing: Some(sizing), ..*self }
+    }
+
+    /// Whether a look has shown that no cache serves a working set of that size.
+    #[must_use]
+    pub fn is_clear(&self, size: Bytes) -> bool {
+        self.sizing.is_some_and(|sizing| sizing.clear == Some(true) && size >= sizing.size)
+    }
+
+    /// Whether a look has shown that a cache serves a working set of that size in part.
+    #[must_use]
+    pub fn is_served(&self, size: Bytes) -> bool {
+        self.sizing.is_some_and(|sizing| sizing.clear == Some(false) && size <= sizing.size)
+    }
+}

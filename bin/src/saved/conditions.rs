@@ -1,0 +1,99 @@
+//! Under which conditions a saved result was measured, as far as its file tells.
+
+use core::fmt::Write;
+
+use latency_core::text::Text;
+
+use crate::options::tokens::Escaped;
+use crate::options::{Group, FLAGS};
+
+/// What may differ between two results: the key in JSON, and the words for people.
+pub const CONDITIONS: [(&str, &str); 13] = [
+    ("hostname", "host"),
+    ("product", "machine"),
+    ("bios_version", "BIOS"),
+    ("brand", "CPU"),
+    ("microcode", "microcode"),
+    ("kernel", "kernel"),
+    ("platform", "platform"),
+    ("clock_source", "kernel clock source"),
+    ("governor", "frequency governor"),
+    ("transparent_huge_pages", "transparent huge pages"),
+    ("version", "latency-bench"),
+    ("source", "clock"),
+    ("command", "options"),
+];
+/// The place of the options in [`CONDITIONS`].
+const OPTIONS: usize = 12;
+
+/// The conditions of one result.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// By their places in [`CONDITIONS`]; empty where the file does not tell.
+    pub texts: [Text<96>; CONDITIONS.len()],
+    /// True if the run was interrupted.
+    pub partial: bool,
+    /// True if the file itself says `Trust: poor`.
+    pub poor: bool,
+    /// The file tells its options, if only that there were none.
+    has_command: bool,
+    /// The value of the option before is skipped.
+    skips_value: bool,
+}
+
+impl Conditions {
+    /// Nothing is known.
+    pub const UNKNOWN: Conditions = Conditions {
+        texts: [Text::EMPTY; CONDITIONS.len()],
+        partial: false,
+        poor: false,
+        has_command: false,
+        skips_value: false,
+    };
+
+    /// Returns whether the file tells a condition.
+    #[must_use]
+    pub fn tells(&self, index: usize) -> bool {
+        (index == OPTIONS && self.has_command) || self.texts.get(index).is_some_and(|text| !text.is_empty())
+    }
+
+    /// Sets the condition with a JSON key, if there is one; what does not fit is cut.
+    pub fn set(&mut self, key: &str, value: &str) {
+        let index = CONDITIONS.iter().position(|(known, _)| *known == key);
+        if let Some(text) = index.and_then(|index| self.texts.get_mut(index)) {
+            *text = escaped(value);
+        }
+    }
+
+    /// Adds an argument of the run to the options, unless it only says how the result is shown.
+    pub fn argument(&mut self, argument: &str) {
+        self.has_command = true;
+        let name = argument.split('=').next().unwrap_or_default();
+        let flag = FLAGS.iter().find(|flag| flag.is_called(name.as_bytes()));
+        let shown = match flag {
+            _ if core::mem::take(&mut self.skips_value) => false,
+            Some(flag) => {
+                let measures = !matches!(flag.group, Group::Output | Group::General | Group::Verdict);
+                self.skips_value = !measures && flag.kind().is_some() && name.len() == argument.len();
+                measures
+            }
+            // The value of an option, or the name of the experiment, which both have in common.
+            None => {
+                argument.starts_with("--")
+                    || argument.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+            }
+        };
+        if let (true, Some(text)) = (shown, self.texts.get_mut(OPTIONS)) {
+            let separator = if text.is_empty() { "" } else { " " };
+            // What does not fit is left out.
+            let _ = write!(text, "{separator}{}", escaped::<96>(argument));
+        }
+    }
+}
+
+/// A text that cannot steer a terminal; what does not fit is left out.
+pub fn escaped<const N: usize>(text: &str) -> Text<N> {
+    let mut escaped = Text::EMPTY;
+    let _ = write!(escaped, "{}", Escaped(text.as_bytes()));
+    escaped
+}

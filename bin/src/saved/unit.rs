@@ -1,0 +1,51 @@
+//! The sizes of other tools' files: in which unit, and whether they can be bytes at all.
+
+use crate::result::row::Row;
+
+/// Bytes in a unit by its name in a heading, behind a number or in an option. Tools mean the binary one by either name.
+///
+/// # References
+///
+/// lat_mem_rd divides by 1024 * 1024 and calls it MB; Chips and Cheese's MemoryLatency multiplies its KB by 1024.
+pub fn named(word: &str) -> Option<f64> {
+    const NAMES: [(f64, [&str; 6]); 4] = [
+        (1.0, ["b", "byte", "bytes", "octets", "b", "b"]),
+        (1024.0, ["k", "kb", "kib", "kbytes", "kilobytes", "kibibytes"]),
+        (1_048_576.0, ["m", "mb", "mib", "mbytes", "megabytes", "mebibytes"]),
+        (1_073_741_824.0, ["g", "gb", "gib", "gbytes", "gigabytes", "gibibytes"]),
+    ];
+    let found = NAMES.iter().find(|(_, names)| names.iter().any(|name| word.eq_ignore_ascii_case(name)));
+    found.map(|(bytes, _)| *bytes)
+}
+
+/// The unit among the words of a heading such as `size_kb` or `Working set (KiB)`.
+pub fn of_heading(heading: &str) -> Option<f64> {
+    words(heading).find_map(named)
+}
+
+/// The words of a heading.
+pub fn words(heading: &str) -> impl Iterator<Item = &str> {
+    heading.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Bytes of so many units; a size with a fraction was rounded when it was printed, to a line at best.
+pub fn bytes(number: f64, unit: f64) -> f64 {
+    const LINE: f64 = 64.0;
+    let bytes = number * unit;
+    if unit > 1.0 && (bytes as u64) as f64 != bytes {
+        (((bytes / LINE + 0.5) as u64) as f64 * LINE).max(LINE)
+    } else {
+        bytes
+    }
+}
+
+/// Whether sizes in no unit can be bytes: a walk needs two lines, and no cache makes memory of less than a mebibyte.
+pub fn plausible(rows: &[Row], fractions: bool) -> bool {
+    const TWO_LINES: u64 = 128;
+    const SMALL: u64 = 1 << 20;
+    const MEMORY_NS: f64 = 60.0;
+    let sizes = || rows.iter().map(|row| row.sample.size.0).filter(|size| *size > 0);
+    let slowest = rows.iter().map(|row| row.sample.nanoseconds).fold(0.0, f64::max);
+    let largest = sizes().max().unwrap_or(SMALL);
+    !fractions && sizes().all(|size| size >= TWO_LINES) && (largest >= SMALL || slowest < MEMORY_NS)
+}

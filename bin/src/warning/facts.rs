@@ -1,0 +1,137 @@
+//! The table of warnings: the code for programs, how much each takes from a result, and what it is about.
+//!
+//! Bounds of severities stand here, so that the same finding weighs the same in every experiment.
+
+use latency_core::units::{Bytes, NodeId};
+
+use super::{Severity, Warning};
+
+/// The subject of a warning: two with the same code and the same subject are one.
+type Subject = [u64; 3];
+
+/// From this share on, other work changes caches and clocks, and not only the time that trials take.
+const MUCH_OTHER_WORK: f64 = 0.15;
+/// A sibling thread that is busy for longer shares first- and second-level caches most of the time.
+const MUCH_OF_SIBLING: f64 = 0.5;
+/// A part of a buffer in other pages moves its latency by a tenth of this: 2 MiB pages gain 11 to 50 %.
+const MUCH_OF_HUGE_PAGES: f64 = 0.05;
+/// Parts per million. NTP bends clocks by 500 at the most.
+const MUCH_DRIFT_PPM: f64 = 500.0;
+/// Half of an interval, relative to the median, that says hardly anything.
+pub const VERY_UNCERTAIN: f64 = 0.05;
+/// Two measurements of one thing that are further apart are of two things.
+const MUCH_APART: f64 = 0.1;
+/// Of all points, or of all trials of a point.
+const MOST: f64 = 1.0 / 3.0;
+
+impl Warning {
+    /// Returns its code, its severity and its subject.
+    pub(super) const fn facts(&self) -> (&'static str, Severity, Subject) {
+        use Severity::{Fair, Note, Poor};
+        const ALL: Subject = [0; 3];
+        match *self {
+            Warning::OneNode => ("one-node", Note, ALL),
+            Warning::TooManyNodes { .. } => ("too-many-nodes", Note, ALL),
+            Warning::CpusetPartial { .. } => ("cpuset-partial", Note, ALL),
+            Warning::NodeLeftOut { node } => ("node-left-out", Note, of_node(node)),
+            Warning::NoProc => ("no-proc", Fair, ALL),
+            Warning::NoSys => ("no-sys", Fair, ALL),
+            Warning::SizeClipped { from, .. } => ("size-clipped", Note, [from.0, 0, 0]),
+            Warning::CacheLatency { size, .. } => ("cache-latency", Note, [size.0, 0, 0]),
+            Warning::CacheCouldHold { size, asked, .. } => {
+                ("cache-could-hold", if asked { Fair } else { Poor }, [size.0, 0, 0])
+            }
+            Warning::CacheSizeImplausible { level, .. } => {
+                ("cache-size-implausible", Fair, [level as u64, 0, 0])
+            }
+            Warning::CacheUnknown { .. } => ("cache-unknown", Note, ALL),
+            Warning::WorkingSetDoubled { .. } => ("working-set-doubled", Note, ALL),
+            Warning::ReportedCacheDiffers { .. } => ("reported-cache-differs", Note, ALL),
+            Warning::CacheServesPart { size, .. } => ("cache-serves-part", Fair, [size.0, 0, 0]),
+            Warning::LooksCached { size, .. } => ("looks-cached", Poor, [size.0, 0, 0]),
+            Warning::PagesFellBack { found } => ("pages-fell-back", Note, [found.bytes().0, 0, 0]),
+            Warning::ThpPartial { wanted, .. } => ("thp-partial", Poor, [wanted.0, 0, 0]),
+            Warning::HugePagesWithoutEffect { page } => {
+                ("huge-pages-without-effect", Note, [page.bytes().0, 0, 0])
+            }
+            Warning::PlacementUnverified { node, .. } => ("placement-unverified", Poor, of_node(node)),
+            Warning::PlacedByFirstTouch { node } => ("placed-by-first-touch", Note, of_node(node)),
+            Warning::NotMeasurableHere { node } => ("not-measurable-here", Fair, of_node(node)),
+            Warning::InheritedPolicy { .. } => ("inherited-policy", Note, ALL),
+            Warning::PagesMoved { node, .. } => ("pages-moved", Poor, of_node(node)),
+            Warning::HugePagesChanged { node, before, after, mapped } => {
+                let changed = before.0.abs_diff(after.0) as f64 / mapped.0 as f64;
+                ("huge-pages-changed", graded(changed, MUCH_OF_HUGE_PAGES), of_node(node))
+            }
+            Warning::OtherWork { share } => ("other-work", graded(share, MUCH_OTHER_WORK), ALL),
+            Warning::Stolen { share } => ("stolen-time", graded(share, MUCH_OTHER_WORK), ALL),
+            Warning::SiblingBusy { share } => ("sibling-busy", graded(share, MUCH_OF_SIBLING), ALL),
+            Warning::ThreadMoved { .. } => ("thread-moved", Poor, ALL),
+            Warning::NumaBalancing => ("numa-balancing", Note, ALL),
+            Warning::FrequencyScaling { .. } => ("frequency-scaling", Note, ALL),
+            Warning::CoreClockUnstable { .. } => ("core-clock-unstable", Fair, ALL),
+            Warning::TscNotInvariant => ("tsc-not-invariant", Fair, ALL),
+            Warning::TscUnsteady { ppm } => ("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM), ALL),
+            Warning::TscDrift { ppm } => ("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM), ALL),
+            Warning::TscMismatch { .. } => ("tsc-mismatch", Poor, ALL),
+            Warning::NoTsc { .. } => ("no-tsc", Fair, ALL),
+            Warning::FenceNotSerialising { .. } => ("fence-not-serialising", Note, ALL),
+            Warning::Emulated { .. } => ("emulated", Poor, ALL),
+            Warning::L1NotInteger { .. } => ("l1-not-integer", Poor, ALL),
+            Warning::MultiplyAddRatio { .. } => ("multiply-add-ratio", Poor, ALL),
+            Warning::RepeatRatio { ratio } => ("repeat-ratio", graded((ratio - 1.0).abs(), MUCH_APART), ALL),
+            // A prefetcher makes dense lines faster; slower ones are noise.
+            Warning::PrefetchAudit { ratio } if ratio < 1.0 => ("prefetch-audit", Poor, ALL),
+            Warning::PrefetchAudit { .. } => ("prefetch-audit", Note, ALL),
+            Warning::NeighboursFetched { ratio } if ratio < 1.0 => ("neighbours-fetched", Fair, ALL),
+            Warning::NeighboursFetched { .. } => ("neighbours-fetched", Note, ALL),
+            Warning::PrefetchAssisted { .. } => ("prefetch-assisted", Note, ALL),
+            Warning::PrecisionNotReached { from, to, size, found, wanted } => {
+                let poor = found.is_nan() || found > VERY_UNCERTAIN && found > wanted;
+                ("precision-not-reached", if poor { Poor } else { Fair }, of_point(from, to, size))
+            }
+            Warning::Disturbed { from, to, size, share } => {
+                ("disturbed", graded(share, MOST), of_point(from, to, size))
+            }
+            Warning::HopsTooShort { from, to, size, .. } => {
+                ("hops-too-short", Poor, of_point(from, to, size))
+            }
+            Warning::HopMeanDiffers { from, to, size, .. } => {
+                ("hop-mean-differs", Poor, of_point(from, to, size))
+            }
+            Warning::PointsNotPrecise { hardly, of, .. } => {
+                ("points-not-precise", graded(part(hardly, of), MOST), ALL)
+            }
+            Warning::PointsDisturbed { points, of, .. } => {
+                ("points-disturbed", graded(part(points, of), MOST), ALL)
+            }
+            Warning::StateShare { .. } => ("state-share", Fair, ALL),
+            Warning::FewSteps { .. } => ("few-steps", Fair, ALL),
+            Warning::TimerSteppedBack { .. } => ("timer-stepped-back", Poor, ALL),
+            Warning::CoreCyclesDiffer { .. } => ("core-cycles-differ", Poor, ALL),
+            Warning::CountersUnavailable { .. } => ("counters-unavailable", Note, ALL),
+            Warning::Partial { .. } => ("partial", Poor, ALL),
+        }
+    }
+}
+
+/// Returns what a share, or a difference, makes of the trust: nobody can rely on what reaches `poor_from`.
+const fn graded(value: f64, poor_from: f64) -> Severity {
+    if value < poor_from {
+        Severity::Fair
+    } else {
+        Severity::Poor
+    }
+}
+
+const fn part(points: u32, of: u32) -> f64 {
+    points as f64 / of as f64
+}
+
+const fn of_node(node: NodeId) -> Subject {
+    [node.0 as u64, 0, 0]
+}
+
+const fn of_point(from: NodeId, to: NodeId, size: Bytes) -> Subject {
+    [from.0 as u64, to.0 as u64, size.0]
+}

@@ -1,0 +1,145 @@
+//! The interval of a median over samples that follow each other in time.
+//!
+//! Neighbours in time are alike: clocks, neighbours and pages change slowly. The
+//! interval of so many independent samples would hold the truth in 70 of 100
+//! runs, where neighbours correlate by 0.7. So the ranks of the interval are moved
+//! apart as if there were fewer samples, by as much as the samples' own correlation says.
+
+use super::{median_of_sorted, median_ranks, summarise, Interval, Summary};
+use crate::math::{exp, ln, sqrt};
+use crate::sort;
+
+/// What is added to the correlation that was found: few samples often hide it. Chosen by simulation of 15 and of
+/// 31 samples, whose series ends once the interval is within 1 %: with it, nine of ten kinds of noise (correlations
+/// of 0.3 and 0.7, sines, bursts, two states) have 94 of 100 intervals or more that hold the median.
+const HIDDEN: f64 = 0.15;
+/// No more is believed: what is slower than the whole series is not seen in it.
+const MOST: f64 = 0.7;
+
+/// Summarises samples in the order in which they were taken, which end up in disorder; `None` where there are none.
+///
+/// As [`summarise`], with an interval that is wider the more neighbours are alike.
+/// Where it reaches beyond the smallest or largest sample, it goes on by their mean distance; below positive samples by
+/// their mean ratio, so that it stays positive.
+///
+/// # References
+///
+/// F. H. C. Marriott and J. A. Pope, "Bias in the estimation of autocorrelations", Biometrika 41, 1954.
+pub fn summarise_series(samples: &mut [f64]) -> Option<Summary> {
+    let Some((rank, _)) = median_ranks(samples.len()) else { return summarise(samples) };
+    let middle = (samples.len() - 1) as f64 / 2.0;
+    let reach = (middle - rank as f64) * sqrt(inflation(samples));
+    sort::ascending(samples);
+    let median = median_of_sorted(samples)?;
+    let low = at(samples, median, middle - reach)?;
+    let high = at(samples, median, middle + reach)?;
+    let interval = Some(Interval { low, high });
+    summarise(samples).map(|summary| Summary { interval, ..summary })
+}
+
+/// Returns how many times as much the median of samples varies as that of independent ones.
+fn inflation(samples: &[f64]) -> f64 {
+    let count = samples.len() as f64;
+    // The correlation of so few neighbours is found too low by (1 + 3 rho) / n on average.
+    let unbiased = (count * correlation(samples) + 1.0) / (count - 3.0);
+    let believed = (unbiased + HIDDEN).clamp(0.0, MOST);
+    (1.0 + believed) / (1.0 - believed)
+}
+
+/// Returns the correlation of the ranks of neighbours: no outlier decides it.
+fn correlation(samples: &[f64]) -> f64 {
+    let (mut squares, mut products, mut last) = (0, 0, 0);
+    for sample in samples {
+        // The samples below less those above: a rank about the middle one.
+        let rank: i64 =
+            samples.iter().map(|other| i64::from(other < sample) - i64::from(other > sample)).sum();
+        squares += rank * rank;
+        products += rank * last;
+        last = rank;
+    }
+    products as f64 / squares.max(1) as f64
+}
+
+/// Returns the value at a rank, between two samples or beyond them all.
+fn at(sorted: &[f64], median: f64, rank: f64) -> Option<f64> {
+    let (&first, &last) = (sorted.first()?, sorted.last()?);
+    let end = (sorted.len() - 1) as f64;
+    let step = |outermost: f64| (outermost - median) * 2.0 / end;
+    if rank <= 0.0 {
+        // Times are positive, and so is what they can be: below them it goes on by their ratio.
+        let factor = exp(ln(first / median) * 2.0 / end * -rank);
+        return Some(if first > 0.0 { first * factor } else { first - step(first) * rank });
+    }
+    if rank >= end {
+        return Some(last + step(last) * (rank - end));
+    }
+    let (below, above) = (*sorted.get(rank as usize)?, *sorted.get(rank as usize + 1)?);
+    Some(below + (above - below) * (rank - (rank as usize) as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Pcg32;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    /// The share of intervals over `count` samples that hold zero.
+    fn coverage(count: usize, correlation: f64) -> f64 {
+        const RUNS: u32 = 1000;
+        let mut rng = Pcg32::new(3, 1);
+        let mut noise =
+            move || (0..12).map(|_| f64::from(rng.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0;
+        let held = (0..RUNS).filter(|_| {
+            let mut value = noise();
+            let mut next = || {
+                value = correlation * value + (1.0 - correlation * correlation).sqrt() * noise();
+                value
+            };
+            let mut samples: Vec<f64> = (0..count).map(|_| next()).collect();
+            let Interval { low, high } = summarise_series(&mut samples).unwrap().interval.unwrap();
+            low <= 0.0 && 0.0 <= high
+        });
+        held.count() as f64 / f64::from(RUNS)
+    }
+
+    #[test]
+    fn neighbours_that_are_alike_widen_the_interval() {
+        for (count, correlation) in [(15, 0.0), (15, 0.3), (15, 0.7), (31, 0.0), (31, 0.3), (31, 0.7)] {
+            let held = coverage(count, correlation);
+            // The standard deviation of the share is 0.8 %.
+            assert!(held > 0.93, "{count} samples, {correlation}: {held}");
+        }
+    }
+
+    #[test]
+    fn samples_in_turn_have_the_interval_of_independent_ones() {
+        let mut samples: Vec<f64> =
+            (0..30).map(|index| if index % 2 == 0 { index } else { 60 - index }).map(f64::from).collect();
+        assert!(correlation(&samples) < -0.5);
+        let plain = summarise(&mut samples.clone()).unwrap();
+        assert_eq!(summarise_series(&mut samples.clone()).unwrap(), plain);
+        // The same ascending: a drift. The interval is nearly the range.
+        samples.sort_by(f64::total_cmp);
+        let drifted = summarise_series(&mut samples).unwrap().interval.unwrap();
+        assert!(drifted.low < 10.0 && drifted.high > 50.0, "{drifted:?}");
+        let interval = Some(Interval { low: 5.0, high: 5.0 });
+        assert_eq!(summarise_series(&mut [5.0; 9]).unwrap().interval, interval);
+        assert_eq!(summarise_series(&mut [1.0; 5]).unwrap().interval, None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_interval_is_narrower_than_that_of_independent_samples(
+            samples in prop::collection::vec(0.0f64..1e6, 1..120),
+        ) {
+            let plain = summarise(&mut samples.clone()).unwrap();
+            let found = summarise_series(&mut samples.clone()).unwrap();
+            prop_assert_eq!(Summary { interval: plain.interval, ..found }, plain);
+            if let (Some(found), Some(plain)) = (found.interval, plain.interval) {
+                prop_assert!(found.low <= plain.low && plain.high <= found.high);
+                prop_assert!(found.low >= 0.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The condition under which the executable runs, from words to files of the kernel.
+
+use crate::kernel;
+use std::fs::{self, File};
+use std::io::Read;
+
+const GROUPS: &str = "/sys/fs/cgroup";
+/// The group that runs belong to.
+const GROUP: &str = "/sys/fs/cgroup/scene";
+
+/// A condition. Everything is as the kernel has it where nothing is said.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    file_pages: Option<String>,
+    memory_max: Option<String>,
+    cpus: Option<String>,
+    then_cpus: Option<String>,
+    then_split: bool,
+    on_cpu: Option<usize>,
+    no_sys: bool,
+}
+
+impl Scene {
+    /// Reads words of the form `name=value`.
+    pub fn parse(words: &[String]) -> Result<Scene, String> {
+        let mut scene = Scene::default();
+        for word in words {
+            let (name, value) = word.split_once('=').ok_or_else(|| format!("{word} is not name=value"))?;
+            let value = || value.to_owned();
+            match name {
+                "file-pages" => scene.file_pages = Some(value()),
+                "memory-max" => scene.memory_max = Some(value()),
+                "cpus" => scene.cpus = Some(value()),
+                "then-cpus" => scene.then_cpus = Some(value()),
+                "then-split" => scene.then_split = true,
+                "on-cpu" => {
+                    scene.on_cpu = Some(value().parse().map_err(|_| format!("{word}: no number"))?);
+                }
+                "no-sys" => scene.no_sys = true,
+                _ => return Err(format!("{word}: no preparation")),
+            }
+        }
+        Ok(scene)
+    }
+
+    /// Brings the condition about, but for what comes later.
+    pub fn prepare(&self) -> Result<(), String> {
+        if let Some(device) = &self.file_pages {
+            read_all(device)?;
+        }
+        if self.has_group() {
+            write(&format!("{GROUPS}/cgroup.subtree_control"), "+memory +cpuset")?;
+            fs::create_dir(GROUP).map_err(|error| format!("cannot create {GROUP}: {error}"))?;
+        }
+        if let Some(bytes) = &self.memory_max {
+            write(&format!("{GROUP}/memory.max"), bytes)?;
+        }
+        if let Some(cpus) = &self.cpus {
+            write(&format!("{GROUP}/cpuset.cpus"), cpus)?;
+        }
+        if self.no_sys {
+            kernel::unmount("/sys").map_err(|error| format!("cannot unmount /sys: {error}"))?;
+        }
+        Ok(())
+    }
+
+    /// Puts the calling process under the condition: what it starts is as well.
+    pub fn enter(&self) -> std::io::Result<()> {
+        if self.has_group() {
+            fs::write(format!("{GROUP}/cgroup.procs"), "0")?;
+        }
+        self.on_cpu.map_or(Ok(()), kernel::stay_on)
+    }
+
+    /// Whether something comes later.
+    pub fn changes(&self) -> bool {
+        self.then_split || self.then_cpus.is_some()
+    }
+
+    /// Brings about what comes later.
+    pub fn change(&self) -> Result<(), String> {
+        if let Some(cpus) = &self.then_cpus {
+            write(&format!("{GROUP}/cpuset.cpus"), cpus)?;
+        }
+        if self.then_split {
+            write("/sys/kernel/debug/split_huge_pages", "1")?;
+        }
+        Ok(())
+    }
+
+    fn has_group(&self) -> bool {
+        self.memory_max.is_some() || self.cpus.is_some() || self.then_cpus.is_some()
+    }
+}
+
+fn write(path: &str, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("cannot write {text} to {path}: {error}"))
+}
+
+/// Reads a device to its end, and keeps it open: with the last who has it open its pages would go.
+fn read_all(path: &str) -> Result<(), String> {
+    let wrong = |error| format!("cannot read {path}: {error}");
+    let mut file = File::open(path).map_err(wrong)?;
+    let mut part = vec![0; 1 << 20];
+    while file.read(&mut part).map_err(wrong)? > 0 {}
+    std::mem::forget(file);
+    Ok(())
+}

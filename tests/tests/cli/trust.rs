@@ -1,0 +1,83 @@
+//! The verdict on a result: what other work and other hands do to a run is noticed, and said.
+
+use latency_tests::confine::{allowed_cpus, Confine};
+use latency_tests::document::{array, at, decimal, number, warnings};
+use latency_tests::run::{command, finish_within, read_until};
+use serde_json::Value;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A busy host may have little of a CPU for the end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Work on one CPU, for as long as it is held.
+struct Busy(Child);
+
+impl Busy {
+    fn on(cpu: usize) -> Busy {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
+        Busy(shell.on_cpu(cpu).spawn().expect("a shell"))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        // It fails only where the shell has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn reasons(document: &Value) -> Vec<&str> {
+    array(document, "/trust/reasons").iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn a_busy_loop_on_the_same_cpu_makes_a_result_poor() {
+    let cpu = allowed_cpus()[0];
+    let _busy = Busy::on(cpu);
+    let cpu = format!("--cpu={cpu}");
+    // In experiments with one point and with many alike.
+    for experiment in [
+        &["matrix", "--size=64K", "--time-limit=1"][..],
+        &["curve", "--min-size=8K", "--max-size=64K", "--trials=40"],
+    ] {
+        let child = command(&[experiment, &["--json", "--strict", &cpu]].concat()).spawn();
+        let document = finish_within(child.expect("a process"), PATIENCE).expect_json(3);
+        assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
+        assert!(reasons(&document).contains(&"other-work"), "{document:#}");
+        assert!(decimal(&document, "/conditions/other_work_share") > 0.15, "{document:#}");
+    }
+}
+
+#[test]
+fn a_thread_that_was_moved_goes_back_and_says_so() {
+    let [here, there, ..] = allowed_cpus()[..] else {
+        return eprintln!("one CPU: a thread cannot be moved");
+    };
+    let cpu = format!("--cpu={here}");
+    let endless =
+        ["--json", "--size=1M", "--trials=1000000", "--time-limit=86400", "--progress=always", &cpu];
+    let mut child = command(&endless).hearing(libc::SIGINT).spawn().expect("a process");
+    let thread = child.id() as i32;
+    let messages = child.stderr.as_mut().expect("a pipe");
+    read_until(messages, "round 3");
+    // SAFETY: all zeroes are an empty set, and the number is within it.
+    let elsewhere: libc::cpu_set_t = unsafe {
+        let mut set = std::mem::zeroed();
+        libc::CPU_SET(there, &mut set);
+        set
+    };
+    // SAFETY: the kernel reads at most as many bytes as it was told.
+    let moved =
+        unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &raw const elsewhere) };
+    assert_eq!(moved, 0);
+    read_until(messages, "round 6");
+    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    assert_eq!(unsafe { libc::kill(thread, libc::SIGINT) }, 0);
+    let document = finish_within(child, PATIENCE).expect_json(130);
+    assert!(warnings(&document).contains(&"thread-moved"), "{document:#}");
+    assert!(number(&document, "/conditions/thread_moves") >= 1, "{document:#}");
+    assert_eq!(number(&document, "/node_pairs/0/cpu"), here as u64, "{document:#}");
+}

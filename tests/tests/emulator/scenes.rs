@@ -1,0 +1,99 @@
+//! Conditions that are prepared in the guest: memory full of file pages, limits, CPUs that are taken away.
+
+use super::*;
+use latency_tests::document::warnings;
+
+/// A disk of that size which reads as zeroes.
+fn with_disk(machine: Machine, size: &str) -> Machine {
+    let drive = format!("driver=null-co,size={size},read-zeroes=on,if=none,id=disk");
+    machine.qemu_arguments(&["-drive", &drive, "-device", "nvme,drive=disk,serial=disk"])
+}
+
+/// What the kernel would give back is there to be measured in.
+#[test]
+fn memory_full_of_file_pages_measures_the_default_size() {
+    in_guests("emulator::memory_full_of_file_pages_measures_the_default_size", || {
+        let machine = with_disk(Machine::new(&[NodeSpec::new(1, 640)]), "700M");
+        let [system, matrix] = machine.scene(&["file-pages=/dev/nvme0n1"]).boot_all([
+            &["system", "--json"],
+            &["--json", "--pages=4k", "--trials=3", "--iters=500", "--warmup-iters=1000"],
+        ]);
+        let free = number(&system.expect_json(0), "/system/nodes/0/free_bytes");
+        assert!(free < 128 << 20, "the scene is not as it should be: {free} bytes are free");
+        let document = matrix.expect_json(0);
+        assert_eq!(number(&document, "/node_pairs/0/working_set_bytes"), 256 << 20, "{document:#}");
+    });
+}
+
+/// The kernel names the node of a CPU by a system call, too.
+#[test]
+fn without_sys_the_cpu_is_on_the_node_that_the_kernel_names() {
+    in_guests("emulator::without_sys_the_cpu_is_on_the_node_that_the_kernel_names", || {
+        let machine = Machine::new(&[NodeSpec::new(1, 320), NodeSpec::new(1, 320)]);
+        let [matrix] = machine.scene(&["no-sys=", "on-cpu=1"]).boot_all([&[
+            "--json",
+            "--pages=4k",
+            "--size=4M",
+            "--trials=3",
+            "--iters=500",
+            "--warmup-iters=1000",
+        ]]);
+        let document = matrix.expect_json(0);
+        let pair = at(&document, "/node_pairs/0");
+        assert_eq!((number(pair, "/from"), number(pair, "/to"), number(pair, "/cpu")), (1, 0, 1), "{pair:#}");
+        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+    });
+}
+
+/// Fewer bytes than the working sets of all targets would be together.
+#[test]
+fn four_nodes_share_what_a_control_group_may_have() {
+    in_guests("emulator::four_nodes_share_what_a_control_group_may_have", || {
+        let machine = Machine::new(&[NodeSpec::new(1, 640); 4]).scene(&["memory-max=700M"]);
+        let [console] =
+            machine.boot_all([&["--json", "--pages=4k", "--trials=1", "--iters=500", "--warmup-iters=1000"]]);
+        let document = console.expect_json(0);
+        assert_eq!(pairs(&document).len(), 16, "{document:#}");
+        assert!(warnings(&document).contains(&"size-clipped"), "{document:#}");
+    });
+}
+
+/// The kernel moves the thread, and does not let it back: what was to be measured is no longer there.
+#[test]
+fn a_cpuset_that_loses_the_cpu_is_noticed() {
+    in_guests("emulator::a_cpuset_that_loses_the_cpu_is_noticed", || {
+        let machine = uniform(2).scene(&["cpus=0-1", "then-cpus=1"]);
+        let [console] = machine.boot_all([&[
+            "--json",
+            "--size=4M",
+            "--pages=4k",
+            "--iters=2000",
+            "--trials=30",
+            "--cpunode=0",
+            "--memnode=0",
+            "--progress=always",
+        ]]);
+        console.expect_status(2).expect_line("ERROR: ");
+        assert!(console.json().is_none(), "{}", console.framed());
+    });
+}
+
+#[test]
+fn pages_that_are_split_are_noticed() {
+    in_guests("emulator::pages_that_are_split_are_noticed", || {
+        let machine = Machine::new(&[NodeSpec::new(1, 768)])
+            .kernel_parameter("transparent_hugepage=madvise")
+            .scene(&["then-split=yes"]);
+        let [console] = machine.boot_all([&[
+            "--json",
+            "--size=8M",
+            "--pages=thp",
+            "--iters=2000",
+            "--trials=30",
+            "--progress=always",
+        ]]);
+        let document = console.expect_json(0);
+        assert_eq!(at(&document, "/node_pairs/0/pages_obtained"), "thp", "{document:#}");
+        assert!(warnings(&document).contains(&"huge-pages-changed"), "{document:#}");
+    });
+}
