@@ -37,9 +37,10 @@ test: all plugin guest
 	$(CARGO) test --locked --doc -p latency-core
 
 # Writes tests/golden anew, which `test` compares with: every experiment in every format,
-# for fixed findings. Read `git diff tests/golden` before you commit it.
+# for fixed findings; and the table of hostile places in README.md. Read `git diff` before you commit it.
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
+	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test places
 
 # The bytes of the executable by section and by module. The shipped one has no symbols of
 # local functions; this one is linked again, with all of them. -X wins over -x before it.

@@ -11,6 +11,7 @@ pub mod directory;
 pub mod document;
 pub mod imports;
 pub mod lab;
+pub mod places;
 pub mod program;
 pub mod run;
 pub mod schema;

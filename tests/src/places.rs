@@ -1,0 +1,247 @@
+//! Hostile places: each with what happens there and the test that shows it.
+//!
+//! README.md has the table as Markdown; `tests/tests/places.rs` compares the two. A new test of such a place is a
+//! row here, then `make golden`.
+
+use std::fmt::Write;
+
+/// The line of README.md above the table.
+pub const HEADING: &str = "## Hostile places";
+
+/// Surroundings that withhold something or change meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The surroundings, in the words of somebody who is there.
+    pub place: &'static str,
+    /// A short sentence of what the user sees, with the exit status.
+    pub happens: &'static str,
+    /// `suite::module::function` below `tests/tests`; a suite of one file has no module.
+    pub test: &'static str,
+}
+
+const fn row(place: &'static str, happens: &'static str, test: &'static str) -> Place {
+    Place { place, happens, test }
+}
+
+/// All places, by what they withhold.
+pub const PLACES: &[Place] = &[
+    // File systems and privileges.
+    row(
+        "an ordinary user",
+        "The same result, proven page by page, exit 0.",
+        "cli::confined::an_ordinary_user_gets_the_same",
+    ),
+    row(
+        "no `/proc` and no `/sys`",
+        "A result with the warnings `no-proc` and `no-sys`, exit 0; the page query proves the pages.",
+        "cli::confined::without_proc_and_sys",
+    ),
+    row(
+        "no `/sys` on a machine of two nodes",
+        "The node of this CPU is measured, as the kernel names it, exit 0.",
+        "emulator::scenes::without_sys_the_cpu_is_on_the_node_that_the_kernel_names",
+    ),
+    row(
+        "process 1 of a machine, without anything mounted",
+        "It mounts what it needs, measures, says the exit status and switches the machine off.",
+        "emulator::nodes::one_node",
+    ),
+    // System calls.
+    row(
+        "a container that forbids memory policies, the page query and counters",
+        "Memory is placed by first touch and proven by `numa_maps`, exit 0.",
+        "cli::confined::in_a_container_placement_is_proven_all_the_same",
+    ),
+    row(
+        "the same container without `/proc`",
+        "A result with the warning `placement-unverified`, exit 0.",
+        "cli::confined::what_nobody_can_prove_is_not_claimed",
+    ),
+    row(
+        "`sched_setaffinity` forbidden",
+        "An error that names the call, exit 2.",
+        "cli::confined::without_affinity",
+    ),
+    row(
+        "`prctl`, `getrusage` and signal masks forbidden",
+        "The same result, exit 0.",
+        "cli::confined::without_the_calls_that_only_help",
+    ),
+    row(
+        "`clock_gettime` forbidden",
+        "The error `no usable clock`, exit 3.",
+        "cli::confined::without_a_clock",
+    ),
+    row(
+        "hardware counters not available, `--counters` given",
+        "A result with the warning `counters-unavailable`, exit 0.",
+        "cli::counters::counters_count_or_it_is_said_why_not",
+    ),
+    // Processor.
+    row(
+        "the time-stamp counter forbidden",
+        "Times by `clock_gettime`, no cycles, the warning `no-tsc`, exit 0.",
+        "cli::confined::without_the_counter",
+    ),
+    row(
+        "a processor without `rdtscp`",
+        "The same result, exit 0.",
+        "emulator::nodes::a_processor_without_rdtscp",
+    ),
+    row(
+        "one CPU allowed",
+        "That CPU is measured, with the warning `cpuset-partial`, exit 0; another `--cpu` is refused, exit 2.",
+        "cli::confined::on_one_cpu",
+    ),
+    row(
+        "CPUs that are offline",
+        "They are left out, exit 0; asked for by number, they are refused, exit 1 or 2.",
+        "emulator::nodes::cpus_that_are_switched_off_are_left_out",
+    ),
+    row(
+        "a node without memory",
+        "It is measured from and not measured, exit 0; `--memnode` of it is refused, exit 2.",
+        "emulator::nodes::a_node_without_memory_is_an_initiator_and_no_target",
+    ),
+    row(
+        "a node without CPUs",
+        "It is measured and not measured from, exit 0; `--cpunode` of it is refused, exit 2.",
+        "emulator::nodes::a_memory_only_node_is_a_target_and_no_initiator",
+    ),
+    row(
+        "a node with neither CPU nor memory",
+        "It is left out, exit 0.",
+        "emulator::nodes::a_node_without_anything_is_left_out",
+    ),
+    // Memory.
+    row(
+        "address space of 1 to 16 MiB (`ulimit -v`)",
+        "The error `Cannot allocate memory`, exit 2.",
+        "cli::confined::without_memory",
+    ),
+    row(
+        "a stack of 256 KiB (`ulimit -s`)",
+        "The limit is raised, exit 0, or named in the error, exit 2.",
+        "cli::confined::with_a_small_stack",
+    ),
+    row(
+        "more memory asked for than a node has",
+        "An error with what is free, exit 2.",
+        "emulator::errors::what_two_nodes_do_not_have",
+    ),
+    row(
+        "memory full of cached files",
+        "They count as free, and the usual size is measured, exit 0.",
+        "emulator::scenes::memory_full_of_file_pages_measures_the_default_size",
+    ),
+    row(
+        "a memory control group smaller than all working sets",
+        "Smaller working sets with the warning `size-clipped`, exit 0.",
+        "emulator::scenes::four_nodes_share_what_a_control_group_may_have",
+    ),
+    row(
+        "a pool of huge pages that is empty or too small",
+        "An error with the command that fills the pool, exit 2.",
+        "emulator::pages::a_pool_that_is_too_small_is_a_placement_failure",
+    ),
+    row(
+        "transparent huge pages switched off, `--pages=thp` given",
+        "An error with the command that switches them on, exit 2.",
+        "emulator::pages::huge_pages_come_from_the_target_nodes_pool",
+    ),
+    row(
+        "transparent huge pages split during the run",
+        "A result with the warning `huge-pages-changed`, exit 0.",
+        "emulator::scenes::pages_that_are_split_are_noticed",
+    ),
+    // Other programs.
+    row(
+        "another program busy on the same CPU",
+        "`Trust: poor` with the reason `other-work`, exit 0, or 3 with `--strict`.",
+        "cli::trust::a_busy_loop_on_the_same_cpu_makes_a_result_poor",
+    ),
+    row(
+        "the thread moved to another CPU from outside",
+        "It goes back, with the warning `thread-moved`, exit 0.",
+        "cli::trust::a_thread_that_was_moved_goes_back_and_says_so",
+    ),
+    row(
+        "a cpuset that loses the CPU during the run",
+        "An error and no result, exit 2.",
+        "emulator::scenes::a_cpuset_that_loses_the_cpu_is_noticed",
+    ),
+    // Signals.
+    row(
+        "SIGINT, SIGTERM or SIGHUP during the run",
+        "A result of what was finished, marked as partial, exit 130.",
+        "cli::interrupt::what_was_finished_is_printed_as_partial",
+    ),
+    row(
+        "SIGINT before anything is finished",
+        "No number, no file, exit 130.",
+        "cli::interrupt::before_anything_is_finished_nothing_is_claimed",
+    ),
+    row(
+        "SIGHUP under `nohup`",
+        "It stays ignored, exit 0.",
+        "cli::interrupt::a_hangup_that_is_ignored_stays_ignored",
+    ),
+    row(
+        "a signal while `fit -` waits for its input",
+        "The end by that signal, and no file.",
+        "cli::interrupt::a_saved_result_that_never_comes_can_be_given_up",
+    ),
+    // Streams and files.
+    row(
+        "a full device as standard output or output file",
+        "The error `No space left on device`, exit 4.",
+        "cli::output::a_full_device_is_told",
+    ),
+    row(
+        "standard output closed",
+        "The error `Bad file descriptor`, exit 4.",
+        "cli::output::a_closed_standard_output_is_told",
+    ),
+    row(
+        "all standard streams closed, `--output` given",
+        "The file has the result and no message, exit 0.",
+        "cli::output::other_closed_descriptors_are_no_obstacle",
+    ),
+    row(
+        "a pipe whose reader is gone",
+        "The error `Broken pipe`, exit 4.",
+        "cli::output::a_broken_pipe_is_told",
+    ),
+    row(
+        "files limited in size (`ulimit -f`)",
+        "The error `File too large`, exit 4; an older result stays as it was.",
+        "cli::output::a_result_that_does_not_fit_leaves_nothing",
+    ),
+    row(
+        "`--output` that cannot be a file",
+        "Refused before anything is measured, exit 4.",
+        "cli::output::what_is_no_file_is_refused_before_anything_is_measured",
+    ),
+    // Arguments.
+    row(
+        "thousands of arguments, or one of any length",
+        "An error about the first that makes no sense, exit 1.",
+        "arguments::many_arguments_are_answered",
+    ),
+    row(
+        "no program name in the arguments",
+        "The same result, exit 0.",
+        "arguments::a_program_without_a_name_runs",
+    ),
+];
+
+/// The table as Markdown.
+#[must_use]
+pub fn markdown() -> String {
+    let mut text = String::from("| place | what happens | test |\n| --- | --- | --- |\n");
+    for Place { place, happens, test } in PLACES {
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "| {place} | {happens} | `{test}` |");
+    }
+    text
+}

@@ -1,0 +1,66 @@
+//! The table of hostile places: every row has its test, and README.md has every row.
+
+use latency_tests::places::{markdown, HEADING, PLACES};
+use latency_tests::program::workspace;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// What the project promises.
+const AT_LEAST: usize = 40;
+
+#[test]
+fn every_row_is_a_place_of_its_own_in_whole_sentences() {
+    let places: BTreeSet<&str> = PLACES.iter().map(|row| row.place).collect();
+    assert_eq!(places.len(), PLACES.len(), "a place stands in two rows");
+    assert!(PLACES.len() >= AT_LEAST, "{} places", PLACES.len());
+    for row in PLACES {
+        let cells = [row.place, row.happens, row.test];
+        assert!(cells.iter().all(|cell| !cell.is_empty() && !cell.contains(['|', '\n'])), "{row:?}");
+        assert!(row.happens.ends_with('.'), "{row:?}");
+    }
+}
+
+/// The source file of a test, as one that its suite compiles, and the function.
+fn source_of(test: &str) -> Option<(String, &str)> {
+    let parts: Vec<&str> = test.split("::").collect();
+    let read = |path: &str| fs::read_to_string(workspace().join("tests/tests").join(path)).ok();
+    match parts[..] {
+        [suite, function] => Some((read(&format!("{suite}.rs"))?, function)),
+        [suite, module, function] => {
+            let root = read(&format!("{suite}/main.rs"))?;
+            let declared = root.lines().any(|line| line == format!("mod {module};"));
+            Some((read(&format!("{suite}/{module}.rs")).filter(|_| declared)?, function))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn every_row_has_its_test() {
+    for row in PLACES {
+        let Some((source, function)) = source_of(row.test) else { panic!("no file has {row:?}") };
+        let is_test = source.contains(&format!("#[test]\nfn {function}() {{\n"));
+        assert!(is_test, "no test {function} in the file of {row:?}");
+    }
+}
+
+/// What stands before the table in README.md, the table, and what follows it.
+fn parts(readme: &str) -> (&str, &str, &str) {
+    let heading = format!("\n{HEADING}\n");
+    let section = readme.find(&heading).unwrap_or_else(|| panic!("README.md has no {HEADING}"));
+    let table = readme[section..].find("\n| ").map_or(readme.len(), |at| section + at + 1);
+    let length = readme[table..].find("\n\n").map_or(readme.len() - table, |at| at + 1);
+    (&readme[..table], &readme[table..table + length], &readme[table + length..])
+}
+
+#[test]
+fn the_readme_has_the_table() {
+    let path = workspace().join("README.md");
+    let readme = fs::read_to_string(&path).expect("README.md");
+    let (before, table, after) = parts(&readme);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, format!("{before}{}{after}", markdown())).expect("README.md");
+    } else {
+        assert_eq!(table, markdown(), "README.md has another table: `make golden` writes it anew");
+    }
+}
