@@ -4,6 +4,7 @@ use core::fmt::Write as _;
 
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
+use latency_core::units::Bytes;
 
 use super::command::{Command, Write};
 use super::curve::view::View;
@@ -84,10 +85,18 @@ impl<'r> Kind<'r> {
 
     /// How many different sizes these have, up to as many as a curve needs.
     fn sizes(self) -> usize {
-        let is_first = |(index, row): &(usize, &Row)| {
-            self.dense().take(*index).all(|one| one.sample.size != row.sample.size)
-        };
-        self.dense().enumerate().filter(is_first).take(FEWEST_SIZES).count()
+        let mut sizes = [Bytes(0); FEWEST_SIZES];
+        let mut count = 0;
+        for row in self.dense() {
+            let size = row.sample.size;
+            if sizes.get(..count).is_some_and(|known| known.contains(&size)) {
+                continue;
+            }
+            let Some(slot) = sizes.get_mut(count) else { break };
+            *slot = size;
+            count += 1;
+        }
+        count
     }
 
     fn analysis(self, saved: &Saved) -> Analysis {

@@ -3,7 +3,6 @@
 
 use latency_core::math::ln;
 use latency_core::sort::sort_by;
-use latency_core::stats;
 
 use super::join::{is_local, touches, Join};
 use super::significance::{difference, Difference, LOCAL, WHOLE};
@@ -59,7 +58,12 @@ pub struct Measured {
     /// The first point with the same value, field by field, and last of all fields but the size.
     alike: Table<usize>,
     join: Join,
-    scratch: &'static mut [f64],
+    /// The points by their values: in each file, and last by their ratios. Points without a value are left out.
+    sorted: Table<(f64, usize)>,
+    /// How many each of these lists has.
+    lengths: Table<usize>,
+    /// The points of the group that is looked at.
+    members: &'static mut [bool],
     values: &'static mut [f64],
 }
 
@@ -78,7 +82,9 @@ impl Measured {
             order: Table::filled(most, 0)?.leak(),
             alike: Table::filled(most * (KIND + 1), usize::MAX)?,
             join,
-            scratch: Table::filled(most, 0.0)?.leak(),
+            sorted: Table::filled(most * (all + 1), (f64::NAN, 0))?,
+            lengths: Table::filled(all + 1, 0)?,
+            members: Table::filled(most, false)?.leak(),
             values: Table::filled(all, 0.0)?.leak(),
         })
     }
@@ -159,6 +165,49 @@ impl Measured {
             }
         }
         self.order = order;
+        self.sort();
+    }
+
+    /// Sorts the points by their values, once for all groups: a median then takes one walk.
+    fn sort(&mut self) {
+        let most = self.rows.len();
+        for list in 0..self.lengths.len() {
+            let mut length = 0;
+            for point in 0..self.count {
+                let value = self.value(list, point);
+                if let (true, Some(slot)) = (value.is_finite(), self.sorted.get_mut(list * most + length)) {
+                    *slot = (value, point);
+                    length += 1;
+                }
+            }
+            let sorted = self.sorted.get_mut(list * most..list * most + length).unwrap_or_default();
+            sort_by(sorted, |one, other| one.0.total_cmp(&other.0));
+            if let Some(slot) = self.lengths.get_mut(list) {
+                *slot = length;
+            }
+        }
+    }
+
+    /// The logarithm of a point in a file; behind the files, that of its ratio.
+    fn value(&self, list: usize, point: usize) -> f64 {
+        match list + 1 == self.lengths.len() {
+            true => self.ratios.get(point).copied().unwrap_or(f64::NAN),
+            false => self.log(list, point),
+        }
+    }
+
+    /// The median over the members of the group that is looked at, or over all other points.
+    fn median(&self, list: usize, inside: bool) -> Option<f64> {
+        let length = self.lengths.get(list).copied().unwrap_or(0);
+        let all = self.sorted.get(list * self.rows.len()..)?.get(..length)?;
+        let mut chosen = all.iter().filter(|(_, point)| self.members.get(*point) == Some(&inside));
+        // From both ends to where they meet.
+        let mut middle = None;
+        while let Some((lower, _)) = chosen.next() {
+            let Some((upper, _)) = chosen.next_back() else { return Some(*lower) };
+            middle = Some(lower + (upper - lower) / 2.0);
+        }
+        middle
     }
 
     /// The first point that is like this one in a field, or in all but the size; none where the file does not tell.
@@ -246,34 +295,31 @@ impl Measured {
 
     /// The difference of a group from all other points, and that of the others; of the whole, from nothing.
     pub fn differs(&mut self, group: Group) -> Option<(Difference, f64)> {
-        let (values, scratch) = (core::mem::take(&mut self.values), core::mem::take(&mut self.scratch));
-        let median = |scratch: &mut [f64], inside: bool, value: &dyn Fn(usize) -> f64| {
-            let mut count = 0;
-            for point in (0..self.count).filter(|point| self.holds(group, *point) == inside) {
-                let value = value(point);
-                if let (true, Some(slot)) = (value.is_finite(), scratch.get_mut(count)) {
-                    *slot = value;
-                    count += 1;
-                }
-            }
-            stats::median(scratch.get_mut(..count)?)
-        };
+        let members = core::mem::take(&mut self.members);
+        for (point, member) in members.iter_mut().enumerate().take(self.count) {
+            *member = self.holds(group, point);
+        }
+        self.members = members;
+        let values = core::mem::take(&mut self.values);
         for (file, value) in values.iter_mut().enumerate() {
-            let log = |point: usize| self.log(file, point);
-            let own = median(scratch, true, &log).unwrap_or(f64::NAN);
-            let rest = if group == Group::Whole { Some(0.0) } else { median(scratch, false, &log) };
+            let own = self.median(file, true).unwrap_or(f64::NAN);
+            let rest = if group == Group::Whole { Some(0.0) } else { self.median(file, false) };
             *value = own - rest.unwrap_or(f64::NAN);
         }
-        let rest = median(scratch, false, &|point| self.ratios.get(point).copied().unwrap_or(0.0));
+        let rest = self.median(values.len(), false);
         // A median of several points scatters less than one, if what is their own is independent.
-        let own = |inside: bool| {
-            let points = || (0..self.count).filter(|point| self.holds(group, *point) == inside);
-            let within: f64 = points().filter_map(|point| self.within.get(point)).sum();
-            let count = points().count().max(1) as f64;
+        let mut sums = [(0.0, 0_usize); 2];
+        for (member, within) in self.members.iter().zip(self.within.iter()).take(self.count) {
+            let [rest, own] = &mut sums;
+            let (sum, count) = if *member { own } else { rest };
+            *sum += *within;
+            *count += 1;
+        }
+        let [(within_rest, scatter_rest), (within, scatter)] = sums.map(|(within, count)| {
+            let count = count.max(1) as f64;
             let factor = if count > 2.0 { MEDIAN / count } else { 1.0 / count };
             (within / count * factor, LOCAL * LOCAL * factor)
-        };
-        let ((within, scatter), (within_rest, scatter_rest)) = (own(true), own(false));
+        });
         let prior = match group {
             Group::Whole => WHOLE * WHOLE + scatter + within,
             // What points share beyond the drift of all is not known: the scatter of one is taken for that of many.
@@ -281,7 +327,7 @@ impl Measured {
         };
         let (first, second) = values.split_at(self.files[0].min(values.len()));
         let found = difference([first, second], prior);
-        (self.values, self.scratch) = (values, scratch);
+        self.values = values;
         Some((found?, rest.unwrap_or(0.0)))
     }
 }

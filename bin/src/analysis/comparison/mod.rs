@@ -166,10 +166,12 @@ impl Comparison {
         let Comparison { measured, pairs, .. } = self;
         let count = measured.count;
         let pairs = pairs.get_mut(..count).unwrap_or_default();
-        for (index, pair) in pairs.iter_mut().enumerate() {
+        let mut single = Table::filled(count, None)?;
+        for ((index, pair), single) in pairs.iter_mut().enumerate().zip(single.iter_mut()) {
             let ratio = ln(pair.ratio());
             let group = if count > 1 { Group::Point(index) } else { Group::Whole };
-            let error = measured.differs(group).map_or(f64::NAN, |(found, _)| found.error);
+            *single = measured.differs(group);
+            let error = single.map_or(f64::NAN, |(found, _)| found.error);
             pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
         }
         self.whole = measured.differs(Group::Whole).map_or(Difference::default(), |found| found.0);
@@ -187,7 +189,11 @@ impl Comparison {
             }
         });
         for slot in tried.iter_mut() {
-            if let Some((difference, rest)) = measured.differs(slot.0) {
+            let found = match slot.0 {
+                Group::Point(index) => single.get(index).copied().flatten(),
+                group => measured.differs(group),
+            };
+            if let Some((difference, rest)) = found {
                 (slot.1, slot.2) = (difference, rest);
             }
         }
