@@ -45,7 +45,7 @@ use report::terminal::Terminal;
 use report::wrap::Wrap;
 use result::{Health, Point};
 use sys::arguments::{Arguments, Environment};
-use sys::out::{Messages, Sink};
+use sys::out::{Messages, Sink, Unfinished};
 use sys::signal;
 use sys::table::Table;
 use sys::terminal::Stream;
@@ -110,7 +110,12 @@ fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
 
 /// Ends the output, with the first error that it met.
 fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
-    Ok(sink.finish().map_err(|errno| OutputError::Write { path: options.output, errno })?)
+    Ok(sink.finish().map_err(|error| match (error, options.output) {
+        (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path, errno },
+        (Unfinished::NotSynced(errno) | Unfinished::NotWritten(errno), path) => {
+            OutputError::Write { path, errno }
+        }
+    })?)
 }
 
 /// `--help` and `--version`.

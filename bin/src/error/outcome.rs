@@ -60,8 +60,8 @@ pub enum OutputError<'a> {
     Create { path: &'a [u8], errno: Errno },
     /// The result could not be written to the end.
     Write { path: Option<&'a [u8]>, errno: Errno },
-    /// The finished file could not be given its name.
-    Rename { path: &'a [u8], errno: Errno },
+    /// The file is complete and in its place, but may be lost in a crash of the system.
+    Sync { path: &'a [u8], errno: Errno },
 }
 
 impl fmt::Display for OutputError<'_> {
@@ -79,9 +79,11 @@ impl fmt::Display for OutputError<'_> {
                 write!(out, "cannot write to standard output: {errno}; ")?;
                 out.write_str("what was printed is incomplete; use --output=FILE")
             }
-            OutputError::Rename { path, errno } => {
-                write!(out, "cannot put the result at '{}': {errno}; ", Escaped(path))?;
-                out.write_str("no part of the file was kept; choose another --output")
+            OutputError::Sync { path, errno } => {
+                write!(out, "cannot sync the directory of '{}': {errno}; ", Escaped(path))?;
+                out.write_str(
+                    "the file is complete, but may not outlast a crash of the system; check the disk",
+                )
             }
         }
     }

@@ -257,10 +257,10 @@ fn clocks_trust_and_output() {
          what was printed is incomplete; use --output=FILE",
     );
     check(
-        OutputError::Rename { path: b"y", errno: Errno::new(21) },
+        OutputError::Sync { path: b"y", errno: Errno::EIO },
         4,
-        "cannot put the result at 'y': Is a directory (EISDIR); \
-         no part of the file was kept; choose another --output",
+        "cannot sync the directory of 'y': Input/output error (EIO); \
+         the file is complete, but may not outlast a crash of the system; check the disk",
     );
     check(
         Regression { by: 0.125, threshold: 0.02, points: 3, of: 3 },

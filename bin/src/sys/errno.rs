@@ -99,10 +99,46 @@ impl From<rustix::io::Errno> for Errno {
     }
 }
 
+/// Makes a call again while a signal interrupts it, so many times that only a fault is left: the signals that this
+/// program lets through are few.
+///
+/// # Errors
+/// Those of the call, `EINTR` in the end.
+pub(super) fn patiently<T>(mut call: impl FnMut() -> Result<T, rustix::io::Errno>) -> Result<T, Errno> {
+    const REPEATS: u32 = 100;
+    for _ in 0..REPEATS {
+        match call() {
+            Err(rustix::io::Errno::INTR) => {}
+            result => return Ok(result?),
+        }
+    }
+    Err(Errno::EINTR)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::string::ToString;
+
+    #[test]
+    fn what_is_interrupted_is_made_again_but_not_for_ever() {
+        let calls = |interruptions: u32| {
+            let mut count = 0;
+            let result = patiently(|| {
+                count += 1;
+                if count > interruptions {
+                    Ok(count)
+                } else {
+                    Err(rustix::io::Errno::INTR)
+                }
+            });
+            (result, count)
+        };
+        assert_eq!(calls(0), (Ok(1), 1));
+        assert_eq!(calls(99), (Ok(100), 100));
+        assert_eq!(calls(u32::MAX), (Err(Errno::EINTR), 100));
+        assert_eq!(patiently(|| Err::<(), _>(rustix::io::Errno::NOSPC)), Err(Errno::ENOSPC));
+    }
 
     #[test]
     fn common_errors_have_their_name_and_description() {

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of what is in them.
 
-use super::errno::Errno;
+use super::errno::{patiently, Errno};
 use super::path::Path;
 use super::table::Table;
 use super::terminal::Stream;
@@ -15,23 +15,13 @@ use rustix::fs::{open as open_file, Mode, OFlags};
 /// Opens `path` for reading.
 fn open(path: &[u8]) -> Result<OwnedFd, Errno> {
     let path = Path::new(path)?;
-    loop {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-        match open_file(path.as_c_str(), flags, Mode::empty()) {
-            Err(rustix::io::Errno::INTR) => {}
-            result => return Ok(result?),
-        }
-    }
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+    patiently(|| open_file(path.as_c_str(), flags, Mode::empty()))
 }
 
-/// One read that no signal interrupts; 0 at the end of the file.
+/// One read; 0 at the end of the file.
 fn read_some(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
-    loop {
-        match rustix::io::read(file.as_fd(), &mut *buffer) {
-            Err(rustix::io::Errno::INTR) => {}
-            result => return Ok(result?),
-        }
-    }
+    patiently(|| rustix::io::read(file.as_fd(), &mut *buffer))
 }
 
 /// Reads to the end of the file or of `buffer`, whichever comes first; the files of /proc come in pieces.

@@ -12,7 +12,7 @@
 //! zero bytes and nobody else changes them. Views are for types of which every
 //! bit pattern is a value.
 
-use super::errno::Errno;
+use super::errno::{patiently, Errno};
 use core::ops::Range;
 use core::ptr::{null_mut, NonNull};
 use latency_core::units::PageSize;
@@ -172,15 +172,12 @@ impl Region {
         let start = range.start / page * page;
         // The length of the region is a multiple of the page, so this stays inside.
         let end = range.end.next_multiple_of(page);
-        loop {
-            match self.advise(start..end, Advice::LinuxPopulateWrite) {
-                Err(Errno::EINTR) => {}
-                Err(Errno::EINVAL) => {
-                    self.touch(start..end, page);
-                    return Ok(());
-                }
-                result => return result,
+        match self.advise(start..end, Advice::LinuxPopulateWrite) {
+            Err(Errno::EINVAL) => {
+                self.touch(start..end, page);
+                Ok(())
             }
+            result => result,
         }
     }
 
@@ -199,8 +196,7 @@ impl Region {
         let start = self.base.as_ptr().wrapping_add(range.start);
         // SAFETY: the three kinds of advice given in this file change how pages are
         // provided, inside the mapping, and never what they hold.
-        unsafe { madvise(start.cast(), range.len(), advice) }?;
-        Ok(())
+        patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
     }
 
     /// The region as values of `T`, as many as fit.

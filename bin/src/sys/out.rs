@@ -3,8 +3,9 @@
 //! Knows bytes and targets, not formats. How an output file comes to be complete or
 //! not at all is `output_file`'s matter.
 
-use super::errno::Errno;
+use super::errno::{patiently, Errno};
 use super::output_file::OutputFile;
+pub use super::output_file::Unfinished;
 use super::table::Table;
 use super::terminal::Stream;
 use core::fmt;
@@ -17,16 +18,14 @@ const BUFFER: usize = 16 << 10;
 /// Writes all of `bytes`, through interruptions and partial writes.
 pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
-        match rustix::io::write(to, bytes) {
+        match patiently(|| rustix::io::write(to, bytes)) {
             Ok(0) => return Err(Errno::EIO),
             Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
-            Err(rustix::io::Errno::INTR) => {}
             // Somebody made the pipe that we share non-blocking.
-            Err(rustix::io::Errno::AGAIN) => match poll(&mut [PollFd::new(&to, PollFlags::OUT)], None) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            },
-            Err(error) => return Err(error.into()),
+            Err(Errno::EAGAIN) => {
+                patiently(|| poll(&mut [PollFd::new(&to, PollFlags::OUT)], None)).map(drop)?
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(())
@@ -100,8 +99,8 @@ impl Sink {
     /// Writes what has been collected and puts an output file in its place.
     ///
     /// # Errors
-    /// The first error of all writes, or that of the renaming; the output file is then left out.
-    pub fn finish(mut self) -> Result<(), Errno> {
+    /// The first error of all writes, or that of putting an output file in its place.
+    pub fn finish(mut self) -> Result<(), Unfinished> {
         self.flush()?;
         self.file.map_or(Ok(()), OutputFile::commit)
     }
@@ -182,7 +181,7 @@ mod tests {
     fn a_full_device_is_reported_at_the_end() {
         let mut sink = Sink::create(b"/dev/full").unwrap();
         sink.write_str("short enough for the buffer").unwrap();
-        assert_eq!(sink.finish(), Err(Errno::ENOSPC));
+        assert_eq!(sink.finish(), Err(Unfinished::NotWritten(Errno::ENOSPC)));
     }
 
     #[test]
@@ -191,7 +190,7 @@ mod tests {
         let written = (0..100_000).take_while(|number| write!(sink, "{number} ").is_ok()).count();
         assert!(written < 10_000, "{written}");
         assert_eq!(sink.flush(), Err(Errno::ENOSPC));
-        assert_eq!(sink.finish(), Err(Errno::ENOSPC));
+        assert_eq!(sink.finish(), Err(Unfinished::NotWritten(Errno::ENOSPC)));
     }
 
     #[test]

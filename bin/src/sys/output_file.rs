@@ -1,17 +1,22 @@
 //! A file that is there complete or not at all.
 //!
-//! What is written goes to a temporary file beside the target, which takes the
-//! target's place when all is done. Knows nothing of what is written.
+//! What is written goes to a file without a name in the target's directory, of which nothing is left however the
+//! process ends. It is synced, and then takes the target's name. Where the file system has no such files, it has a
+//! temporary name beside the target, and signals that would end the process are held back. Knows nothing of what is
+//! written.
+//!
+//! Errors of `close` are not looked at: what they could tell, `fsync` has told.
 
-use super::errno::Errno;
+use super::errno::{patiently, Errno};
 use super::path::Path;
+use super::signal;
 use super::system::process_id;
 use super::terminal::Stream;
 use core::fmt::{self, Write};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    fchmod, fstat, open, openat, readlinkat_raw, renameat, stat, unlinkat, AtFlags, FileType, Mode, OFlags,
-    CWD,
+    access, fchmod, fstat, fsync, linkat, open, openat, readlinkat_raw, renameat, stat, unlinkat, Access,
+    AtFlags, FileType, Mode, OFlags, CWD,
 };
 use rustix::io::Errno as SystemErrno;
 
@@ -19,16 +24,40 @@ use rustix::io::Errno as SystemErrno;
 pub struct OutputFile {
     file: OwnedFd,
     /// None where the target is written as it comes.
-    temporary: Option<Temporary>,
+    place: Option<Place>,
 }
 
-/// A file that stands in for its target until it is complete; removed when dropped, unless it took its place.
-struct Temporary {
+/// Where a file is to appear once it is complete.
+struct Place {
     directory: OwnedFd,
-    name: Name,
     target: Name,
-    in_place: bool,
+    /// The name that it has until then, if it has one; removed when dropped.
+    temporary: Option<Name>,
 }
+
+/// Why a result is not safely in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It could not be written, or not given its name: the target is what it was before.
+    NotWritten(Errno),
+    /// It is in its place, but its directory could not be synced.
+    NotSynced(Errno),
+}
+
+impl From<SystemErrno> for Unfinished {
+    fn from(error: SystemErrno) -> Unfinished {
+        Unfinished::NotWritten(error.into())
+    }
+}
+
+impl From<Errno> for Unfinished {
+    fn from(error: Errno) -> Unfinished {
+        Unfinished::NotWritten(error)
+    }
+}
+
+/// What a new file may be used for by whom, before the process's mask.
+const NEW: Mode = Mode::from_raw_mode(0o666);
 
 impl OutputFile {
     /// Makes ready to write `path`, following symbolic links; `None` if that is standard output.
@@ -48,19 +77,19 @@ impl OutputFile {
                 }
                 // Says EISDIR, and keeps a file that is protected from being replaced.
                 let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-                let file = open(path.as_c_str(), flags, Mode::empty())?;
+                let file = patiently(|| open(path.as_c_str(), flags, Mode::empty()))?;
                 if FileType::from_raw_mode(target.st_mode) != FileType::RegularFile {
-                    return Ok(Some(OutputFile { file, temporary: None }));
+                    return Ok(Some(OutputFile { file, place: None }));
                 }
                 Some(Mode::from_raw_mode(target.st_mode))
             }
         };
-        let (file, temporary) = Temporary::create(&follow(path)?)?;
+        let (file, place) = Place::take(&follow(path)?)?;
         if let Some(mode) = mode {
             // Of somebody else's file the mode may be refused; the content matters more.
             let _ = fchmod(&file, mode);
         }
-        Ok(Some(OutputFile { file, temporary: Some(temporary) }))
+        Ok(Some(OutputFile { file, place: Some(place) }))
     }
 
     /// What is to be written to.
@@ -68,52 +97,109 @@ impl OutputFile {
         self.file.as_fd()
     }
 
-    /// Puts the file in the place of its target.
+    /// Puts the file in the place of its target, so that a crash afterwards leaves it there.
     ///
     /// # Errors
-    /// Those of `rename(2)`; the target is then what it was before.
-    pub fn commit(mut self) -> Result<(), Errno> {
-        let Some(temporary) = &mut self.temporary else { return Ok(()) };
-        let directory = &temporary.directory;
-        renameat(directory, temporary.name.bytes(), directory, temporary.target.bytes())?;
-        temporary.in_place = true;
-        Ok(())
+    /// Those of `fsync(2)`, `link(2)` and `rename(2)`.
+    pub fn commit(self) -> Result<(), Unfinished> {
+        let Some(mut place) = self.place else { return Ok(()) };
+        // Before the name: else a crash could leave an empty file in the place of an older result.
+        sync(&self.file)?;
+        if place.temporary.is_none() {
+            let unnamed = Name::unnamed(&self.file);
+            let link = |directory: &OwnedFd, name: &Name| {
+                linkat(CWD, unnamed.bytes(), directory, name.bytes(), AtFlags::SYMLINK_FOLLOW)
+            };
+            match link(&place.directory, &place.target) {
+                Ok(()) => return place.sync(),
+                // A link replaces nothing.
+                Err(SystemErrno::EXIST) => place.name_for_now(|directory, name| link(directory, name))?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(temporary) = &place.temporary {
+            renameat(&place.directory, temporary.bytes(), &place.directory, place.target.bytes())?;
+        }
+        place.temporary = None;
+        place.sync()
     }
 }
 
-impl Temporary {
-    /// Creates a file beside `target`.
-    fn create(target: &Path) -> Result<(OwnedFd, Temporary), Errno> {
+impl Place {
+    /// Creates a file that is to become `target`.
+    fn take(target: &Path) -> Result<(OwnedFd, Place), Errno> {
         let (parent, target_name) = target.split();
         if target_name.is_empty() {
             return Err(if parent.is_empty() { Errno::ENOENT } else { Errno::EISDIR });
         }
         let parent = if parent.is_empty() { Path::new(b".")? } else { Path::new(parent)? };
-        let directory =
-            open(parent.as_c_str(), OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let directory = |kind: OFlags| {
+            let flags = kind | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            patiently(|| open(parent.as_c_str(), flags, Mode::empty()))
+        };
+        // One that may be written and not read cannot be synced.
+        let directory = directory(OFlags::RDONLY).or_else(|_| directory(OFlags::PATH))?;
+        let mut place = Place { directory, target: Name::new(target_name), temporary: None };
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        // Whatever the reason is, a file with a name is tried next, and says it.
+        if let Ok(file) = patiently(|| openat(&place.directory, ".", flags | OFlags::TMPFILE, NEW)) {
+            // Without /proc it could not be given a name.
+            if access(Name::unnamed(&file).bytes(), Access::EXISTS).is_ok() {
+                return Ok((file, place));
+            }
+        }
+        let flags = flags | OFlags::CREATE | OFlags::EXCL;
+        let file = place.name_for_now(|directory, name| openat(directory, name.bytes(), flags, NEW))?;
+        Ok((file, place))
+    }
+
+    /// Has `make` make a file of a temporary name.
+    fn name_for_now<T>(
+        &mut self,
+        mut make: impl FnMut(&OwnedFd, &Name) -> Result<T, SystemErrno>,
+    ) -> Result<T, Errno> {
+        // Where they cannot be held back, they end the process as usual, and the name says whose the file was.
+        let _ = signal::hold_back_all();
         // A process of the same number in another container may have left one behind.
         for attempt in 0..100 {
-            let name = Name::temporary(target_name, attempt);
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            match openat(&directory, name.bytes(), flags, Mode::from_raw_mode(0o666)) {
-                Err(SystemErrno::EXIST) => {}
-                Err(error) => return Err(error.into()),
-                Ok(file) => {
-                    let target = Name::new(target_name);
-                    return Ok((file, Temporary { directory, name, target, in_place: false }));
+            let name = Name::temporary(self.target.bytes(), attempt);
+            match patiently(|| make(&self.directory, &name)) {
+                Err(Errno::EEXIST) => {}
+                Err(error) => return Err(error),
+                Ok(made) => {
+                    self.temporary = Some(name);
+                    return Ok(made);
                 }
             }
         }
         Err(Errno::EEXIST)
     }
+
+    /// Makes the name last.
+    fn sync(&self) -> Result<(), Unfinished> {
+        match sync(&self.directory) {
+            // Opened without the right to read it.
+            Ok(()) | Err(Errno::EBADF) => Ok(()),
+            Err(error) => Err(Unfinished::NotSynced(error)),
+        }
+    }
 }
 
-impl Drop for Temporary {
+impl Drop for Place {
     fn drop(&mut self) {
-        if !self.in_place {
+        if let Some(name) = &self.temporary {
             // Where it cannot be removed, its name says whose it was and that it may go.
-            let _ = unlinkat(&self.directory, self.name.bytes(), AtFlags::empty());
+            let _ = unlinkat(&self.directory, name.bytes(), AtFlags::empty());
         }
+    }
+}
+
+/// Brings a file or a directory to its disk, where there is one.
+fn sync(file: &OwnedFd) -> Result<(), Errno> {
+    match patiently(|| fsync(file)) {
+        // File systems that have nothing to sync.
+        Err(Errno::EINVAL | Errno::EROFS | Errno::ENOSYS) => Ok(()),
+        result => result,
     }
 }
 
@@ -146,6 +232,14 @@ impl Name {
     fn new(text: &[u8]) -> Name {
         let mut name = Name { bytes: [0; NAME_MAX], length: 0 };
         name.put(text);
+        name
+    }
+
+    /// The path of an open file that has no other.
+    fn unnamed(file: &OwnedFd) -> Name {
+        let mut name = Name::new(b"/proc/self/fd/");
+        // As in `temporary`.
+        let _ = write!(name, "{}", file.as_raw_fd());
         name
     }
 
@@ -236,7 +330,7 @@ mod tests {
     fn the_file_appears_when_it_is_complete() {
         let scratch = Scratch::new("appears");
         let file = create(&scratch.path("result.json"), b"{}");
-        assert_eq!(scratch.names(), [format!(".result.json.{}.tmp", process_id())]);
+        assert_eq!(scratch.names(), [""; 0]);
         file.commit().unwrap();
         assert_eq!(scratch.names(), ["result.json"]);
         assert_eq!(scratch.text("result.json"), "{}");
@@ -296,6 +390,7 @@ mod tests {
         create(&scratch.path(&longest), b"text").commit().unwrap();
         assert_eq!(scratch.names(), [longest]);
         fs::write(scratch.0.join(format!(".again.{}.tmp", process_id())), "left over").unwrap();
+        fs::write(scratch.0.join("again"), "older").unwrap();
         create(&scratch.path("again"), b"text").commit().unwrap();
         assert_eq!(scratch.text("again"), "text");
     }
@@ -303,7 +398,7 @@ mod tests {
     #[test]
     fn devices_are_written_directly() {
         let file = create(b"/dev/null", b"text");
-        assert!(file.temporary.is_none());
+        assert!(file.place.is_none());
         file.commit().unwrap();
         assert!(std::path::Path::new("/dev/null").exists());
     }

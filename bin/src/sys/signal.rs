@@ -12,8 +12,8 @@ use super::errno::Errno;
 use super::raw::syscall6;
 use core::mem::size_of;
 use linux_raw_sys::general::{
-    __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ,
-    SIG_BLOCK, SIG_UNBLOCK,
+    __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGKILL,
+    SIGPIPE, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXFSZ, SIG_BLOCK, SIG_UNBLOCK,
 };
 
 /// The kernel's `sigset_t`: signal 1 is the lowest bit.
@@ -24,7 +24,21 @@ const fn bit(signal: u32) -> SignalSet {
 }
 
 /// The signals that ask the program to stop.
-const STOP: [u32; 3] = [SIGINT, SIGTERM, SIGHUP];
+const STOP: SignalSet = bit(SIGINT) | bit(SIGTERM) | bit(SIGHUP);
+
+/// All that end a process by default and can be held back. Those of faults are: a fault of the program's own
+/// ends it all the same.
+const END: SignalSet = !(bit(SIGKILL)
+    | bit(SIGSTOP)
+    | bit(SIGTSTP)
+    | bit(SIGTTIN)
+    | bit(SIGTTOU)
+    | bit(SIGCONT)
+    | bit(SIGCHLD)
+    | bit(SIGURG)
+    | bit(SIGWINCH)
+    | bit(SIGPIPE)
+    | bit(SIGXFSZ));
 
 /// Holds back the signals that ask the program to stop, and SIGPIPE and SIGXFSZ, so that a
 /// write to a closed pipe or beyond `ulimit -f` is an error and not the end.
@@ -34,10 +48,22 @@ const STOP: [u32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// # Errors
 /// None is documented; without this call the signals end the program as usual.
 pub fn block() -> Result<(), Errno> {
+    hold_back(STOP)
+}
+
+/// Holds back every signal that would end the process: each asks it to stop from now on.
+///
+/// # Errors
+/// As [`block`].
+pub fn hold_back_all() -> Result<(), Errno> {
+    hold_back(END)
+}
+
+fn hold_back(wanted: SignalSet) -> Result<(), Errno> {
     let mut set = bit(SIGPIPE) | bit(SIGXFSZ);
-    for signal in STOP {
+    for signal in 1..=SignalSet::BITS {
         // A blocked signal is kept even where it would be ignored.
-        if !is_ignored(signal)? {
+        if wanted & bit(signal) != 0 && !is_ignored(signal)? {
             set |= bit(signal);
         }
     }
@@ -50,7 +76,7 @@ pub fn block() -> Result<(), Errno> {
 /// # Errors
 /// None is documented; without this call the signals wait.
 pub fn unblock() -> Result<(), Errno> {
-    change(SIG_UNBLOCK, STOP.iter().fold(0, |set, &signal| set | bit(signal)))
+    change(SIG_UNBLOCK, STOP)
 }
 
 fn change(how: u32, set: SignalSet) -> Result<(), Errno> {
@@ -60,14 +86,15 @@ fn change(how: u32, set: SignalSet) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Whether one of the signals that ask the program to stop has come since [`block`]. Stays so.
+/// Whether one of the signals that are held back has come, but for SIGPIPE and SIGXFSZ. Stays so.
 #[must_use]
 pub fn interrupted() -> bool {
     let mut pending: SignalSet = 0;
     let arguments = [&raw mut pending as usize, size_of::<SignalSet>(), 0, 0, 0, 0];
     // SAFETY: the kernel writes one mask of the size given.
     let asked = unsafe { syscall6(__NR_rt_sigpending, arguments) };
-    asked.is_ok() && STOP.iter().any(|&signal| pending & bit(signal) != 0)
+    // Of the others none waits unless it is held back.
+    asked.is_ok() && pending & END != 0
 }
 
 /// The kernel's `struct sigaction` on x86-64.
