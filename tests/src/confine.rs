@@ -23,6 +23,17 @@ pub const CONTAINER: [c_long; 5] = [
     libc::SYS_perf_event_open,
 ];
 
+/// An argument of a system call, counted from 0, as its lower 32 bits.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument {
+    /// It is this number.
+    Is(u32, u32),
+    /// It is at least this number.
+    AtLeast(u32, u32),
+    /// It has one of these bits.
+    Has(u32, u32),
+}
+
 /// What a command is to be without.
 pub trait Confine {
     /// Runs it with `directory` as its root; for root alone.
@@ -31,6 +42,8 @@ pub trait Confine {
     fn as_nobody(&mut self) -> &mut Self;
     /// Makes the system calls with these numbers fail with `errno`.
     fn denied(&mut self, calls: &[c_long], errno: c_int) -> &mut Self;
+    /// The same of those calls of one number whose arguments are as described.
+    fn denied_where(&mut self, call: c_long, argument: Argument, errno: c_int) -> &mut Self;
     /// Limits a resource, such as `RLIMIT_AS`.
     fn limited(&mut self, resource: c_int, limit: u64) -> &mut Self;
     /// Lets it run on one CPU.
@@ -60,17 +73,11 @@ impl Confine for Command {
     }
 
     fn denied(&mut self, calls: &[c_long], errno: c_int) -> &mut Self {
-        let filter = filter(calls, errno);
-        step(self, move || {
-            let length = u16::try_from(filter.len()).expect("a short filter");
-            let program = sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
-            // SAFETY: the call takes numbers.
-            check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
-            // SAFETY: the kernel reads the program and its filter, both of which outlive the call.
-            check(unsafe {
-                libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
-            })
-        })
+        filtered(self, filter(calls, errno))
+    }
+
+    fn denied_where(&mut self, call: c_long, argument: Argument, errno: c_int) -> &mut Self {
+        filtered(self, filter_where(call, argument, errno))
     }
 
     fn limited(&mut self, resource: c_int, limit: u64) -> &mut Self {
@@ -146,6 +153,42 @@ fn check(result: c_int) -> io::Result<()> {
     }
 }
 
+/// Gives the process a filter beside those that it has.
+fn filtered(command: &mut Command, filter: Vec<sock_filter>) -> &mut Command {
+    step(command, move || {
+        let length = u16::try_from(filter.len()).expect("a short filter");
+        let program = sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
+        // SAFETY: the call takes numbers.
+        check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
+        // SAFETY: the kernel reads the program and its filter, both of which outlive the call.
+        check(unsafe {
+            libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
+        })
+    })
+}
+
+/// A program for the kernel: this call fails with `errno` where its argument is as described.
+///
+/// # References
+///
+/// As [`filter`]; the arguments are its words of 64 bits from byte 16 on, the lower half first.
+fn filter_where(call: c_long, argument: Argument, errno: c_int) -> Vec<sock_filter> {
+    let instruction = |code: u32, jt: u8, jf: u8, k: u32| sock_filter { code: code as u16, jt, jf, k };
+    let (index, jump, value) = match argument {
+        Argument::Is(index, value) => (index, libc::BPF_JEQ, value),
+        Argument::AtLeast(index, value) => (index, libc::BPF_JGE, value),
+        Argument::Has(index, bits) => (index, libc::BPF_JSET, bits),
+    };
+    vec![
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 3, call as u32),
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 16 + 8 * index),
+        instruction(libc::BPF_JMP | jump | libc::BPF_K, 0, 1, value),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
+}
+
 /// A program for the kernel: these calls fail with `errno`, all others are made.
 ///
 /// # References
@@ -178,6 +221,23 @@ mod tests {
         assert!(shell(&[libc::SYS_mbind]));
         assert!(!shell(&[libc::SYS_mbind, libc::SYS_chdir]));
         assert!(!shell(&[libc::SYS_chdir, libc::SYS_mbind]));
+    }
+
+    #[test]
+    fn a_call_may_be_denied_by_its_argument() {
+        let masked = |argument: Argument| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", "umask 022 && umask"]);
+            let output = command.denied_where(libc::SYS_umask, argument, libc::EPERM).output();
+            String::from_utf8_lossy(&output.expect("a shell").stdout).trim().to_string()
+        };
+        let ends = |argument| masked(argument).ends_with("22");
+        assert!(
+            ends(Argument::Is(0, 0o23)) && ends(Argument::AtLeast(0, 0o1000)) && ends(Argument::Has(0, 0o4))
+        );
+        assert!(
+            !ends(Argument::Is(0, 0o22)) && !ends(Argument::AtLeast(0, 0o22)) && !ends(Argument::Has(0, 0o2))
+        );
     }
 
     #[test]

@@ -222,6 +222,56 @@ pub const PLACES: &[Place] = &[
         "Refused before anything is measured, exit 4.",
         "cli::output::what_is_no_file_is_refused_before_anything_is_measured",
     ),
+    row(
+        "a disk that is full when the output file is written",
+        "The error `No space left on device`, exit 4; an older result stays as it was.",
+        "signals::files::a_full_disk_leaves_the_older_result",
+    ),
+    row(
+        "a disk that fails when the output file is written, synced, linked or renamed",
+        "The error, exit 4; an older result stays as it was, and no part of the new one is left.",
+        "signals::files::a_call_that_fails_leaves_the_older_result_or_none",
+    ),
+    row(
+        "a disk that fails when the output file's directory is synced",
+        "The file is complete; the error says that it may not outlast a crash, exit 4.",
+        "signals::files::a_directory_that_cannot_be_synced_is_told",
+    ),
+    row(
+        "a file system without `O_TMPFILE`",
+        "The file has a temporary name until it is complete, exit 0.",
+        "signals::files::without_unnamed_files_there_is_a_temporary_one",
+    ),
+    row(
+        "a file system without `fsync`",
+        "The same result, exit 0.",
+        "signals::files::what_cannot_be_synced_has_nothing_to_sync",
+    ),
+    row(
+        "a directory that may be written and not read",
+        "It gets the output file, exit 0.",
+        "signals::files::a_directory_that_may_not_be_read_gets_the_file",
+    ),
+    row(
+        "SIGQUIT, SIGUSR1, SIGALRM, SIGXCPU or SIGKILL during the run",
+        "The end by that signal; an older result stays as it was, and no other file is left.",
+        "signals::files::no_signal_leaves_a_file_behind",
+    ),
+    row(
+        "the same without `O_TMPFILE`, but for SIGKILL",
+        "The points measured so far are written as a partial result, exit 130; no temporary file is left.",
+        "signals::files::a_temporary_file_is_removed_by_any_signal",
+    ),
+    row(
+        "`exit_group` forbidden",
+        "The same exit status, by `exit`; with both forbidden, the end by SIGILL.",
+        "signals::ends::where_exit_group_is_forbidden_it_ends_all_the_same",
+    ),
+    row(
+        "`open`, `read`, `write` or `madvise` that is always interrupted",
+        "The error `Interrupted system call` after 100 attempts, with the exit status of that error.",
+        "signals::ends::a_call_that_is_always_interrupted_is_an_error",
+    ),
     // Arguments.
     row(
         "thousands of arguments, or one of any length",

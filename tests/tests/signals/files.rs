@@ -1,0 +1,224 @@
+//! An output file under faults: each call that makes it fails once, and so does each write.
+
+use super::{assert_untouched, place, result, OLDER};
+use latency_tests::confine::{Argument, Confine};
+use latency_tests::directory::Directory;
+use latency_tests::run::{finish, finish_within, read_until, Run};
+use serde_json::Value;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::time::Duration;
+
+/// The first descriptor that is no standard stream: the output file has it or a later one.
+const FIRST: u32 = 3;
+/// `__O_TMPFILE` of x86-64: libc's constant has the bit of O_DIRECTORY too.
+const UNNAMED: Argument = Argument::Has(2, 0o20_000_000);
+
+/// A result of little work, to a file.
+fn small(directory: &Directory) -> Command {
+    directory.command(&["system", "--json", "--output=result"])
+}
+
+/// As [`small`], on a file system without unnamed files.
+fn small_named(directory: &Directory) -> Command {
+    let mut command = small(directory);
+    command.denied_where(libc::SYS_openat, UNNAMED, libc::EOPNOTSUPP);
+    command
+}
+
+fn assert_complete(directory: &Directory) {
+    let text = result(directory).expect("the result");
+    assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
+    assert_eq!(directory.names(), ["result"]);
+}
+
+#[test]
+fn a_call_that_fails_leaves_the_older_result_or_none() {
+    let on_file = Argument::AtLeast(0, FIRST);
+    let any = Argument::AtLeast(0, 0);
+    let cases: [(i64, Argument, bool, &[i32]); 5] = [
+        (libc::SYS_write, on_file, false, &[libc::EDQUOT, libc::EIO]),
+        (libc::SYS_fsync, any, false, &[libc::EIO, libc::ENOSPC, libc::EDQUOT]),
+        (libc::SYS_linkat, any, false, &[libc::ENOSPC, libc::EROFS, libc::EIO, libc::EPERM]),
+        (libc::SYS_openat, any, false, &[libc::ENOSPC, libc::EROFS, libc::EIO]),
+        (libc::SYS_renameat, any, true, &[libc::ENOSPC, libc::EROFS, libc::EIO]),
+    ];
+    for (call, argument, replaces, errnos) in cases {
+        for (&errno, older) in errnos.iter().flat_map(|errno| [(errno, true), (errno, false)]) {
+            if replaces && !older {
+                continue;
+            }
+            let directory = place("fault", older);
+            let found = finish(small(&directory).denied_where(call, argument, errno));
+            found.expect_status(4).expect_error("'result'");
+            assert_untouched(&directory, older, &found);
+        }
+    }
+    // A temporary name from the start, and a rename without an older result.
+    for (call, argument) in [(libc::SYS_write, on_file), (libc::SYS_fsync, any), (libc::SYS_renameat, any)] {
+        for older in [true, false] {
+            let directory = place("fault-named", older);
+            let found = finish(small_named(&directory).denied_where(call, argument, libc::EIO));
+            found.expect_status(4).expect_error("cannot write 'result': Input/output error (EIO)");
+            assert_untouched(&directory, older, &found);
+        }
+    }
+    // Whoever may not change the mode gets the content all the same.
+    let directory = place("fault-mode", true);
+    finish(small(&directory).denied(&[libc::SYS_fchmod], libc::EPERM)).expect_status(0);
+    assert_complete(&directory);
+}
+
+/// A result of several writes.
+fn long(directory: &Directory) -> Command {
+    directory.command(&["pages", "--dry-run", "--json", "--output=result"])
+}
+
+#[test]
+fn a_write_that_does_not_fit_leaves_the_older_result_or_none() {
+    /// Bytes of a write.
+    const PIECE: u64 = 16 << 10;
+    let whole = {
+        let directory = place("fits", false);
+        finish(&mut long(&directory)).expect_status(0);
+        result(&directory).expect("the result").len() as u64
+    };
+    assert!(whole > PIECE, "{whole} bytes are one write");
+    for (limit, older) in [
+        (0, true),
+        (1, false),
+        (4095, true),
+        (PIECE - 1, true),
+        (PIECE, false),
+        (PIECE + 1, true),
+        (whole - 1, true),
+        (whole - 1, false),
+        (whole, true),
+    ] {
+        let directory = place("limit", older);
+        let found = finish(long(&directory).limited(libc::RLIMIT_FSIZE as i32, limit));
+        if limit < whole {
+            found.expect_status(4).expect_error("cannot write 'result': File too large (EFBIG)");
+            assert_untouched(&directory, older, &found);
+        } else {
+            found.expect_status(0);
+            assert_complete(&directory);
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_the_older_result() {
+    let directory = place("full", true);
+    let full = Argument::AtLeast(0, FIRST);
+    let found = finish(small(&directory).denied_where(libc::SYS_write, full, libc::ENOSPC));
+    found.expect_status(4).expect_error("cannot write 'result': No space left on device (ENOSPC)");
+    assert_untouched(&directory, true, &found);
+}
+
+#[test]
+fn a_directory_that_cannot_be_synced_is_told() {
+    let mut told = 0;
+    for descriptor in FIRST..FIRST + 3 {
+        let directory = place("sync", true);
+        let this = Argument::Is(0, descriptor);
+        let found = finish(small(&directory).denied_where(libc::SYS_fsync, this, libc::EIO));
+        match found.status.code() {
+            // Nobody has it.
+            Some(0) => assert_complete(&directory),
+            _ if result(&directory).as_deref() == Some(OLDER) => {
+                found.expect_status(4).expect_error("no part of the file was kept");
+            }
+            _ => {
+                found.expect_status(4).expect_error("cannot sync the directory of 'result'");
+                assert_complete(&directory);
+                told += 1;
+            }
+        }
+    }
+    assert_eq!(told, 1);
+}
+
+#[test]
+fn what_cannot_be_synced_has_nothing_to_sync() {
+    for errno in [libc::EINVAL, libc::EROFS, libc::ENOSYS] {
+        let directory = place("no-sync", true);
+        finish(small(&directory).denied(&[libc::SYS_fsync], errno)).expect_status(0);
+        assert_complete(&directory);
+    }
+}
+
+#[test]
+fn without_unnamed_files_there_is_a_temporary_one() {
+    for errno in [libc::EOPNOTSUPP, libc::EISDIR, libc::EINVAL, libc::ENOENT, libc::ENOSYS] {
+        for older in [true, false] {
+            let directory = place("named", older);
+            // It has a name from the start, so that nothing is to be linked.
+            let mut command = small(&directory);
+            command.denied_where(libc::SYS_openat, UNNAMED, errno).denied(&[libc::SYS_linkat], errno);
+            finish(&mut command).expect_status(0);
+            assert_complete(&directory);
+        }
+    }
+}
+
+#[test]
+fn a_directory_that_may_not_be_read_gets_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = place("unreadable", false);
+    let inner = directory.path().join("inner");
+    std::fs::create_dir(&inner).expect("a directory");
+    std::fs::set_permissions(&inner, std::fs::Permissions::from_mode(0o333)).expect("a mode");
+    let mut command = directory.command(&["system", "--json", "--output=inner/result"]);
+    if latency_tests::confine::is_root() {
+        // Root may read what nobody else may.
+        command.as_nobody();
+    }
+    let found = finish(&mut command);
+    found.expect_status(0);
+    assert!(inner.join("result").is_file(), "{found}");
+}
+
+/// Some of the signals that end a process by default, and do not ask this one to stop.
+const OTHERS: [i32; 5] = [libc::SIGQUIT, libc::SIGUSR1, libc::SIGALRM, libc::SIGXCPU, libc::SIGPROF];
+
+/// A measurement that would take a day, ended with `signal` while it measures.
+fn ended(directory: &Directory, signal: i32, named: bool) -> Run {
+    let endless = ["--trials=1000000", "--time-limit=86400", "--size=1M", "--spread=0", "--progress=always"];
+    let mut command = directory.command(&[&endless[..], &["--json", "--output=result"]].concat());
+    // A core would be a file as well.
+    if signal != libc::SIGKILL {
+        command.hearing(signal);
+    }
+    command.limited(libc::RLIMIT_CORE as i32, 0);
+    if named {
+        command.denied_where(libc::SYS_openat, UNNAMED, libc::EOPNOTSUPP);
+    }
+    let mut child = command.spawn().expect("a process");
+    read_until(child.stderr.as_mut().expect("a pipe"), "round 2");
+    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+    finish_within(child, Duration::from_secs(60))
+}
+
+#[test]
+fn no_signal_leaves_a_file_behind() {
+    for signal in OTHERS.into_iter().chain([libc::SIGKILL]) {
+        let directory = place("signals", true);
+        let found = ended(&directory, signal, false);
+        assert_eq!(found.status.signal(), Some(signal), "{found}");
+        assert_untouched(&directory, true, &found);
+    }
+}
+
+#[test]
+fn a_temporary_file_is_removed_by_any_signal() {
+    for signal in OTHERS {
+        let directory = place("signals-named", true);
+        let found = ended(&directory, signal, true);
+        found.expect_status(130).expect_error("interrupted");
+        assert_complete(&directory);
+        let document: Value = serde_json::from_str(&result(&directory).expect("the result")).expect("JSON");
+        assert_eq!(document["partial"], true, "{document:#}");
+    }
+}
