@@ -1,16 +1,60 @@
-# The first instruction of the process.
+# The first instructions of the process.
 #
 # The kernel enters here with no return address, rsp on `argc` and everything
 # else unspecified (System V ABI, AMD64 supplement, 3.4.1). Intel syntax.
+#
+# The stack that the kernel provides may be too small (`ulimit -s`, `ulimit -v`),
+# which it says by a signal at a push. So nothing is pushed there: the program
+# runs on a stack that it maps itself, where want of memory is an error.
+
+        .equ    lb_stack_bytes, 1 << 20 # the largest frames hold the picture of the machine and the slots of a sweep
+        .equ    lb_stack_guard, 4096    # below it, without access
 
         .pushsection .text._start, "ax", @progbits
+lb_no_stack:
+        .ascii  "ERROR: mmap of 1 MiB for the stack failed; raise the limits of memory: ulimit -v, ulimit -d\n"
+lb_no_stack_end:
+
         .globl  _start
         .type   _start, @function
 _start:
+        mov     rbx, rsp                # argc, argv[], NULL, envp[], NULL
+
+        mov     eax, 9                  # mmap(
+        xor     edi, edi                #   anywhere,
+        mov     esi, lb_stack_bytes + lb_stack_guard
+        xor     edx, edx                #   PROT_NONE,
+        mov     r10d, 0x4022            #   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+        mov     r8, -1
+        xor     r9d, r9d                #   -1, 0)
+        syscall
+        cmp     rax, -4096              # errors are -4095 to -1
+        ja      1f
+
+        lea     rdi, [rax + lb_stack_guard]
+        mov     eax, 9                  # mmap(the same above the guard,
+        mov     esi, lb_stack_bytes
+        mov     edx, 3                  #   PROT_READ | PROT_WRITE,
+        mov     r10d, 0x32              #   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+        syscall
+        cmp     rax, -4096
+        ja      1f
+
+        lea     rsp, [rax + lb_stack_bytes] # aligned to a page, so to 16 before the call
         xor     ebp, ebp                # the outermost frame ends every back trace
-        mov     rdi, rsp                # argc, argv[], NULL, envp[], NULL
-        and     rsp, -16                # the ABI's alignment before a call
+        mov     rdi, rbx
         call    lb_start
         ud2                             # lb_start does not return
+
+1:      mov     eax, 1                  # write(standard error, the message)
+        mov     edi, 2
+        lea     rsi, [rip + lb_no_stack]
+        lea     rdx, [rip + lb_no_stack_end]
+        sub     edx, esi
+        syscall
+        mov     eax, 231                # exit_group(2)
+        mov     edi, 2
+        syscall
+        ud2                             # it does not return
         .size   _start, . - _start
         .popsection

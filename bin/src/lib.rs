@@ -24,7 +24,7 @@ pub mod warning;
 
 use core::fmt::Write;
 
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::NodeId;
 
 use engine::clock::Timer;
 use engine::conditions::Watch;
@@ -53,17 +53,6 @@ use warning::{Warning, Warnings};
 
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
-    match sys::init::make_room_on_stack() {
-        Ok(()) => obey(arguments, environment),
-        Err(limit) => {
-            fail(&mut Messages::new(), &PlacementError::StackTooSmall { limit: Bytes(limit) }.into())
-        }
-    }
-}
-
-/// As [`run`], in a frame of its own: there is room for it now.
-#[inline(never)]
-fn obey(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
     let options = match options::parse(arguments, &DESCRIPTORS, &FORMATS) {
         Ok(options) => options,

@@ -6,8 +6,8 @@
 //!
 //! # Safety
 //!
-//! The entry is assembly; [`lb_start`] is called by it once, with the initial stack
-//! pointer, and follows the vectors that the kernel put there.
+//! The entry is assembly, and maps the stack that everything runs on; [`lb_start`] is called by it
+//! once, with the initial stack pointer, and follows the vectors that the kernel put there.
 
 use core::arch::global_asm;
 use core::ffi::c_char;
@@ -31,7 +31,7 @@ global_asm!(include_str!("../../asm/x86_64/mem.s"), options(raw));
 #[unsafe(no_mangle)]
 unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
     // SAFETY: the kernel put the vectors there and they stay for the whole process:
-    // nothing returns below this frame, and nobody writes to them.
+    // the program runs on another stack, and nobody writes to them.
     let (passed, environment) = unsafe {
         let count = stack.read();
         let vector: *const *const c_char = stack.add(1).cast();

@@ -115,13 +115,13 @@ pub const PLACES: &[Place] = &[
     ),
     // Memory.
     row(
-        "address space of 1 to 16 MiB (`ulimit -v`)",
-        "The error `Cannot allocate memory`, exit 2.",
+        "address space of 768 KiB to 16 MiB (`ulimit -v`)",
+        "An error, exit 2; below 740 KiB the kernel itself does not start the executable.",
         "cli::confined::without_memory",
     ),
     row(
-        "a stack of 256 KiB (`ulimit -s`)",
-        "The limit is raised, exit 0, or named in the error, exit 2.",
+        "a stack of 8 KiB (`ulimit -s`)",
+        "The same result, exit 0; below, the kernel itself may not start the executable.",
         "cli::confined::with_a_small_stack",
     ),
     row(

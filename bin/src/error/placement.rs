@@ -47,8 +47,6 @@ pub enum PlacementError<'a> {
     MovedDuringRun { node: NodeId, elsewhere: u64, pages: u64 },
     /// The pages have another size than was asked for.
     WrongPageSize { asked: Bytes, found: Bytes },
-    /// The limit of the stack, in bytes, is too small and may not be raised.
-    StackTooSmall { limit: Bytes },
     /// No node to run on, or no node with memory.
     NothingToMeasure,
     /// There is no way to see where the pages are.
@@ -134,9 +132,6 @@ impl fmt::Display for PlacementError<'_> {
             }
             PlacementError::WrongPageSize { asked, found } => {
                 write!(out, "{asked} pages asked for, {found} pages obtained; use --pages=auto")
-            }
-            PlacementError::StackTooSmall { limit } => {
-                write!(out, "the stack is limited to {limit}, but 1 MiB is needed; run: ulimit -s 1024")
             }
             PlacementError::NothingToMeasure => out.write_str(
                 "this process may use no CPU or no memory of any node; \

@@ -24,7 +24,6 @@ use rustix::fd::{BorrowedFd, IntoRawFd};
 use rustix::fs::{access, mkdir, open, readlinkat_raw, sync, Access, Mode, OFlags, CWD};
 use rustix::io::fcntl_getfd;
 use rustix::mount::{mount, MountFlags};
-use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use rustix::system::{reboot, RebootCommand};
 
 /// Makes the surroundings what the program expects, and returns the arguments to be obeyed: those `passed`
@@ -42,25 +41,6 @@ pub fn begin(passed: Arguments) -> Arguments {
         return command_line_arguments().unwrap_or(passed);
     }
     passed
-}
-
-/// Stack for the deepest call: the largest values on it are the picture of the machine and the slots of a sweep.
-const STACK: u64 = 1 << 20;
-
-/// Raises a small stack limit, as of `ulimit -s 64`; the kernel asks for it at each growth of the stack.
-///
-/// # Errors
-/// The limit in bytes, where it is too small and may not be raised.
-pub fn make_room_on_stack() -> Result<(), u64> {
-    let limit = getrlimit(Resource::Stack);
-    match limit.current {
-        Some(bytes) if bytes < STACK => {
-            // The superuser may raise the hard limit too.
-            let maximum = limit.maximum.map(|most| most.max(STACK));
-            setrlimit(Resource::Stack, Rlimit { current: Some(STACK), maximum }).map_err(|_| bytes)
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Ends the process with the exit status `status`; as a machine's first process, says it and turns the machine off.
