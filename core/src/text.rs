@@ -17,7 +17,7 @@ impl<const N: usize> Text<N> {
     pub const EMPTY: Self = Self { bytes: [0; N], length: 0 };
 
     /// Returns as much of `bytes` as fits, without white space around it, and with `?`
-    /// in place of bytes that are not UTF-8.
+    /// in place of bytes that are not UTF-8, and of control characters: a terminal would obey them.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
@@ -81,6 +81,7 @@ fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
     for chunk in from.utf8_chunks() {
         let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
         for character in chunk.valid().chars().chain(replaced.chars()) {
+            let character = if character.is_control() { '?' } else { character };
             if !append(bytes, &mut length, character.encode_utf8(&mut [0; 4])) {
                 return length;
             }
@@ -142,6 +143,7 @@ mod tests {
         assert_eq!(Text::<4>::from_bytes("añbc".as_bytes()).as_str(), "añb");
         assert_eq!(Text::<2>::from_bytes("añ".as_bytes()).as_str(), "a");
         assert_eq!(Text::<8>::from_bytes(b"a\xff\xfeb").as_str(), "a??b");
+        assert_eq!(Text::<8>::from_bytes("a\x1b[\0\u{85}\x7f".as_bytes()).as_str(), "a?[???");
         assert!(Text::<0>::from_bytes(b"x").is_empty());
     }
 

@@ -77,6 +77,47 @@ pub const PLACES: &[Place] = &[
         "A result with the warning `counters-unavailable`, exit 0.",
         "cli::counters::counters_count_or_it_is_said_why_not",
     ),
+    // What the system says of itself.
+    row(
+        "4096 CPUs, ids up to 8191, 1024 nodes, node ids with gaps, none of them this machine's",
+        "A result for what this process may use, exit 0, or exit 2 where that is nothing.",
+        "trees::odd::machines_that_nobody_has",
+    ),
+    row(
+        "`/sys` and `/proc` of directories, links in a circle, pipes, terabytes of zeros, lines of 1 MiB",
+        "A result as without them: the warnings `no-sys` and `no-proc`, exit 0.",
+        "trees::odd::files_that_are_none",
+    ),
+    row(
+        "numbers of 400 digits, ranges of 2^64 and backwards, caches by the hundred, distances of a wrong number",
+        "What cannot be is unknown, exit 0.",
+        "trees::odd::numbers_that_are_none",
+    ),
+    row(
+        "no `MemAvailable`, nothing free, control groups that are full, contradictory or garbage",
+        "A result, exit 0, or an error with the amounts, exit 2.",
+        "trees::odd::amounts_and_control_groups",
+    ),
+    row(
+        "a `/proc/self` that is another program's, names with escape sequences",
+        "What contradicts the kernel proves nothing, and no control character is printed, exit 0.",
+        "trees::odd::what_is_said_of_this_process",
+    ),
+    row(
+        "every read fails with EIO, or `/sys` and `/proc` are for root alone",
+        "A result with the warning `no-sys`, exit 0.",
+        "trees::odd::files_that_cannot_be_read_are_as_good_as_none",
+    ),
+    row(
+        "caches of 4 bytes, 1 KiB, 16 TiB, 2^64 reported",
+        "They are ignored with the warning `cache-size-implausible`, exit 0.",
+        "trees::caches::absurd_sizes_are_ignored_and_said",
+    ),
+    row(
+        "200 machines of which parts are removed, exchanged or overwritten at random",
+        "A result, exit 0, or one error, exit 2.",
+        "trees::mutated::spoilt_trees_are_measured_or_refused_in_words",
+    ),
     // Processor.
     row(
         "the time-stamp counter forbidden",

@@ -12,10 +12,15 @@ use latency_core::units::Bytes;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{open as open_file, Mode, OFlags};
 
-/// Opens `path` for reading.
-fn open(path: &[u8]) -> Result<OwnedFd, Errno> {
+/// A file of the system never makes anybody wait; a pipe in its place would, for ever.
+const AT_ONCE: OFlags = OFlags::NONBLOCK;
+/// Longer than any file of /proc: a line of numa_maps for each of 65530 mappings has half of it.
+const LONGEST: usize = 64 << 20;
+
+/// Opens `path` for reading, with `more` flags than every file needs.
+fn open(path: &[u8], more: OFlags) -> Result<OwnedFd, Errno> {
     let path = Path::new(path)?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | more;
     patiently(|| open_file(path.as_c_str(), flags, Mode::empty()))
 }
 
@@ -41,7 +46,7 @@ fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
 /// # Errors
 /// Those of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` for what is no path.
 pub fn read_into<'b>(path: &[u8], buffer: &'b mut [u8]) -> Result<&'b [u8], Errno> {
-    let length = read_all(open(path)?, buffer)?;
+    let length = read_all(open(path, AT_ONCE)?, buffer)?;
     Ok(buffer.get(..length).unwrap_or_default())
 }
 
@@ -61,10 +66,16 @@ impl Files for SystemFiles {
 /// not fit there, the beginning is given and the rest skipped.
 ///
 /// # Errors
-/// As [`read_into`]; `EINVAL` for an empty buffer.
+/// As [`read_into`]; `EINVAL` for an empty buffer, `EFBIG` for a file that does not end.
 pub fn for_each_line(path: &[u8], buffer: &mut [u8], each: impl FnMut(&[u8]) -> bool) -> Result<(), Errno> {
-    let file = open(path)?;
-    split_lines(buffer, |rest| read_some(&file, rest), each)
+    let file = open(path, AT_ONCE)?;
+    let mut left = LONGEST;
+    let read = |rest: &mut [u8]| {
+        let count = read_some(&file, rest)?;
+        left = left.checked_sub(count).ok_or(Errno::EFBIG)?;
+        Ok(count)
+    };
+    split_lines(buffer, read, each)
 }
 
 /// The lines of whatever `read` delivers, piece by piece.
@@ -129,7 +140,7 @@ impl Deref for Contents {
 /// # Errors
 /// `EFBIG` above the limit, `EISDIR` for a directory; otherwise as [`read_into`].
 pub fn load(path: &[u8], limit: Bytes) -> Result<Contents, Errno> {
-    load_all(open(path)?, limit)
+    load_all(open(path, OFlags::empty())?, limit)
 }
 
 /// Reads the whole of standard input, as long as it has at most `limit` bytes.

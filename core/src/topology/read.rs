@@ -21,6 +21,8 @@ impl Topology {
         self.length = 0;
         self.omitted = 0;
         let online_cpus = files::set(files, path(format_args!("{CPUS}/online")).as_str());
+        // This program runs on one.
+        let online_cpus = online_cpus.filter(|cpus| !CpuSet::is_empty(cpus));
         self.present_cpus =
             files::set(files, path(format_args!("{CPUS}/present")).as_str()).unwrap_or(CpuSet::EMPTY);
         match files::set(files, path(format_args!("{NODES}/online")).as_str()) {

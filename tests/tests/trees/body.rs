@@ -1,0 +1,190 @@
+//! One body for all trees: runs the executable in one, and checks what holds in every place.
+
+use crate::tree::Tree;
+use latency_tests::confine::{is_root, Confine};
+use latency_tests::directory::Directory;
+use latency_tests::document::{array, at};
+use latency_tests::run::Run;
+use latency_tests::schema::violations;
+use latency_tests::skip::skip;
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A result, or nothing to be had. Nobody's arguments are wrong because of a file of the system.
+const STATUSES: [i32; 2] = [0, 2];
+/// A run of some 30 ms that is not over by then hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The most that a run may use of a CPU: a hundred times what it does.
+const MOST_CPU: Duration = Duration::from_secs(4);
+/// The most that a run may map: what is more is refused by the kernel, and the run ends with status 2.
+const MOST_MEMORY: u64 = 128 << 20;
+
+/// A matrix of a working set that is in a cache wherever the tree says that it is.
+pub const MATRIX: &[&str] = &["--json", "--size=64K", "--iters=500", "--trials=2"];
+/// The plan of what is measured without any option.
+pub const PLAN: &[&str] = &["curve", "--dry-run", "--json"];
+/// The same in words, for people.
+pub const WORDS: &[&str] = &["system", "--verbose"];
+/// What the tool finds.
+pub const SYSTEM: &[&str] = &["system", "--json"];
+
+/// A place for trees, with the executable; `None` where this is not root.
+pub fn place(test: &str) -> Option<Directory> {
+    if !is_root() {
+        skip(test, "only root may change its root directory");
+        return None;
+    }
+    Some(Directory::new(&test.replace("::", "-")))
+}
+
+/// A tree on disk, with the executable in it; it disappears with its owner.
+pub struct Root(PathBuf);
+
+impl Root {
+    /// Writes a tree below `place`.
+    pub fn new(place: &Directory, tree: &Tree) -> Root {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let path = place.path().join(format!("tree-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
+        let made = fs::create_dir(&path)
+            .and_then(|()| tree.write(&path))
+            .and_then(|()| fs::hard_link(place.path().join("latency-bench"), path.join("latency-bench")));
+        made.unwrap_or_else(|error| panic!("cannot write {}: {error}\n{tree:?}", path.display()));
+        Root(path)
+    }
+
+    /// The executable with this root.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("/latency-bench");
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.rooted(&self.0).limited(libc::RLIMIT_AS as i32, MOST_MEMORY);
+        command
+    }
+
+    /// Runs the executable with this root, and checks what always holds.
+    pub fn run(&self, arguments: &[&str]) -> Result<Run, String> {
+        checked(&mut self.command(arguments))
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        // Left-overs in /tmp cost space and nothing else.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs `command` to its end: a documented status, no signal, an error that is one message, a result that is valid,
+/// and neither much time nor much memory.
+pub fn checked(command: &mut Command) -> Result<Run, String> {
+    let (run, cpu) = finished(command)?;
+    let wrong = |why: &str| Err(format!("{why}: {run}"));
+    let Some(status) = run.status.code() else { return wrong("it died") };
+    if !STATUSES.contains(&status) {
+        return wrong("neither a result nor an error of placement");
+    }
+    if cpu > MOST_CPU {
+        return wrong(&format!("{cpu:?} of a CPU"));
+    }
+    let errors = run.stderr.lines().filter(|line| line.starts_with("ERROR: ")).count();
+    if errors != usize::from(status != 0) || run.stderr.contains("panicked") {
+        return wrong("not one message for an error");
+    }
+    let control = |text: &str| text.chars().any(|character| character.is_control() && character != '\n');
+    if control(&run.stdout) || control(&run.stderr) {
+        return wrong("control characters");
+    }
+    if status != 0 && run.stdout.is_empty() || !run.what.contains("--json") {
+        return Ok(run);
+    }
+    let Ok(document) = serde_json::from_str::<Value>(&run.stdout) else { return wrong("no JSON") };
+    let found = violations(schema(), &document);
+    if !found.is_empty() {
+        return wrong(&found.join("\n"));
+    }
+    if document.get("node_pairs").is_some() {
+        let proven = |pair: &Value| match at(pair, "/placement/verified") {
+            Value::Bool(true) => true,
+            _ => document.to_string().contains("placement-unverified"),
+        };
+        if !array(&document, "/node_pairs").iter().filter(|pair| pair["ns"].is_number()).all(proven) {
+            return wrong("a value without proof, and nothing said");
+        }
+    }
+    Ok(run)
+}
+
+/// The schema of the tool's documents, read once.
+fn schema() -> &'static Value {
+    static SCHEMA: std::sync::OnceLock<Value> = std::sync::OnceLock::new();
+    SCHEMA.get_or_init(latency_tests::schema::of_results)
+}
+
+/// Runs `command` to its end: what it printed, the time of a CPU that it used.
+fn finished(command: &mut Command) -> Result<(Run, Duration), String> {
+    let what = format!("{command:?}");
+    let mut child = command.spawn().map_err(|error| format!("cannot start {what}: {error}"))?;
+    let streams = [
+        child.stdout.take().map(|stream| thread::spawn(move || all_of(stream))),
+        child.stderr.take().map(|stream| thread::spawn(move || all_of(stream))),
+    ];
+    let begin = Instant::now();
+    // SAFETY: a record of zeros is one of no usage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let mut status = 0;
+    let mut hangs = false;
+    // SAFETY: two records of this frame; the child is this function's own and nobody else waits for it.
+    while unsafe { libc::wait4(child.id() as i32, &raw mut status, libc::WNOHANG, &raw mut usage) } == 0 {
+        if begin.elapsed() > PATIENCE && !hangs {
+            hangs = true;
+            // It is still there: it has not been waited for.
+            let _ = child.kill();
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let [stdout, stderr] = streams.map(|stream| stream.and_then(|stream| stream.join().ok()));
+    let run = Run {
+        what,
+        status: ExitStatus::from_raw(status),
+        stdout: stdout.unwrap_or_default(),
+        stderr: stderr.unwrap_or_default(),
+    };
+    if hangs {
+        return Err(format!("it hangs: {run}"));
+    }
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+    Ok((run, time(usage.ru_utime) + time(usage.ru_stime)))
+}
+
+fn all_of(mut stream: impl Read) -> String {
+    let mut bytes = Vec::new();
+    // What was read before an error is worth showing.
+    let _ = stream.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Calls `each` with every item on two threads, and panics with all that went wrong.
+pub fn all<T: Sync>(items: &[T], each: impl Fn(&T) -> Result<(), String> + Sync) {
+    let next = AtomicU32::new(0);
+    let wrong = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                    if let Err(reason) = each(item) {
+                        wrong.lock().expect("no panic").push(reason);
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().expect("no panic");
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), items.len(), wrong.join("\n\n"));
+}

@@ -1,0 +1,343 @@
+//! The table of odd trees, and what is said of each.
+
+use crate::body::{all, checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
+use crate::tree::{Entry, Tree};
+use latency_tests::confine::Confine;
+use latency_tests::document::{number, warnings};
+use serde_json::Value;
+use std::fmt::Write;
+use std::thread;
+
+const NODES: &str = "/sys/devices/system/node";
+const CPUS: &str = "/sys/devices/system/cpu";
+const CACHE: &str = "/sys/devices/system/cpu/cpu0/cache";
+const GROUPS: &str = "/sys/fs/cgroup";
+
+/// A tree made odd.
+struct Odd {
+    name: &'static str,
+    machine: &'static str,
+    alter: fn(&mut Tree),
+    /// How a small matrix ends.
+    status: i32,
+    /// A code of its warnings, or words of its error; nothing where neither is expected.
+    says: &'static str,
+}
+
+const fn odd(name: &'static str, alter: fn(&mut Tree)) -> Odd {
+    Odd { name, machine: "one-node", alter, status: 0, says: "" }
+}
+
+const fn said(name: &'static str, says: &'static str, alter: fn(&mut Tree)) -> Odd {
+    Odd { says, ..odd(name, alter) }
+}
+
+/// Digits without end.
+fn digits() -> String {
+    "9".repeat(400)
+}
+
+/// Machines that nobody has here.
+const MACHINES: &[Odd] = &[
+    Odd { machine: "two-sockets", ..odd("a machine of two sockets that is not this one", |_| {}) },
+    Odd { machine: "kernel-without-numa", ..odd("a kernel without NUMA", |_| {}) },
+    Odd { machine: "offline-cpus", ..odd("CPUs that are offline", |_| {}) },
+    odd("4096 CPUs online, ids up to 8191", |tree| {
+        let ids: Vec<String> = (0..4096).map(|cpu| (cpu * 2).to_string()).chain(["8191".into()]).collect();
+        for path in [format!("{CPUS}/online"), format!("{NODES}/node0/cpulist")] {
+            tree.file(&path, ids.join(","));
+        }
+    }),
+    odd("8192 CPUs in one range", |tree| tree.file(&format!("{CPUS}/online"), "0-8191\n")),
+    odd("ids beyond every kernel", |tree| tree.file(&format!("{CPUS}/online"), "0-3,8192,4294967295\n")),
+    odd("no CPU online", |tree| tree.file(&format!("{CPUS}/online"), "\n")),
+    odd("node ids with gaps, up to 1023", |tree| {
+        tree.file(&format!("{NODES}/online"), "0,7,512,1023\n");
+        tree.file(&format!("{NODES}/has_memory"), "0,7,512,1023\n");
+        for node in [7, 512, 1023] {
+            tree.file(&format!("{NODES}/node{node}/cpulist"), "\n");
+            tree.file(&format!("{NODES}/node{node}/distance"), "20 20 20 10\n");
+            tree.file(&format!("{NODES}/node{node}/meminfo"), format!("Node {node} MemTotal: 4096 kB\n"));
+        }
+    }),
+    said("1024 nodes", "too-many-nodes", |tree| {
+        tree.file(&format!("{NODES}/online"), "0-1023\n");
+        tree.file(&format!("{NODES}/has_memory"), "0-1023\n");
+    }),
+    Odd {
+        status: 2,
+        ..said("the nodes start at 5", "this process may use no CPU or no memory of any node", |tree| {
+            tree.file(&format!("{NODES}/online"), "5\n");
+            tree.file(&format!("{NODES}/has_memory"), "5\n");
+            tree.file(&format!("{NODES}/node5/cpulist"), "0-31\n");
+            tree.file(
+                &format!("{NODES}/node5/meminfo"),
+                "Node 5 MemTotal: 8388608 kB\nNode 5 MemFree: 4194304 kB\n",
+            );
+        })
+    },
+];
+
+/// Files that are none, or hold something else.
+const FILES: &[Odd] = &[
+    said("negative numbers everywhere", "no-sys", |tree| {
+        tree.each_file(|_, content| *content = b"-1\n".to_vec());
+    }),
+    odd("lines of 1 MiB", |tree| {
+        tree.each_file(|_, content| content.splice(0..0, vec![b' '; 1 << 20]).for_each(drop))
+    }),
+    odd("a list of 1 MiB", |tree| {
+        let list = "0,1,".repeat(1 << 18);
+        tree.file(&format!("{NODES}/node0/cpulist"), &list);
+        tree.file(&format!("{CPUS}/online"), &list);
+    }),
+    said("empty files", "no-sys", |tree| tree.each_file(|_, content| content.clear())),
+    odd("files without a newline", |tree| {
+        tree.each_file(|_, content| content.truncate(content.trim_ascii_end().len()));
+    }),
+    odd("lines that end as on Windows", |tree| {
+        tree.each_file(|_, content| {
+            *content = String::from_utf8_lossy(content).replace('\n', "\r\n").into_bytes()
+        });
+    }),
+    said("directories where files are expected", "no-sys", |tree| {
+        tree.0.values_mut().for_each(|entry| *entry = Entry::Directory);
+    }),
+    said("links in a circle", "no-sys", |tree| {
+        tree.0.values_mut().for_each(|entry| *entry = Entry::Link("/circle"));
+        tree.put("/circle", Entry::Link("/circle"));
+    }),
+    said("links that lead nowhere", "no-sys", |tree| {
+        tree.0.values_mut().for_each(|entry| *entry = Entry::Link("/nowhere"));
+    }),
+    said("pipes that nobody writes to", "no-sys", |tree| {
+        tree.0.values_mut().for_each(|entry| *entry = Entry::Pipe);
+    }),
+    said("files of a terabyte", "no-sys", |tree| {
+        for path in ["/proc/self/numa_maps", "/proc/self/smaps", "/proc/stat"] {
+            tree.file(path, "");
+        }
+        tree.0.values_mut().for_each(|entry| *entry = Entry::Holes(1 << 40));
+    }),
+    said("zero bytes", "no-sys", |tree| tree.each_file(|_, content| content.fill(0))),
+    odd("a zero byte behind every number", |tree| tree.each_file(|_, content| content.push(0))),
+];
+
+/// Numbers and lists that are none.
+const NUMBERS: &[Odd] = &[
+    said("numbers of 400 digits", "no-sys", |tree| {
+        tree.each_file(|_, content| *content = digits().into_bytes());
+    }),
+    odd("numbers of 400 digits for every amount", |tree| {
+        tree.each_file(|path, content| {
+            if path.contains("meminfo") || path.contains("memory.") {
+                let words = String::from_utf8_lossy(content).into_owned();
+                let words = words.split_inclusive(' ');
+                let odd = words.map(|word| match word.trim().parse::<u64>() {
+                    Ok(_) => format!("{} ", digits()),
+                    Err(_) => word.to_owned(),
+                });
+                *content = odd.collect::<String>().into_bytes();
+            }
+        });
+    }),
+    odd("a range that runs backwards", |tree| tree.file(&format!("{CPUS}/online"), "7-3\n")),
+    said("nodes in a range that runs backwards", "no-sys", |tree| {
+        tree.file(&format!("{NODES}/online"), "7-3\n")
+    }),
+    odd("a range of 2^32 CPUs", |tree| tree.file(&format!("{CPUS}/online"), "0-4294967295\n")),
+    said("a range of 2^64 nodes", "no-sys", |tree| {
+        tree.file(&format!("{NODES}/online"), "0-18446744073709551615\n");
+    }),
+    odd("hundreds of caches", |tree| {
+        for index in 0..600 {
+            for (name, content) in [("level", "3"), ("type", "Unified"), ("size", "32768K")] {
+                tree.file(&format!("{CACHE}/index{index}/{name}"), content);
+            }
+        }
+    }),
+    odd("caches of unknown types and levels", |tree| {
+        tree.file(&format!("{CACHE}/index0/type"), "Trace\n");
+        tree.file(&format!("{CACHE}/index1/type"), "\n");
+        tree.file(&format!("{CACHE}/index2/level"), "4294967295\n");
+        tree.file(&format!("{CACHE}/index3/level"), "0\n");
+    }),
+    odd("distances of a wrong number", |tree| {
+        tree.file(&format!("{NODES}/node0/distance"), "10 21 999 -4 x 10 10 10 10 10 10 10 10 10 10 10 10\n");
+    }),
+    odd("no distances", |tree| tree.file(&format!("{NODES}/node0/distance"), "")),
+];
+
+/// Amounts of memory, and control groups.
+const MEMORY: &[Odd] = &[
+    odd("/proc/meminfo without MemAvailable", |tree| {
+        tree.file("/proc/meminfo", "MemTotal: 33554432 kB\nMemFree: 8388608 kB\n");
+    }),
+    Odd {
+        status: 2,
+        ..said("a node without free memory", "64 KiB wanted on node 0, 0 B free", |tree| {
+            tree.file(
+                &format!("{NODES}/node0/meminfo"),
+                "Node 0 MemTotal: 33554432 kB\nNode 0 MemFree: 0 kB\n",
+            );
+            tree.file("/proc/meminfo", "MemTotal: 33554432 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n");
+        })
+    },
+    odd("no limit of the control group", |tree| group(tree, "0::/a/b\n", "/a/b", "max", "max")),
+    odd("garbage in the control group", |tree| group(tree, "0::/a/b\n", "/a/b", "much", "-3")),
+    Odd {
+        status: 2,
+        ..said("a control group that is full", "the control group has 0 B left", |tree| {
+            group(tree, "0::/a/b\n", "/a/b", "1048576", "1048576");
+        })
+    },
+    Odd {
+        status: 2,
+        ..said("a control group of 0 bytes", "the control group has 0 B left", |tree| {
+            group(tree, "0::/a\n", "/a", "0", "0")
+        })
+    },
+    odd("control groups of both versions", |tree| {
+        group(tree, "11:memory:/one\n0::/two\n", "/two", "max", "0");
+        tree.file(&format!("{GROUPS}/memory/one/memory.limit_in_bytes"), "9223372036854771712\n");
+        tree.file(&format!("{GROUPS}/memory/one/memory.usage_in_bytes"), "4096\n");
+    }),
+    odd("a control group that leads out of its mount", |tree| {
+        group(tree, "0::/../../../../etc\n", "", "max", "0");
+    }),
+    odd("a control group of 5000 characters", |tree| {
+        tree.file("/proc/self/cgroup", format!("0::/{}\n", "a/".repeat(2500)));
+    }),
+];
+
+/// What is said of this process and of its CPU.
+const PROCESS: &[Odd] = &[
+    odd("a status of 1 MiB", |tree| {
+        let mut status = String::from("Name:\tx\nGroups:\t");
+        (0..100_000).for_each(|group| write!(status, "{group} ").expect("a string"));
+        tree.file("/proc/self/status", status + "\nCpus_allowed_list:\t0\nMems_allowed_list:\t0\n");
+    }),
+    odd("numa_maps and smaps of another program", |tree| {
+        tree.file(
+            "/proc/self/numa_maps",
+            "00400000 default file=/bin/x mapped=3 N0=18446744073709551615 N9999=-1\n",
+        );
+        tree.file("/proc/self/smaps", "00400000-00500000 r-xp\nAnonHugePages: 99999999999999999999 kB\n");
+    }),
+    odd("numa_maps without an end of line", |tree| tree.file("/proc/self/numa_maps", vec![b'7'; 1 << 20])),
+    odd("stat without any CPU", |tree| {
+        tree.file("/proc/stat", "cpu  -1 99999999999999999999\ncpu0\ncpu99999999999 1 1 1\n");
+        tree.file("/proc/self/schedstat", "9 -9 x");
+        tree.file("/proc/self/stat", ")))(((");
+    }),
+    odd("siblings that are everybody", |tree| {
+        tree.file(&format!("{CPUS}/cpu0/topology/thread_siblings_list"), "0-8191\n");
+        tree.file(&format!("{CPUS}/cpu0/topology/physical_package_id"), "-1\n");
+    }),
+    odd("names with escape sequences", |tree| {
+        for path in
+            ["/proc/sys/kernel/osrelease", "/proc/sys/kernel/hostname", "/sys/class/dmi/id/sys_vendor"]
+        {
+            tree.file(path, "\u{1b}[2J\u{1b}]0;x\u{7}\"\\\u{0}\u{7f}\n");
+        }
+        tree.file("/proc/cpuinfo", b"model name\t: \xff\xfe\x1b[31m\n");
+        tree.file(&format!("{CPUS}/cpu0/cpufreq/scaling_governor"), "\u{1b}[2Jgovernor");
+    }),
+];
+
+/// A control group of version 2 with a limit.
+fn group(tree: &mut Tree, groups: &str, group: &str, limit: &str, usage: &str) {
+    tree.file("/proc/self/cgroup", groups);
+    tree.file(&format!("{GROUPS}{group}/memory.max"), limit);
+    tree.file(&format!("{GROUPS}{group}/memory.current"), usage);
+}
+
+impl Odd {
+    fn tree(&self) -> Tree {
+        let mut tree = Tree::of(self.machine);
+        (self.alter)(&mut tree);
+        tree
+    }
+
+    fn check(&self, root: &Root) -> Result<(), String> {
+        let named = |reason: String| format!("{}: {reason}", self.name);
+        for arguments in [SYSTEM, WORDS, PLAN] {
+            root.run(arguments).map_err(named)?;
+        }
+        let run = root.run(MATRIX).map_err(named)?;
+        let says = match run.status.code() {
+            Some(0) => {
+                let document: Value = serde_json::from_str(&run.stdout).map_err(|error| error.to_string())?;
+                self.says.is_empty() || warnings(&document).contains(&self.says)
+            }
+            _ => !self.says.is_empty() && run.stderr.contains(self.says),
+        };
+        if run.status.code() != Some(self.status) || !says {
+            return Err(named(format!("expected {} and {:?}: {run}", self.status, self.says)));
+        }
+        Ok(())
+    }
+}
+
+fn check(test: &str, table: &[Odd]) {
+    let Some(place) = place(test) else { return };
+    all(table, |odd| odd.check(&Root::new(&place, &odd.tree())));
+}
+
+#[test]
+fn machines_that_nobody_has() {
+    check("trees::machines_that_nobody_has", MACHINES);
+}
+
+#[test]
+fn files_that_are_none() {
+    check("trees::files_that_are_none", FILES);
+}
+
+#[test]
+fn numbers_that_are_none() {
+    check("trees::numbers_that_are_none", NUMBERS);
+}
+
+#[test]
+fn amounts_and_control_groups() {
+    check("trees::amounts_and_control_groups", MEMORY);
+}
+
+#[test]
+fn what_is_said_of_this_process() {
+    check("trees::what_is_said_of_this_process", PROCESS);
+}
+
+/// Files that exist and cannot be read: by anybody but root, and by anybody.
+#[test]
+fn files_that_cannot_be_read_are_as_good_as_none() {
+    let Some(place) = place("trees::files_that_cannot_be_read") else { return };
+    let mut tree = Tree::of("one-node");
+    let root = Root::new(&place, &tree);
+    let eio = || {
+        let mut command = root.command(MATRIX);
+        command.denied(&[libc::SYS_read, libc::SYS_pread64, libc::SYS_readv], libc::EIO);
+        command
+    };
+    tree.0.values_mut().for_each(|entry| {
+        if let Entry::File(content) = entry {
+            *entry = Entry::Secret(content.clone());
+        }
+    });
+    let secret = Root::new(&place, &tree);
+    let nobody = || {
+        let mut command = secret.command(MATRIX);
+        command.as_nobody();
+        command
+    };
+    thread::scope(|scope| {
+        let runs = [scope.spawn(move || checked(&mut eio())), scope.spawn(move || checked(&mut nobody()))];
+        for run in runs {
+            let run = run.join().expect("no panic").unwrap_or_else(|reason| panic!("{reason}"));
+            let document = run.expect_json(0);
+            assert!(warnings(&document).contains(&"no-sys"), "{run}");
+            assert_eq!(number(&document, "/node_pairs/0/to"), 0, "{run}");
+        }
+    });
+}
