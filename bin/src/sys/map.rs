@@ -15,6 +15,7 @@
 use super::errno::{patiently, Errno};
 use core::ops::Range;
 use core::ptr::{null_mut, NonNull};
+use core::sync::atomic::{AtomicU8, Ordering};
 use latency_core::units::PageSize;
 use rustix::mm::{madvise, mmap_anonymous, munmap, Advice, MapFlags, ProtFlags};
 
@@ -182,13 +183,15 @@ impl Region {
     }
 
     /// Writes one byte of each page, the one that it holds.
+    ///
+    /// The first access has to be a write: a read maps the shared page of zeroes, and kernels from 5.8 on replace a
+    /// huge one, when it is written later, by small pages. A compare-and-exchange is a write whatever it finds.
     fn touch(&mut self, range: Range<usize>, page: usize) {
         for offset in range.step_by(page) {
-            // SAFETY: the caller's range lies inside the mapping, of which this is the only user.
-            unsafe {
-                let at = self.base.as_ptr().add(offset);
-                at.write_volatile(at.read_volatile());
-            }
+            // SAFETY: the caller's range lies inside the mapping, of which this is the only user; a byte is aligned.
+            let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
+            // Either outcome leaves the byte as it was.
+            let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
