@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test golden size plugin guest lab bench check clean
+.PHONY: all run test golden size plugin guest lab boots bench check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -69,6 +69,13 @@ lab: all plugin guest
 	@tests/setup packages
 	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab -- --nocapture \
 		$(if $(LAB_ARGS),the_model_given)
+
+# Guests in a row, with each kernel in turn: none may hang. A hundred take ten minutes on an idle host.
+BOOTS := 100
+
+boots: all
+	@tests/setup packages
+	nice $(CARGO) run --locked --quiet -p latency-tests --bin boots -- $(BOOTS)
 
 # How fast chains are written, beside memset and a shuffle in place.
 bench:

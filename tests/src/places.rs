@@ -154,6 +154,37 @@ pub const PLACES: &[Place] = &[
         "It is left out, exit 0.",
         "emulator::nodes::a_node_without_anything_is_left_out",
     ),
+    row(
+        "eight nodes",
+        "All 64 pairs, each proven, exit 0.",
+        "emulator::kernels::eight_nodes",
+    ),
+    row(
+        "NUMA switched off on a machine of two nodes (`numa=off`)",
+        "One node with all CPUs is measured, exit 0; another is refused, exit 1.",
+        "emulator::kernels::numa_switched_off",
+    ),
+    row(
+        "firmware that declares no nodes, and five levels of page tables switched off (`no5lvl`)",
+        "The same result of one node, exit 0.",
+        "emulator::kernels::firmware_that_declares_no_nodes_and_no_huge_pages",
+    ),
+    row(
+        "five levels of page tables",
+        "The same result, exit 0.",
+        "emulator::kernels::five_levels_of_page_tables",
+    ),
+    // Kernels.
+    row(
+        "the oldest kernel of Debian's archive (5.10 when this was written)",
+        "Every experiment's result, each point proven, exit 0.",
+        "emulator::kernels::every_experiment_runs_with_the_oldest_kernel",
+    ),
+    row(
+        "the newest kernel of Debian's archive (7.3 when this was written)",
+        "Every experiment's result, each point proven, exit 0.",
+        "emulator::kernels::every_experiment_runs_with_the_newest_kernel",
+    ),
     // Memory.
     row(
         "address space of 768 KiB to 16 MiB (`ulimit -v`)",
@@ -189,6 +220,11 @@ pub const PLACES: &[Place] = &[
         "transparent huge pages switched off, `--pages=thp` given",
         "An error with the command that switches them on, exit 2.",
         "emulator::pages::huge_pages_come_from_the_target_nodes_pool",
+    ),
+    row(
+        "transparent huge pages switched off, no `--pages`",
+        "A result on pages of 4 KiB, exit 0.",
+        "emulator::kernels::firmware_that_declares_no_nodes_and_no_huge_pages",
     ),
     row(
         "transparent huge pages split during the run",

@@ -1,14 +1,15 @@
 //! Process 1 of an emulated machine: prepares a condition, runs the executable under test in it, and powers off.
 //!
 //! ```text
-//! init [PREPARATION...] run ARGUMENTS... [run ARGUMENTS...]...
+//! [PREPARATION...] run ARGUMENTS... [run ARGUMENTS...]...
 //! ```
 //!
-//! The executable is `/tool`, and each `run` is a run of it with these arguments, one after another. Behind what it
+//! are the lines of the file `/words`, a word a line. The executable is `/tool`, and each `run` is a run of it with these arguments, one after another. Behind what it
 //! prints comes the line `latency-bench: exit status N`, as it prints it itself as process 1.
 //!
 //! | preparation | meaning |
 //! | --- | --- |
+//! | `show=FILE` | the file is printed first |
 //! | `file-pages=DEVICE` | the block device is read to its end: what was free holds its pages |
 //! | `memory-max=BYTES` | a control group with this limit |
 //! | `cpus=LIST` | a control group with these CPUs |
@@ -34,7 +35,8 @@ fn main() {
 
 fn scenes() -> Result<(), String> {
     kernel::mount_all()?;
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words = std::fs::read_to_string("/words").map_err(|error| format!("cannot read /words: {error}"))?;
+    let words: Vec<String> = words.lines().map(str::to_owned).collect();
     let mut parts = words.split(|word| word == "run");
     let scene = Scene::parse(parts.next().unwrap_or_default())?;
     scene.prepare()?;

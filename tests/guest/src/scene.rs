@@ -11,6 +11,7 @@ const GROUP: &str = "/sys/fs/cgroup/scene";
 /// A condition. Everything is as the kernel has it where nothing is said.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
+    show: Option<String>,
     file_pages: Option<String>,
     memory_max: Option<String>,
     cpus: Option<String>,
@@ -28,6 +29,7 @@ impl Scene {
             let (name, value) = word.split_once('=').ok_or_else(|| format!("{word} is not name=value"))?;
             let value = || value.to_owned();
             match name {
+                "show" => scene.show = Some(value()),
                 "file-pages" => scene.file_pages = Some(value()),
                 "memory-max" => scene.memory_max = Some(value()),
                 "cpus" => scene.cpus = Some(value()),
@@ -45,6 +47,10 @@ impl Scene {
 
     /// Brings the condition about, but for what comes later.
     pub fn prepare(&self) -> Result<(), String> {
+        if let Some(path) = &self.show {
+            let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
+            print!("{text}");
+        }
         if let Some(device) = &self.file_pages {
             read_all(device)?;
         }

@@ -25,6 +25,11 @@ impl Console {
         Console { text: shown(&String::from_utf8_lossy(bytes)), elapsed }
     }
 
+    /// Whether nothing was printed: the kernel died before it ran anything.
+    pub fn is_silent(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
     /// The lines printed.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.text.lines()

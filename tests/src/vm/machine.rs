@@ -3,7 +3,7 @@
 //! Turns the description into the arguments of QEMU and the kernel's command
 //! line; starts nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The longest command line that an x86 kernel keeps.
@@ -52,6 +52,7 @@ pub struct Machine {
     plugins: Vec<String>,
     icount: Option<u8>,
     qemu_arguments: Vec<String>,
+    pub(super) kernel: Option<PathBuf>,
     pub(super) init: Option<PathBuf>,
     pub(super) files: Vec<(String, Vec<u8>)>,
     pub(super) scene: Vec<String>,
@@ -73,6 +74,7 @@ impl Machine {
             plugins: Vec::new(),
             icount: None,
             qemu_arguments: Vec::new(),
+            kernel: None,
             init: None,
             files: Vec::new(),
             scene: Vec::new(),
@@ -133,6 +135,12 @@ impl Machine {
     /// Further arguments for QEMU, as they are.
     pub fn qemu_arguments(mut self, arguments: &[&str]) -> Self {
         self.qemu_arguments.extend(arguments.iter().map(|&argument| argument.into()));
+        self
+    }
+
+    /// Boots this kernel instead of that of this system's release.
+    pub fn kernel(mut self, image: &Path) -> Self {
+        self.kernel = Some(image.into());
         self
     }
 

@@ -5,16 +5,17 @@
 //! that nodes, policies and page pools are handled rightly.
 
 mod console;
+mod debian;
 mod initramfs;
 mod kernel;
 mod machine;
 
 pub use console::Console;
 pub use initramfs::Initramfs;
-pub use kernel::KERNEL_VARIABLE;
+pub use kernel::{at_the_end, release, Age, KERNEL_VARIABLE};
 pub use machine::{Machine, NodeSpec};
 
-use crate::program::{binary, guest, scratch, try_binary};
+use crate::program::{guest, scratch, try_binary};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -76,22 +77,26 @@ impl Machine {
 
     /// Boots the machine with `arguments` for the tool and waits until it powers itself off.
     ///
-    /// A guest that ended without a word died in its kernel, before the tool ran: on a busy
-    /// host that happens. It is booted again, twice at the most, and said.
-    ///
     /// # Errors
     ///
     /// When the emulator is missing or refuses to start, or the guest is still running at
     /// the time limit; the text ends with the console so far.
     pub fn try_boot(&self, arguments: &[&str]) -> Result<Console, String> {
-        for _ in 0..2 {
-            let console = self.boot_once(arguments)?;
-            if !console.text.trim().is_empty() {
-                return Ok(console);
+        self.boot_until_it_speaks(arguments)?.ended()
+    }
+
+    /// A guest without a word died or stopped in its kernel, before the tool ran: on a busy host that happens. It is
+    /// booted again, and said: twice at most, or once when it had to be waited for to the time limit.
+    fn boot_until_it_speaks(&self, arguments: &[&str]) -> Result<Boot, String> {
+        let mut patience = 3;
+        loop {
+            let boot = self.boot_once(arguments)?;
+            patience -= if boot.hung { 2 } else { 1 };
+            if !boot.console.is_silent() || patience <= 0 {
+                return Ok(boot);
             }
-            eprintln!("a guest ended without a word after {:?}; booted again", console.elapsed);
+            eprintln!("a guest said nothing in {:?}; booted again", boot.console.elapsed);
         }
-        self.boot_once(arguments)
     }
 
     /// Boots the machine once, prepares its scene, and runs the tool with each of `runs`: what each printed.
@@ -102,19 +107,43 @@ impl Machine {
     ///
     /// As [`Machine::try_boot`] fails, with the console; when a run is missing.
     pub fn boot_all<const N: usize>(&self, runs: [&[&str]; N]) -> [Console; N] {
-        let mut machine = self.clone();
-        let tool = fs::read(binary()).unwrap_or_else(|error| panic!("cannot read the executable: {error}"));
-        machine.files.push(("tool".into(), tool));
-        machine.init = Some(guest().unwrap_or_else(|reason| panic!("{reason}")));
-        let mut words: Vec<&str> = self.scene.iter().map(String::as_str).collect();
-        words.extend(runs.iter().flat_map(|run| ["run"].iter().chain(*run)));
-        let console = machine.boot(&words);
-        let all: Result<[Console; N], _> = console.runs().try_into();
-        all.unwrap_or_else(|all| panic!("{} of {N} runs\n{}", all.len(), console.framed()))
+        let all = self.try_boot_all(runs).unwrap_or_else(|reason| panic!("{reason}"));
+        all.unwrap_or_else(|| panic!("the guest's kernel died or stopped each time before the tool ran"))
     }
 
-    fn boot_once(&self, arguments: &[&str]) -> Result<Console, String> {
-        let kernel = available()?;
+    /// As [`Machine::boot_all`]; `None` when the kernel itself does not come up on this emulator.
+    ///
+    /// # Errors
+    ///
+    /// As [`Machine::try_boot`] fails; when a run is missing, with the console.
+    pub fn try_boot_all<const N: usize>(&self, runs: [&[&str]; N]) -> Result<Option<[Console; N]>, String> {
+        let mut machine = self.clone();
+        let tool = fs::read(try_binary()?).map_err(|error| format!("cannot read the executable: {error}"))?;
+        machine.files.push(("tool".into(), tool));
+        machine.init = Some(guest()?);
+        let mut words: Vec<&str> = self.scene.iter().map(String::as_str).collect();
+        words.extend(runs.iter().flat_map(|run| ["run"].iter().chain(*run)));
+        // Not on the command line: a kernel panics when process 1 has more than 32 arguments there.
+        machine.files.push(("words".into(), words.join("\n").into()));
+        let boot = machine.boot_until_it_speaks(&[])?;
+        if boot.console.is_silent() {
+            return Ok(None);
+        }
+        let console = boot.ended()?;
+        let all: Result<[Console; N], _> = console.runs().try_into();
+        all.map(Some).map_err(|all| format!("{} of {N} runs\n{}", all.len(), console.framed()))
+    }
+
+    /// Boots the machine once and waits until it powers itself off or its time is up, whatever it says.
+    ///
+    /// # Errors
+    ///
+    /// When the emulator is missing or fails.
+    pub fn boot_once(&self, arguments: &[&str]) -> Result<Boot, String> {
+        let kernel = match &self.kernel {
+            Some(image) => image,
+            None => available()?,
+        };
         let program = self.init.clone().map_or_else(try_binary, Ok)?;
         let init =
             fs::read(&program).map_err(|error| format!("cannot read {}: {error}", program.display()))?;
@@ -132,16 +161,32 @@ impl Machine {
         let status = guest.wait(begin + self.timeout);
         let (printed, complaints) = guest.outputs();
         let console = Console::new(&printed, begin.elapsed());
-        let trouble = match status {
-            Some(status) if status.success() => return Ok(console),
-            Some(status) => format!("{EMULATOR} failed ({status})"),
-            None => format!("the guest did not power off within {:?}", self.timeout),
-        };
-        Err(format!(
-            "{trouble}\n{}\n{command:?}\n{}",
-            String::from_utf8_lossy(&complaints).trim_end(),
-            console.framed()
-        ))
+        match status {
+            Some(status) if !status.success() => Err(format!(
+                "{EMULATOR} failed ({status})\n{}\n{command:?}\n{}",
+                String::from_utf8_lossy(&complaints).trim_end(),
+                console.framed()
+            )),
+            status => Ok(Boot { console, hung: status.is_none() }),
+        }
+    }
+}
+
+/// One boot of a guest.
+#[derive(Debug)]
+pub struct Boot {
+    /// All that it printed.
+    pub console: Console,
+    /// It was still running at the time limit, and was killed.
+    pub hung: bool,
+}
+
+impl Boot {
+    fn ended(self) -> Result<Console, String> {
+        match self.hung {
+            true => Err(format!("the guest did not power off in time\n{}", self.console.framed())),
+            false => Ok(self.console),
+        }
     }
 }
 
