@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test golden size plugin guest lab boots bench check clean
+.PHONY: all run test golden size plugin guest lab boots hostile bench check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -76,6 +76,10 @@ BOOTS := 100
 boots: all
 	@tests/setup packages
 	nice $(CARGO) run --locked --quiet -p latency-tests --bin boots -- $(BOOTS)
+
+# Every system call that is forbidden in every experiment; `test` takes a part of the combinations.
+hostile: all
+	HOSTILE=all $(CARGO) test --locked -p latency-tests --test hostile
 
 # How fast chains are written, beside memset and a shuffle in place.
 bench:

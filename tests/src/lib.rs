@@ -9,6 +9,7 @@ pub mod cachegrind;
 pub mod confine;
 pub mod directory;
 pub mod document;
+pub mod enclose;
 pub mod imports;
 pub mod lab;
 pub mod places;

@@ -58,6 +58,31 @@ pub const PLACES: &[Place] = &[
         "cli::confined::what_nobody_can_prove_is_not_claimed",
     ),
     row(
+        "Docker's default profile: EPERM for what it does not list",
+        "Memory is placed without a policy and proven, in every experiment, exit 0.",
+        "hostile::calls::in_docker",
+    ),
+    row(
+        "Podman's default profile: ENOSYS for what it does not list",
+        "Memory is bound and proven, in every experiment, exit 0.",
+        "hostile::calls::in_podman",
+    ),
+    row(
+        "any one system call that the tool makes forbidden (EPERM, ENOSYS, EINVAL)",
+        "A valid result, or one error and no result, exit 0, 2, 3 or 4.",
+        "hostile::calls::each_call_may_be_forbidden_in_each_experiment",
+    ),
+    row(
+        "a system call that the tool is not known to make",
+        "It makes no other: the list of calls is complete.",
+        "hostile::calls::no_other_call_is_made",
+    ),
+    row(
+        "everything forbidden but memory and messages",
+        "An error and no result, exit 2 or 3.",
+        "hostile::calls::where_nothing_is_answered",
+    ),
+    row(
         "`sched_setaffinity` forbidden",
         "An error that names the call, exit 2.",
         "cli::confined::without_affinity",

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// The executable with `arguments`, no input, and both outputs captured.
@@ -43,17 +43,50 @@ pub fn finish(command: &mut Command) -> Run {
 /// # Panics
 ///
 /// When it has not ended by then; it is killed.
-pub fn finish_within(mut child: Child, limit: Duration) -> Run {
+pub fn finish_within(child: Child, limit: Duration) -> Run {
+    try_finish_within(child, "a process", limit).unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+/// Waits for a process for at most `limit`, and reads what it prints meanwhile.
+///
+/// # Errors
+///
+/// A sentence with what it had printed, when it has not ended by then; it is killed.
+///
+/// # Panics
+///
+/// When its outputs cannot be read.
+pub fn try_finish_within(mut child: Child, what: &str, limit: Duration) -> Result<Run, String> {
+    let stdout = child.stdout.take().map(gathered);
+    let stderr = child.stderr.take().map(gathered);
     let begin = Instant::now();
-    while child.try_wait().expect("a child").is_none() {
+    let mut in_time = true;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child") {
+            break status;
+        }
         if begin.elapsed() > limit {
+            in_time = false;
             // Fails only when the process has ended already.
             let _ = child.kill();
-            panic!("still running after {limit:?}");
+            break child.wait().expect("a child");
         }
-        thread::sleep(Duration::from_millis(5));
-    }
-    Run::new("a process", child.wait_with_output().expect("the outputs of a child"))
+        thread::sleep(Duration::from_millis(2));
+    };
+    let read = |stream: Option<JoinHandle<Vec<u8>>>| {
+        stream.map(|thread| thread.join().expect("a readable stream")).unwrap_or_default()
+    };
+    let run = Run::new(what, Output { status, stdout: read(stdout), stderr: read(stderr) });
+    in_time.then(|| run.clone()).ok_or_else(|| format!("still running after {limit:?}: {run}"))
+}
+
+/// Reads a stream to its end in a thread of its own.
+fn gathered(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).expect("a readable stream");
+        all
+    })
 }
 
 /// Reads `stream` until `words` have come; what was read.

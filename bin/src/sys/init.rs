@@ -8,18 +8,19 @@
 //! # Safety
 //!
 //! Descriptors 0 to 2 are borrowed by number for the one question that may be asked
-//! of a closed one: whether it is open.
+//! of a closed one: whether it is open. One call gets the address of a local record.
 
 use super::arguments::Arguments;
 use super::file::read_into;
 use super::out::Messages;
-use super::raw::exit;
+use super::raw::{exit, syscall6};
 use super::system::process_id;
 use super::table::Table;
 use super::terminal::Stream;
 use core::cell::Cell;
 use core::ffi::CStr;
 use core::fmt::Write;
+use linux_raw_sys::general::{__NR_prlimit64, RLIMIT_CPU};
 use rustix::fd::{BorrowedFd, IntoRawFd};
 use rustix::fs::{access, mkdir, open, readlinkat_raw, sync, Access, Mode, OFlags, CWD};
 use rustix::io::fcntl_getfd;
@@ -36,11 +37,30 @@ pub fn begin(passed: Arguments) -> Arguments {
         mount_if_absent(c"/dev", c"/dev/null", c"devtmpfs");
     }
     open_standard_descriptors(first);
+    hear_the_end_of_cpu_time();
     if first {
         // Without the command line, the kernel's own idea of it is the next best.
         return command_line_arguments().unwrap_or(passed);
     }
     passed
+}
+
+/// Has the kernel announce the end of the CPU time (`ulimit -t`) by SIGXCPU, a second before it comes: at the hard
+/// limit it is SIGKILL, which leaves no time for a result.
+fn hear_the_end_of_cpu_time() {
+    let call = |new: usize, old: usize| {
+        // SAFETY: each address is null or that of a record of two words, one to be read and one to be written.
+        unsafe { syscall6(__NR_prlimit64, [0, RLIMIT_CPU as usize, new, old, 0, 0]) }
+    };
+    // All ones where there is no limit, zeroes where the call is forbidden.
+    let mut limit = [0_u64; 2];
+    let _ = call(0, &raw mut limit as usize);
+    let [soft, hard] = limit;
+    if hard > 1 && hard < u64::MAX && soft >= hard {
+        let lower = [hard - 1, hard];
+        // Where it cannot be lowered, the end is as it was.
+        let _ = call(&raw const lower as usize, 0);
+    }
 }
 
 /// Ends the process with the exit status `status`; as a machine's first process, says it and turns the machine off.

@@ -13,7 +13,8 @@ use super::raw::syscall6;
 use core::mem::size_of;
 use linux_raw_sys::general::{
     __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGKILL,
-    SIGPIPE, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXFSZ, SIG_BLOCK, SIG_UNBLOCK,
+    SIGPIPE, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXCPU, SIGXFSZ, SIG_BLOCK,
+    SIG_UNBLOCK,
 };
 
 /// The kernel's `sigset_t`: signal 1 is the lowest bit.
@@ -23,8 +24,8 @@ const fn bit(signal: u32) -> SignalSet {
     1 << (signal - 1)
 }
 
-/// The signals that ask the program to stop.
-const STOP: SignalSet = bit(SIGINT) | bit(SIGTERM) | bit(SIGHUP);
+/// The signals that ask the program to stop; the last, when its CPU time ends.
+const STOP: SignalSet = bit(SIGINT) | bit(SIGTERM) | bit(SIGHUP) | bit(SIGXCPU);
 
 /// All that end a process by default and can be held back. Those of faults are: a fault of the program's own
 /// ends it all the same.

@@ -1,42 +1,52 @@
 //! What the kernel says of itself and of the memory of the whole machine.
 //!
 //! Everything that /proc and /sys say is read elsewhere; this works without them.
+//!
+//! # Safety
+//!
+//! Two calls get the address of a local record that is as large as the kernel's. rustix takes all three for calls
+//! that cannot fail, and a seccomp filter makes any call fail.
 
-use core::ffi::CStr;
+use super::raw::syscall6;
 use latency_core::units::Bytes;
-use rustix::system::{sysinfo, uname, Uname};
+use linux_raw_sys::general::{__NR_getpid, __NR_sysinfo, __NR_uname};
 
-/// The kernel's names.
-pub struct Kernel(Uname);
+/// The kernel's names: `struct new_utsname`, six fields with a NUL.
+pub struct Kernel([[u8; 65]; 6]);
 
 impl Kernel {
-    /// Asks the running kernel.
+    /// Asks the running kernel; where that is forbidden, all names are empty.
     #[must_use]
     pub fn running() -> Kernel {
-        Kernel(uname())
+        let mut names = [[0; 65]; 6];
+        // SAFETY: the kernel writes one record of this size. Where it does not, the names are as they were.
+        let _ = unsafe { syscall6(__NR_uname, [&raw mut names as usize, 0, 0, 0, 0, 0]) };
+        Kernel(names)
     }
 
     /// The release, such as `6.1.0-56-cloud-amd64`.
     #[must_use]
     pub fn release(&self) -> &str {
-        text(self.0.release())
+        self.name(2)
     }
 
     /// The instruction set, such as `x86_64`.
     #[must_use]
     pub fn machine(&self) -> &str {
-        text(self.0.machine())
+        self.name(4)
     }
 
     /// The host's name.
     #[must_use]
     pub fn host(&self) -> &str {
-        text(self.0.nodename())
+        self.name(1)
     }
-}
 
-fn text(name: &CStr) -> &str {
-    name.to_str().unwrap_or("?")
+    fn name(&self, index: usize) -> &str {
+        let field = self.0.get(index).map_or(&[][..], |field| field);
+        let name = field.split(|&byte| byte == 0).next().unwrap_or_default();
+        core::str::from_utf8(name).ok().filter(|name| !name.is_empty()).unwrap_or("?")
+    }
 }
 
 /// The memory of the whole machine.
@@ -48,21 +58,25 @@ pub struct Memory {
     pub free: Bytes,
 }
 
-/// Asks the kernel for the memory of the machine.
+/// Asks the kernel for the memory of the machine; nothing where that is forbidden.
 ///
 /// # References
-/// `sysinfo(2)`.
+/// `sysinfo(2)`: its record is 14 words, the last of which begins with the unit.
 #[must_use]
 pub fn memory() -> Memory {
-    let info = sysinfo();
-    let unit = Bytes(u64::from(info.mem_unit.max(1)));
-    Memory { total: unit.times(info.totalram), free: unit.times(info.freeram) }
+    let mut record = [0_u64; 14];
+    // SAFETY: the kernel writes one record of this size. Where it does not, it stays zero.
+    let _ = unsafe { syscall6(__NR_sysinfo, [&raw mut record as usize, 0, 0, 0, 0, 0]) };
+    let [_, _, _, _, total, free, .., unit] = record;
+    let unit = Bytes(u64::from(unit as u32).max(1));
+    Memory { total: unit.times(total), free: unit.times(free) }
 }
 
-/// The number of this process.
+/// The number of this process; 0 where it is forbidden to ask, which is nobody's.
 #[must_use]
 pub fn process_id() -> u32 {
-    rustix::process::getpid().as_raw_nonzero().get().unsigned_abs()
+    // SAFETY: takes no argument.
+    unsafe { syscall6(__NR_getpid, [0; 6]) }.unwrap_or(0) as u32
 }
 
 #[cfg(test)]

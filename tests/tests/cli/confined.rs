@@ -146,8 +146,7 @@ fn without_memory() {
 fn with_a_small_stack() {
     // Below 8 KiB the kernel itself ends some processes while it starts them.
     for kilobytes in [8, 16, 64, 256] {
-        let found =
-            finish(command(&small(&["--quiet"])).limited(libc::RLIMIT_STACK as i32, kilobytes << 10));
+        let found = finish(command(&small(&["--quiet"])).limited(libc::RLIMIT_STACK as i32, kilobytes << 10));
         found.expect_status(0);
     }
 }

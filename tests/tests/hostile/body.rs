@@ -1,0 +1,176 @@
+//! Runs the tool in a place, and checks what must hold in all of them: a documented exit status, no death by a
+//! signal, no hang; one error, or a valid result in which every value has proof or says that it has none.
+
+use latency_tests::document::{at, text, warnings};
+use latency_tests::run::{self, try_finish_within, Run};
+use latency_tests::schema::{of_results, violations};
+use serde_json::Value;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+/// When this variable is `all`, every combination is tried, and not a part of them.
+pub const VARIABLE: &str = "HOSTILE";
+
+/// A hundred times as long as any of these runs takes on a busy host.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Everything that the tool may end with.
+const DOCUMENTED: [i32; 7] = [0, 1, 2, 3, 4, 5, 130];
+
+/// As little as an experiment can do: some 30 ms of a CPU.
+const SHORT: [&str; 5] = ["--json", "--trials=1", "--iters=200", "--warmup-iters=100", "--time-limit=0.02"];
+
+/// What measures, each with its smallest working sets.
+pub const EXPERIMENTS: [&[&str]; 8] = [
+    &["matrix", "--size=16K"],
+    &["curve", "--min-size=8K", "--max-size=16K"],
+    &["order", "--size=16K"],
+    &["variants", "--size=16K"],
+    &["pages", "--size=16K"],
+    &["parallel", "--size=16K"],
+    &["window", "--size=16K"],
+    &["distribution", "--size=16K"],
+];
+
+const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.csv");
+
+/// What measures nothing.
+pub const COMMANDS: [&[&str]; 3] =
+    [&["system", "--json"], &["fit", SAVED, "--json"], &["compare", "--json", SAVED, "--", SAVED]];
+
+/// All experiments and commands as whole command lines.
+pub fn tasks() -> Vec<Vec<&'static str>> {
+    let short = EXPERIMENTS.iter().map(|experiment| [experiment, &SHORT[..]].concat());
+    short.chain(COMMANDS.map(<[_]>::to_vec)).collect()
+}
+
+/// The first experiment, with more arguments.
+pub fn smallest<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [EXPERIMENTS[0], &SHORT, more].concat()
+}
+
+/// Whether every combination is to be tried.
+pub fn all() -> bool {
+    std::env::var_os(VARIABLE).is_some_and(|value| value == "all")
+}
+
+/// Runs the tool with `arguments` as `confine` changes it, and judges what it printed.
+///
+/// # Errors
+///
+/// What does not hold, with everything that was printed.
+pub fn held(arguments: &[&str], confine: impl FnOnce(&mut Command)) -> Result<Run, String> {
+    let mut command = run::command(arguments);
+    confine(&mut command);
+    let found = end(&mut command)?;
+    let result = arguments.contains(&"--json").then_some(&found.stdout[..]);
+    judge(&found, result)?;
+    Ok(found)
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+///
+/// That it did not start or end.
+pub fn end(command: &mut Command) -> Result<Run, String> {
+    let what = format!("{command:?}");
+    let child = command.spawn().map_err(|error| format!("{what} does not start: {error}"))?;
+    try_finish_within(child, &what, PATIENCE)
+}
+
+/// Judges a run whose messages were read, and its document, where it is to have one.
+///
+/// # Errors
+///
+/// As [`held`].
+pub fn judge(found: &Run, document: Option<&str>) -> Result<(), String> {
+    let status = status(found)?;
+    let errors = found.stderr.lines().filter(|line| line.starts_with("ERROR: ")).count();
+    if errors != usize::from(status != 0) || (errors == 1 && !last_line(found).starts_with("ERROR: ")) {
+        return Err(format!("{errors} errors: {found}"));
+    }
+    match document {
+        None | Some("") if status != 0 => Ok(()),
+        None => Ok(()),
+        Some(text) => judge_document(text, status).map_err(|reason| format!("{reason}: {found}")),
+    }
+}
+
+fn last_line(found: &Run) -> &str {
+    found.stderr.lines().last().unwrap_or("")
+}
+
+/// The exit status, where it is one that is documented and the tool found no defect in itself.
+///
+/// # Errors
+///
+/// As [`held`].
+pub fn status(found: &Run) -> Result<i32, String> {
+    match found.status.code() {
+        Some(code) if DOCUMENTED.contains(&code) && !found.stderr.contains("internal error") => Ok(code),
+        Some(_) => Err(format!("an undocumented end: {found}")),
+        None => Err(format!("death by signal {:?}: {found}", found.status.signal())),
+    }
+}
+
+/// A document is valid, is partial only after an interruption, and claims no proof that it does not show.
+pub fn judge_document(text: &str, status: i32) -> Result<(), String> {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    let document = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
+    let found = violations(SCHEMA.get_or_init(of_results), &document);
+    if !found.is_empty() {
+        return Err(format!("the schema does not allow {}", found.join("; ")));
+    }
+    let partial = document.get("partial").and_then(Value::as_bool);
+    if partial.is_some_and(|partial| partial != (status == 130)) {
+        return Err(format!("exit status {status} and partial: {partial:?}"));
+    }
+    let points = ["/node_pairs", "/points"].into_iter().filter_map(|path| document.pointer(path)?.as_array());
+    points.flatten().try_for_each(|point| judge_point(point, &document))
+}
+
+fn judge_point(point: &Value, document: &Value) -> Result<(), String> {
+    let Some(placement) = point.get("placement").filter(|placement| !placement.is_null()) else {
+        return Ok(());
+    };
+    let measured = point.get("ns").and_then(Value::as_f64);
+    let shown = |moment: &str| text(at(placement, moment), "/source") != "none";
+    let proven = shown("/before") && shown("/after");
+    let verified = at(placement, "/verified") == true;
+    if measured.is_some_and(|ns| ns <= 0.0 || !ns.is_finite()) || verified && !proven {
+        return Err(format!("a value without proof: {point:#}"));
+    }
+    match verified || warnings(document).contains(&"placement-unverified") {
+        true => Ok(()),
+        false => Err(format!("not proven, and not said: {point:#}")),
+    }
+}
+
+/// Goes through all places on two threads.
+///
+/// # Panics
+///
+/// With what does not hold in each of them.
+pub fn everywhere<T: Sync>(places: &[T], body: impl Fn(&T) -> Result<(), String> + Sync) {
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(reason) = body(place) {
+                        failures.lock().expect("a lock that nobody died with").push(reason);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("a lock that nobody died with");
+    let shown = failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+    assert!(failures.is_empty(), "{} of {} places:\n{shown}", failures.len(), places.len());
+}

@@ -1,0 +1,237 @@
+//! System calls that are forbidden, one at a time and as containers forbid them.
+
+use super::body::{all, end, everywhere, held, judge, judge_document, smallest, status, tasks, EXPERIMENTS};
+use latency_tests::confine::CONTAINER;
+use latency_tests::directory::Directory;
+use latency_tests::document::{at, warnings};
+use latency_tests::enclose::{Enclose, Fate};
+use latency_tests::run::command;
+use libc::{c_int, c_long};
+use std::os::unix::process::ExitStatusExt;
+
+/// The system calls that some run of [`tasks`], or one that writes a file, makes.
+const CALLS: [(&str, c_long); 37] = [
+    ("access", libc::SYS_access),
+    ("clock_gettime", libc::SYS_clock_gettime),
+    ("close", libc::SYS_close),
+    ("execve", libc::SYS_execve),
+    ("exit_group", libc::SYS_exit_group),
+    ("fchmod", libc::SYS_fchmod),
+    ("fcntl", libc::SYS_fcntl),
+    ("fstat", libc::SYS_fstat),
+    ("fsync", libc::SYS_fsync),
+    ("get_mempolicy", libc::SYS_get_mempolicy),
+    ("getcpu", libc::SYS_getcpu),
+    ("getpid", libc::SYS_getpid),
+    ("getrusage", libc::SYS_getrusage),
+    ("ioctl", libc::SYS_ioctl),
+    ("linkat", libc::SYS_linkat),
+    ("madvise", libc::SYS_madvise),
+    ("mbind", libc::SYS_mbind),
+    ("mmap", libc::SYS_mmap),
+    ("move_pages", libc::SYS_move_pages),
+    ("munmap", libc::SYS_munmap),
+    ("nanosleep", libc::SYS_nanosleep),
+    ("newfstatat", libc::SYS_newfstatat),
+    ("open", libc::SYS_open),
+    ("openat", libc::SYS_openat),
+    ("perf_event_open", libc::SYS_perf_event_open),
+    ("prctl", libc::SYS_prctl),
+    ("prlimit64", libc::SYS_prlimit64),
+    ("read", libc::SYS_read),
+    ("readlinkat", libc::SYS_readlinkat),
+    ("renameat", libc::SYS_renameat),
+    ("rt_sigaction", libc::SYS_rt_sigaction),
+    ("rt_sigpending", libc::SYS_rt_sigpending),
+    ("rt_sigprocmask", libc::SYS_rt_sigprocmask),
+    ("sched_getaffinity", libc::SYS_sched_getaffinity),
+    ("sched_setaffinity", libc::SYS_sched_setaffinity),
+    ("set_mempolicy", libc::SYS_set_mempolicy),
+    ("write", libc::SYS_write),
+];
+
+/// Calls that take the place of others which failed: names that /proc does not tell, a pipe that is full and does
+/// not wait, a file that takes no name, a processor that could not be changed.
+const IN_THEIR_PLACE: [(&str, c_long); 5] = [
+    ("poll", libc::SYS_poll),
+    ("sched_yield", libc::SYS_sched_yield),
+    ("sysinfo", libc::SYS_sysinfo),
+    ("uname", libc::SYS_uname),
+    ("unlinkat", libc::SYS_unlinkat),
+];
+
+/// What the kernel answers where a call is forbidden, where it does not exist, and where it exists without a part.
+const REFUSALS: [(&str, c_int); 3] =
+    [("EPERM", libc::EPERM), ("ENOSYS", libc::ENOSYS), ("EINVAL", libc::EINVAL)];
+
+/// The runs that together make every call: the tasks, and one with counters that sleeps and replaces a file.
+fn runs() -> Vec<Vec<&'static str>> {
+    let mut runs = tasks();
+    runs.push(vec![
+        "matrix",
+        "--size=16K",
+        "--json",
+        "--counters",
+        "--trials=8",
+        "--iters=200",
+        "--spread=0.2",
+        "--time-limit=0.3",
+        "--output=result.json",
+    ]);
+    runs
+}
+
+/// Whether the run writes the file `result.json`.
+fn writes(run: &[&str]) -> bool {
+    run.contains(&"--output=result.json")
+}
+
+fn made(calls: &[(&'static str, c_long)]) -> Vec<(c_long, Fate)> {
+    calls.iter().map(|&(_, number)| (number, Fate::Made)).collect()
+}
+
+#[test]
+fn no_other_call_is_made() {
+    let known = made(&[&CALLS[..], &IN_THEIR_PLACE].concat());
+    let directory = older("calls-known");
+    everywhere(&runs(), |run| {
+        let mut command = directory.command(run);
+        let found = end(command.fated(&known, Fate::Ends))?;
+        match found.status.success() {
+            true => Ok(()),
+            false => Err(format!("a call that tests/tests/hostile/calls.rs does not list? {found}")),
+        }
+    });
+}
+
+#[test]
+fn each_call_is_made() {
+    let directory = older("calls-made");
+    // The last makes most of them.
+    let runs: Vec<_> = runs().into_iter().rev().collect();
+    everywhere(&CALLS, |&(name, number)| {
+        let ends = |run: &Vec<&str>| {
+            let mut command = directory.command(run);
+            // Between fork and exec.
+            let fate = if number == libc::SYS_execve { Fate::Made } else { Fate::Ends };
+            let found = end(command.fated(&[(number, fate)], Fate::Made)).expect("a run");
+            found.status.signal() == Some(libc::SIGSYS)
+        };
+        match number == libc::SYS_execve || runs.iter().any(ends) {
+            true => Ok(()),
+            false => Err(format!("{name} is listed, and no run makes it")),
+        }
+    });
+}
+
+/// A directory with an older result.
+fn older(name: &str) -> Directory {
+    let directory = Directory::new(name);
+    std::fs::write(directory.path().join("result.json"), "{}").expect("a file");
+    directory
+}
+
+#[test]
+fn each_call_may_be_forbidden_in_each_experiment() {
+    let mut places = Vec::new();
+    for (index, run) in runs().into_iter().enumerate() {
+        // An end that is forbidden is a place of its own.
+        for (step, &(name, call)) in CALLS.iter().filter(|(name, _)| !name.starts_with("ex")).enumerate() {
+            for (turn, refusal) in REFUSALS.into_iter().enumerate() {
+                if all() || (index + step + turn) % 4 == 0 {
+                    places.push((run.clone(), name, call, refusal));
+                }
+            }
+        }
+    }
+    everywhere(&places, |(run, name, call, (errno, number))| {
+        without(run, &[*call], *number).map_err(|reason| format!("{name} {errno}: {reason}"))
+    });
+}
+
+/// Judges a run to which these calls are refused, and never switches the machine off.
+fn without(run: &[&str], calls: &[c_long], errno: c_int) -> Result<(), String> {
+    let mut fates = vec![(libc::SYS_reboot, Fate::Ends)];
+    fates.extend(calls.iter().map(|&call| (call, Fate::Fails(errno))));
+    let unheard = calls.contains(&libc::SYS_write);
+    if !writes(run) {
+        let mut command = command(run);
+        let found = end(command.fated(&fates, Fate::Made))?;
+        return match unheard {
+            true => status(&found).map(drop),
+            false => judge(&found, Some(&found.stdout)),
+        };
+    }
+    let name = format!("calls-{}-{errno}", calls[0]);
+    let directory = older(&name);
+    let found = end(directory.command(run).fated(&fates, Fate::Made))?;
+    let status = match unheard {
+        true => status(&found)?,
+        false => judge(&found, None).and_then(|()| self::status(&found))?,
+    };
+    let written = std::fs::read_to_string(directory.path().join("result.json"));
+    let written = written.map_err(|error| format!("the result is gone: {error}; {found}"))?;
+    match status {
+        0 | 130 => judge_document(&written, status).map_err(|reason| format!("{reason}; {found}"))?,
+        _ if written == "{}" => {}
+        _ => return Err(format!("the older result is not as it was: {found}")),
+    }
+    match directory.names()[..] == ["result.json"] {
+        true => Ok(()),
+        false => Err(format!("{:?} are left: {found}", directory.names())),
+    }
+}
+
+/// Of the calls that the tool makes, the default profile of Docker refuses some, and everything unknown, by EPERM.
+#[test]
+fn in_docker() {
+    let fates: Vec<_> = made(&[&CALLS[..], &IN_THEIR_PLACE].concat())
+        .into_iter()
+        .filter(|(call, _)| !CONTAINER.contains(call))
+        .collect();
+    in_container(&fates, libc::EPERM, false);
+}
+
+/// Podman's allows memory policies, refuses two calls by EPERM, and everything unknown by ENOSYS.
+#[test]
+fn in_podman() {
+    let refused = [libc::SYS_move_pages, libc::SYS_perf_event_open];
+    let fates: Vec<_> = made(&[&CALLS[..], &IN_THEIR_PLACE].concat())
+        .into_iter()
+        .map(|(call, fate)| (call, if refused.contains(&call) { Fate::Fails(libc::EPERM) } else { fate }))
+        .collect();
+    in_container(&fates, libc::ENOSYS, true);
+}
+
+fn in_container(fates: &[(c_long, Fate)], unknown: c_int, bound: bool) {
+    everywhere(&tasks()[..EXPERIMENTS.len()], |task| {
+        let found = held(task, |command| {
+            command.fated(fates, Fate::Fails(unknown));
+        })?;
+        let document = found.expect_json(0);
+        let placed = at(&document, "/points/0/placement");
+        let wrong = placed["verified"] != true || (placed["means"] == "bind") != bound;
+        match wrong || warnings(&document).contains(&"placement-unverified") {
+            true => Err(format!("not proven, or not as the profile allows: {found}")),
+            false => Ok(()),
+        }
+    });
+}
+
+/// Where nothing that is asked of the system is answered, there is an error and no result.
+#[test]
+fn where_nothing_is_answered() {
+    let fates: Vec<_> = ["execve", "exit_group", "mmap", "munmap", "write"]
+        .into_iter()
+        .filter_map(|name| CALLS.iter().find(|call| call.0 == name))
+        .map(|&(_, number)| (number, Fate::Made))
+        .collect();
+    for (name, errno) in REFUSALS {
+        let found = held(&smallest(&[]), |command| {
+            command.fated(&fates, Fate::Fails(errno));
+        });
+        let found = found.unwrap_or_else(|reason| panic!("{name}: {reason}"));
+        assert!(matches!(found.status.code(), Some(2 | 3)), "{name}: {found}");
+        assert_eq!(found.stdout, "");
+    }
+}
