@@ -340,6 +340,42 @@ mod tests {
         assert!((given_way(one.iter(), ONSET) / (0.5 * MIB) - 1.0).abs() < 0.01);
     }
 
+    /// A cache measured at 8 MiB, 7 to 10: it begins to give way at 6 MiB and has given way at 9.
+    fn measured(claim: Option<u64>, exact: bool) -> Cache {
+        Cache {
+            size: Estimate { value: 8.0 * MIB, low: 7.0 * MIB, high: 10.0 * MIB },
+            onset: 6.0 * MIB,
+            half: 9.0 * MIB,
+            exact,
+            claim: claim.map(|size| Claim { level: 2, size: Bytes(size), ways: 0, source: Source::Sysfs }),
+            ..Cache::default()
+        }
+    }
+
+    #[test]
+    fn a_reported_size_agrees_within_what_is_known_of_the_measured_one() {
+        let reported = |kibibytes: u64| measured(Some(kibibytes << 10), false).compare().unwrap();
+        let within = (6.0 * 1024.0 / TOLERANCE) as u64 + 1..=(10.0 * 1024.0 * TOLERANCE) as u64;
+        assert!(TOLERANCE > 1.0 && *within.start() < 6 << 10 && *within.end() > 10 << 10);
+        assert_eq!([*within.start(), 8 << 10, *within.end()].map(reported), [Agreement::Agrees; 3]);
+        assert_eq!([1024, within.start() - 1].map(reported), [Agreement::More; 2]);
+        assert_eq!([within.end() + 1, 32 << 10].map(reported), [Agreement::Part; 2]);
+        assert_eq!(measured(None, false).compare(), None);
+    }
+
+    #[test]
+    fn a_size_that_was_counted_agrees_with_nothing_but_itself() {
+        let reported = |size: u64| measured(Some(size), true).compare().unwrap();
+        let counted = 8 << 20;
+        assert_eq!(
+            [counted - 1, counted, counted + 1].map(reported),
+            [Agreement::More, Agreement::Agrees, Agreement::Part]
+        );
+        let disagrees = |agreement| Cache { agreement, ..Cache::default() }.disagrees();
+        assert!(!disagrees(None) && !disagrees(Some(Agreement::Agrees)));
+        assert!(disagrees(Some(Agreement::Part)) && disagrees(Some(Agreement::More)));
+    }
+
     #[test]
     fn without_claims_nothing_is_assigned() {
         assert_eq!(assigned(&[34.0 * KIB, 1.3 * MIB], &[]), [None, None]);

@@ -6,7 +6,7 @@ use super::ground::{Arena, Batch, Condition, Ground, Walked};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::counters::{Counted, Software};
-use crate::result::{Point, Round};
+use crate::result::{Point, Round, Walk};
 
 /// A walk asks between hops for an interrupt and for the end of its time, so often.
 const PIECE_NS: f64 = 5e6;
@@ -26,6 +26,8 @@ pub struct Hop {
     pub now_ns: f64,
     /// The lanes that hop at a time.
     pub lanes: usize,
+    /// The same with what lies between their loads.
+    pub walk: Walk,
 }
 
 /// One visit.
@@ -91,8 +93,8 @@ impl FakeGround<'_> {
                 return Err(Failure::Interrupted);
             }
             let laps = self.loads as f64 / self.nodes() as f64;
-            let (nodes, lanes) = (self.nodes(), self.point.walk.lanes());
-            let hop = Hop { place: self.visit.place, nodes, laps, now_ns: *self.now_ns, lanes };
+            let (nodes, lanes, walk) = (self.nodes(), self.point.walk.lanes(), self.point.walk);
+            let hop = Hop { place: self.visit.place, nodes, laps, now_ns: *self.now_ns, lanes, walk };
             let hop_ns = (self.hop_ns)(hop);
             let each_ns = hop_ns.abs() / faster;
             let piece = ((PIECE_NS / each_ns) as u64).clamp(1, hops - made);

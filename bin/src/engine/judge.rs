@@ -187,3 +187,7 @@ impl Judge {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

@@ -21,6 +21,8 @@ pub mod reach;
 pub mod repeat;
 pub mod run;
 pub mod schedule;
+#[cfg(test)]
+mod scripted;
 pub mod self_test;
 pub mod session;
 pub mod single_hops;

@@ -71,3 +71,7 @@ fn over<A: Arena>(
     }
     Ok(Some(found))
 }
+
+#[cfg(test)]
+#[path = "reach_tests.rs"]
+mod tests;

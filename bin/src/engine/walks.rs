@@ -139,12 +139,5 @@ pub fn estimate<G: Ground>(ground: &mut G, until_ns: f64) -> Result<f64, Failure
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn batches_have_a_length_that_a_clock_can_tell() {
-        assert_eq!(hops_per_batch(1e5, 100.0), 1000);
-        assert_eq!((hops_per_batch(1e5, 1e6), hops_per_batch(1e9, 0.0)), (FEWEST_HOPS, LONGEST_BATCH));
-    }
-}
+#[path = "walks_tests.rs"]
+mod tests;

@@ -74,6 +74,29 @@ proptest! {
     }
 }
 
+/// Results of different machines and versions are compared by it: it may not change unnoticed.
+#[test]
+fn fingerprints_stay_as_they_are() {
+    let of = |order, nodes: u64| {
+        let chain = Chain::new(order, Bytes(nodes * 64), Bytes(64), 42).unwrap();
+        chain.fingerprint()
+    };
+    // By hand: FNV-1a over a cycle whose successors are the next lines.
+    let words = |nodes: u64| {
+        let offsets = (0..64).map(move |place| (u128::from(nodes) * place / 64) as u64 * 64);
+        let pairs = offsets.flat_map(move |offset| [offset, (offset + 64) % (nodes * 64)]);
+        [nodes, 64].into_iter().chain(pairs).flat_map(u64::to_le_bytes)
+    };
+    let hash = |nodes| {
+        words(nodes).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    };
+    for nodes in [64, 100, 1000, 4097] {
+        assert_eq!(of(Order::Sequential, nodes), hash(nodes), "{nodes}");
+    }
+}
+
 #[test]
 fn a_local_order_finishes_a_region_before_the_next() {
     let chain = Chain::new(PAGE_LOCAL, Bytes(4096 * 50), Bytes(64), 3).unwrap();

@@ -76,6 +76,20 @@ fn context_switches_explain_hops_that_no_gap_does() {
 }
 
 #[test]
+fn gaps_explain_hops_of_their_own_length_and_a_half_octave_more() {
+    let explained = |hop: u32, gap: u32| {
+        let mut memory = Memory::new(200_000);
+        memory.add(30, hop, 500);
+        let gaps = gaps(30, gap, 500);
+        let watch = Watch { gaps: &gaps, exposure: 1.0, switches: 0 };
+        interrupted_from(&memory.hops, 480, &watch).is_some()
+    };
+    assert!(explained(70_000, 70_000));
+    assert!(explained(70_000, 55_000));
+    assert!(!explained(1_000_000, 20_000), "no gap was as long");
+}
+
+#[test]
 fn without_long_hops_nothing_is_interrupted() {
     let memory = Memory::new(1000);
     let gaps = gaps(50, 20_000, 20_000);

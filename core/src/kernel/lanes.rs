@@ -243,6 +243,16 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_without_a_register_takes_a_load_and_a_store_more() {
+        let of = |lanes| parallel(lanes).unwrap().instructions();
+        assert_eq!([1, 2, 14].map(of), [1, 2, 14]);
+        // Each lane beyond the registers takes three.
+        assert_eq!(of(20) - of(16), 4 * 3);
+        assert_eq!(of(64) - of(48), 16 * 3);
+        assert_eq!(of(16), 16 + 2 * parallel(16).unwrap().in_memory());
+    }
+
+    #[test]
     fn gaps_have_an_end() {
         for filler in Filler::ALL {
             assert!(Gap::new(filler, Gap::MOST).is_some());

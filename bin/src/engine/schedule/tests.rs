@@ -457,6 +457,27 @@ fn visits_that_are_disturbed_are_no_reason_for_fewer_rounds() {
 }
 
 #[test]
+fn a_probe_is_the_median_of_its_visits_and_leaves_the_schedule_alone() {
+    let mut visits = 0;
+    let (mut schedule, _) = run(rewritten(), points(2), |hop| {
+        visits += usize::from(hop.laps == 0.0 && hop.nodes == 1000);
+        // The second of five visits is disturbed.
+        if hop.nodes == 1000 && visits == 2 {
+            900.0
+        } else {
+            50.0
+        }
+    });
+    let before = (rounds(&mut schedule), schedule.len());
+    let (nanoseconds, core_cycles) = schedule.probe(&point(Bytes(64_000)), 5).unwrap();
+    assert!((nanoseconds - 50.0).abs() < 1e-6 && (core_cycles - 150.0).abs() < 1e-6);
+    assert_eq!((rounds(&mut schedule), schedule.len()), before);
+    let probed = |visit: &&crate::engine::fake::Visit| visit.index == 2;
+    assert_eq!(schedule.arena.visits.iter().filter(probed).count(), 5);
+    assert!(schedule.probe(&point(Bytes(64_000)), 0).unwrap().0.is_nan());
+}
+
+#[test]
 fn no_interval_is_narrower_than_the_calibration_of_the_clock() {
     let (mut schedule, _) = run(Budget::DEFAULT, points(1), |_| 100.0);
     let interval = schedule.series(0).unwrap().1.nanoseconds.interval.unwrap();

@@ -1,0 +1,218 @@
+//! A chain that writes down what is done to it, for what happens to a chain before it is timed.
+//!
+//! Beside `fake`, which simulates runs: here one thing at a time is looked at, and time passes in walks alone.
+
+use std::vec::Vec;
+
+use super::ground::{Batch, Condition, Ground, Walked};
+use crate::error::Failure;
+use crate::result::counters::{Counted, Software};
+use crate::result::Round;
+
+/// What was asked of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// So many hops of one lane.
+    Walk(u64),
+    /// So many hops of many lanes.
+    Rush(u64),
+    /// A load of every node.
+    Touch,
+    /// Back to where that lane of a rush set out.
+    Rewind(u64),
+}
+
+/// A chain whose hops take one time in the first lap and another one in later laps.
+#[derive(Debug)]
+pub struct Scripted {
+    /// Everything that was asked for.
+    pub calls: Vec<Call>,
+    /// The hops that were really made in each walk by one lane.
+    pub made: Vec<u64>,
+    /// What was done to the chain before.
+    pub condition: Condition,
+    nodes: u64,
+    lanes: Option<usize>,
+    cold_ns: f64,
+    warm_ns: f64,
+    rush_ns: Option<f64>,
+    touch_ns: f64,
+    interrupted: bool,
+    disturbed: Option<usize>,
+    faster: f64,
+    pace: f64,
+    now_ns: f64,
+    loads: u64,
+}
+
+impl Scripted {
+    /// A chain just written whose hops all take as long; many lanes take a tenth of it.
+    pub fn new(nodes: u64, hop_ns: f64) -> Self {
+        Scripted {
+            calls: Vec::new(),
+            made: Vec::new(),
+            condition: Condition::Written,
+            nodes,
+            lanes: None,
+            cold_ns: hop_ns,
+            warm_ns: hop_ns,
+            rush_ns: Some(hop_ns / 10.0),
+            touch_ns: 0.0,
+            interrupted: false,
+            disturbed: None,
+            faster: 1.0,
+            pace: 1.0,
+            now_ns: 0.0,
+            loads: 0,
+        }
+    }
+
+    /// The same with hops that take so long once every node has been met.
+    pub fn warm(self, warm_ns: f64) -> Self {
+        Scripted { warm_ns, ..self }
+    }
+
+    /// The same with many lanes that take so long for a hop.
+    pub fn rushing(self, rush_ns: f64) -> Self {
+        Scripted { rush_ns: Some(rush_ns), ..self }
+    }
+
+    /// The same with nodes that many lanes cannot walk.
+    pub fn without_lanes(self) -> Self {
+        Scripted { rush_ns: None, ..self }
+    }
+
+    /// The same, walked by so many lanes.
+    pub fn of_lanes(self, lanes: usize) -> Self {
+        Scripted { lanes: Some(lanes), ..self }
+    }
+
+    /// The same with a touch that takes so long.
+    pub fn touched_in(self, touch_ns: f64) -> Self {
+        Scripted { touch_ns, ..self }
+    }
+
+    /// The same in a program that is asked to stop.
+    pub fn interrupted(self) -> Self {
+        Scripted { interrupted: true, ..self }
+    }
+
+    /// The same with one walk that takes ten times as long as it should.
+    pub fn disturbed_at(self, walk: usize) -> Self {
+        Scripted { disturbed: Some(walk), ..self }
+    }
+
+    /// The same with walks each of which takes so many times as long for a hop as the one before.
+    pub fn faster_by(self, faster: f64) -> Self {
+        Scripted { faster, ..self }
+    }
+
+    /// The hops of all walks by one lane that were asked for.
+    pub fn walks(&self) -> Vec<u64> {
+        let walk = |call: &Call| match call {
+            Call::Walk(hops) => Some(*hops),
+            _ => None,
+        };
+        self.calls.iter().filter_map(walk).collect()
+    }
+
+    /// What was asked for, walks that follow each other as one; and forgets it, for the next visit.
+    pub fn take(&mut self) -> Vec<Call> {
+        let mut together: Vec<Call> = Vec::new();
+        for call in self.calls.drain(..) {
+            match (together.last_mut(), call) {
+                (Some(Call::Walk(before)), Call::Walk(hops)) => *before += hops,
+                _ => together.push(call),
+            }
+        }
+        together
+    }
+
+    /// Writes the chain anew: no cache holds anything of it.
+    pub fn rewrite(&mut self) {
+        self.loads = 0;
+        self.condition = Condition::Written;
+    }
+
+    /// Makes so many hops, or as many as time allows; the last one ends at the end of that time or after it.
+    fn go(&mut self, hops: u64, hop_ns: f64, until_ns: f64) -> Walked {
+        let room = ((until_ns - self.now_ns) / hop_ns).max(1.0).ceil() as u64;
+        let made = hops.min(room);
+        let spent_ns = made as f64 * hop_ns;
+        self.now_ns += spent_ns;
+        self.loads += made;
+        (made, spent_ns)
+    }
+}
+
+impl Ground for Scripted {
+    fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    fn lines(&self) -> u64 {
+        self.nodes
+    }
+
+    fn lanes(&self) -> Option<usize> {
+        self.lanes
+    }
+
+    fn condition(&self) -> Condition {
+        self.condition
+    }
+
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
+        self.calls.push(Call::Walk(hops));
+        let hop_ns = if self.loads < self.nodes { self.cold_ns } else { self.warm_ns };
+        let slower = if self.disturbed == Some(self.made.len()) { 10.0 } else { 1.0 };
+        let walked = self.go(hops, hop_ns * slower * self.pace, until_ns);
+        self.pace *= self.faster;
+        self.made.push(walked.0);
+        Ok(walked)
+    }
+
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        let (hops, spent_ns) = self.walk(hops, until_ns)?;
+        Ok(Batch { nanoseconds: spent_ns / hops as f64, hops, ..Batch::default() })
+    }
+
+    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
+        self.calls.push(Call::Rush(hops));
+        Ok(self.rush_ns.map(|rush_ns| self.go(hops, rush_ns, until_ns)))
+    }
+
+    fn touch(&mut self) {
+        self.calls.push(Call::Touch);
+        self.now_ns += self.touch_ns;
+        self.loads += self.nodes;
+    }
+
+    fn rewind(&mut self, part: u64) {
+        self.calls.push(Call::Rewind(part));
+    }
+
+    fn now_ns(&self) -> f64 {
+        self.now_ns
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    fn batch_ns(&self) -> f64 {
+        1e5
+    }
+
+    fn software(&mut self) -> Software {
+        Software::default()
+    }
+
+    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
+        Ok(Counted::default())
+    }
+
+    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
+        Ok(())
+    }
+}
