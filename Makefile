@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test golden size plugin guest lab boots hostile bench mutants check clean
+.PHONY: all run test golden size plugin guest lab boots hostile signals bench mutants check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -80,6 +80,13 @@ boots: all
 # Every system call that is forbidden in every experiment; `test` takes a part of the combinations.
 hostile: all
 	HOSTILE=all $(CARGO) test --locked -p latency-tests --test hostile
+
+# Interrupts at so many random moments of each of 27 runs: every experiment in little memory, at its default sizes and in
+# 2 GiB. A table of the CPU time until the end; it takes half an hour.
+SIGNALS ?= 20
+
+signals: all
+	SIGNALS=$(SIGNALS) $(CARGO) test --locked -p latency-tests --test signals -- --nocapture moments
 
 # How fast chains are written, beside memset and a shuffle in place.
 bench:

@@ -272,6 +272,7 @@ fn perform<'a>(
         warnings: &warnings,
         outcomes: &findings.outcomes,
         distributions: &findings.distributions,
+        analysis: findings.analysis.first(),
         extra: &findings.extra,
         arguments,
         terminal: screen(options, environment),

@@ -88,21 +88,23 @@ impl<'m> Buffer<'m> {
     /// [`BuildError::TooSmall`] where the working set does not fit, and
     /// [`BuildError::Encoding`] where its nodes cannot hold such successors.
     pub fn build(lines: &'m mut [Line], chain: &'m Chain, encoding: Encoding) -> Result<Self, BuildError> {
-        Self::build_with(lines, chain, encoding, Stores::STREAMING)
+        Self::build_with(lines, chain, encoding, Stores::STREAMING, &|| false)
     }
 
-    /// Writes `chain` as [`build`](Self::build) does, by stores that were chosen.
+    /// Writes `chain` as [`build`](Self::build) does, by stores that were chosen, unless `stop` says to stop, which is
+    /// asked every few milliseconds.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build).
+    /// As [`build`](Self::build); [`BuildError::Stopped`].
     pub fn build_with(
         lines: &'m mut [Line],
         chain: &'m Chain,
         encoding: Encoding,
         stores: Stores,
+        stop: &dyn Fn() -> bool,
     ) -> Result<Self, BuildError> {
-        build::write(lines, chain, encoding, stores)?;
+        build::write(lines, chain, encoding, stores, stop)?;
         Ok(Buffer { lines, chain, encoding })
     }
 

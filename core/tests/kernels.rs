@@ -108,6 +108,33 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
+fn a_chain_is_written_until_somebody_wants_no_more() {
+    use core::cell::Cell;
+    use latency_core::buffer::Stores;
+    // 8, 64 and 4096 bytes a node: each kind of layout has a loop of its own.
+    for (stride, size) in [(8, 1 << 20), (64, 8 << 20), (4096, 256 << 20)] {
+        let chain = Chain::new(Order::Random, Bytes(size), Bytes(stride), 1).unwrap();
+        let mut memory = lines(Bytes(size));
+        let asked = Cell::new(0);
+        let mut write = |most: u32| {
+            asked.set(0);
+            let stop = || {
+                asked.set(asked.get() + 1);
+                asked.get() > most
+            };
+            Buffer::build_with(&mut memory, &chain, Encoding::Pointer, Stores::STREAMING, &stop).map(drop)
+        };
+        assert_eq!(write(u32::MAX), Ok(()));
+        let times = asked.get();
+        assert!(times >= 3, "asked {times} times while {size} bytes were written");
+        for most in [0, 1, times - 1] {
+            assert_eq!(write(most), Err(BuildError::Stopped));
+            assert_eq!(asked.get(), most + 1, "it goes on after it was told to stop");
+        }
+    }
+}
+
+#[test]
 fn a_kernel_walks_its_own_encoding_alone() {
     let chain = Chain::new(Order::Random, Bytes(6400), Bytes(64), 1).unwrap();
     for held in KERNELS {

@@ -122,7 +122,7 @@ impl Hierarchy<'_> {
     fn misfit(&self) -> Option<String> {
         let reach = self.tlb.map(|(entries, _)| entries as f64 * 4096.0);
         let points = self.curve();
-        let fit = fit_stair(&points, reach, &mut Workspace::new()).unwrap();
+        let fit = fit_stair(&points, reach, &mut Workspace::new(&|| false)).unwrap();
         let found: Vec<(f64, f64)> =
             fit.levels().iter().map(|level| (level.capacity.value, level.latency.value)).collect();
         let near = |found: f64, truth: f64, tolerance: f64| (found / truth - 1.0).abs() < tolerance;

@@ -52,9 +52,14 @@ impl Analysis {
     /// Concludes what there is to conclude from the points of a curve, in any order.
     ///
     /// Those of the smallest stride are fitted; those with one line on each page, if there are any, tell
-    /// translation buffers from caches.
+    /// translation buffers from caches. Once `stop` says so there are no more fits.
     #[must_use]
-    pub fn new(samples: Samples<'_>, claims: Claims, edge: Option<Result<Edge, EdgeError>>) -> Analysis {
+    pub fn new(
+        samples: Samples<'_>,
+        claims: Claims,
+        edge: Option<Result<Edge, EdgeError>>,
+        stop: &dyn Fn() -> bool,
+    ) -> Analysis {
         let samples = samples.iter();
         let stride = samples.clone().map(|sample| sample.stride).min().unwrap_or(Bytes(64));
         let dense = || samples.clone().filter(move |sample| sample.stride == stride);
@@ -63,7 +68,7 @@ impl Analysis {
         let mut points = [Point::default(); MAX_POINTS];
         // Those that are too many are left out at the end, where the curve is flat.
         let points = collect(&mut points, dense().map(|sample| sample.point(in_cycles)));
-        let mut workspace = Workspace::new();
+        let mut workspace = Workspace::new(stop);
 
         let knees = Knees::of(samples.clone(), in_cycles, &mut workspace);
         let mixture = fit_mixture(points, &mut workspace);
@@ -165,7 +170,12 @@ mod tests {
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {
-        Analysis::new(Samples::new(samples.len(), &|index| samples.get(index).copied()), claims, None)
+        Analysis::new(
+            Samples::new(samples.len(), &|index| samples.get(index).copied()),
+            claims,
+            None,
+            &|| false,
+        )
     }
 
     /// 4, 14, 50 and 500 core cycles at 4 GHz, with knees at 33 KiB, 1.2 MiB and 10 MiB.

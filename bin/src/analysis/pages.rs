@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_first_buffer_is_found_by_its_cost() {
-        let knees = Knees::of(samples(&MEASURED).into_iter(), true, &mut Workspace::new());
+        let knees = Knees::of(samples(&MEASURED).into_iter(), true, &mut Workspace::new(&|| false));
         let knee = knees.at(72.0).unwrap();
         assert!(knee.pages == 72.0 && (knee.step - 7.0).abs() < 0.1, "{knee:?}");
         assert!(translates_small_pages(samples(&MEASURED).into_iter()));
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_flat_curve_has_no_buffer() {
         let flat: Vec<_> = MEASURED.iter().map(|&(pages, _)| (pages, 4.0 + pages as f64 * 1e-5)).collect();
-        let knees = Knees::of(samples(&flat).into_iter(), true, &mut Workspace::new());
+        let knees = Knees::of(samples(&flat).into_iter(), true, &mut Workspace::new(&|| false));
         assert!(knees.looked && knees.as_slice().is_empty());
         assert!(!translates_small_pages(samples(&flat).into_iter()));
         assert!(!translates_small_pages(samples(&[]).into_iter()));

@@ -6,13 +6,14 @@
 use core::array;
 
 use latency_core::arch::Stamp;
-use latency_core::buffer::{Buffer, Stores};
+use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::{Bytes, NodeId};
 
 use super::counters::Meter;
 use super::memory::{serves, Key, Site};
+use super::new_chain;
 use super::placement::{Placement, Witness};
 use super::session::Session;
 use crate::error::{Failure, PlacementError};
@@ -119,8 +120,7 @@ impl<'a> Pieces<'a> {
                     // faster than memory. Only where a look saw no such cache there is a choice.
                     let seen = stamp.filter(|_| session.machine.is_clear(piece.like.size));
                     let stores = Stores::choose(lines, seen, session.machine.last_level_cache());
-                    let buffer = Buffer::build_with(lines, chain, piece.like.kernel.encoding, stores)
-                        .map_err(|_| PlacementError::NothingToMeasure)?;
+                    let buffer = new_chain::write(lines, chain, piece.like.kernel.encoding, stores)?;
                     Site::kept(piece.key, witness, buffer)?
                 }
                 (Memory::Kept, None) => return Err(PlacementError::NothingToMeasure.into()),

@@ -3,12 +3,13 @@
 use core::cell::Cell;
 
 use latency_core::arch::{self, Line};
-use latency_core::buffer::Buffer;
+use latency_core::buffer::{Buffer, Stores};
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
 use super::ground::{Arena, Condition};
+use super::new_chain;
 use super::placement::{self, Witness};
 use super::single_hops::Singles;
 use super::stopwatch::{start, Chase, Stopwatch};
@@ -168,8 +169,8 @@ impl Arena for Memory<'_> {
             }
             Chains::Rewritten(lines, places) => {
                 let chain = chain::chain(point)?;
-                let buffer = Buffer::build(room(point, lines, place, *places), &chain, point.kernel.encoding)
-                    .map_err(|_| PlacementError::NothingToMeasure)?;
+                let room = room(point, lines, place, *places);
+                let buffer = new_chain::write(room, &chain, point.kernel.encoding, Stores::STREAMING)?;
                 let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
                 let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1))
                     .with(beside.singles.as_mut(), index);

@@ -1,6 +1,9 @@
-//! A chain that was just written into placed memory, for looks that are no point of an experiment.
+//! A chain that was just written: how it is, and looks at one that is no point of an experiment.
 
-use latency_core::buffer::Buffer;
+use latency_core::arch::Line;
+use latency_core::buffer::{Buffer, BuildError, Stores};
+use latency_core::chain::Chain;
+use latency_core::kernel::Encoding;
 
 use super::ground::Condition;
 use super::placement::Placement;
@@ -8,12 +11,30 @@ use super::stopwatch::{Chase, Stopwatch};
 use super::subject::Subject;
 use crate::error::{Failure, PlacementError};
 use crate::result::{chain, Point};
+use crate::sys::signal;
+
+/// Writes a chain to the start of `lines`.
+///
+/// # Errors
+///
+/// [`PlacementError::NothingToMeasure`] where it does not fit, and [`Failure::Interrupted`].
+pub fn write<'m>(
+    lines: &'m mut [Line],
+    chain: &'m Chain,
+    encoding: Encoding,
+    stores: Stores,
+) -> Result<Buffer<'m>, Failure<'static>> {
+    Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(|error| match error {
+        BuildError::Stopped => Failure::Interrupted,
+        BuildError::TooSmall | BuildError::Encoding => PlacementError::NothingToMeasure.into(),
+    })
+}
 
 /// Writes the chain of `point` into `placement`, and has `walker` walk it from its start.
 ///
 /// # Errors
 ///
-/// [`PlacementError::NothingToMeasure`] where it does not fit, and those of the walker.
+/// As [`write`], and those of the walker.
 pub fn walk(
     watch: &Stopwatch,
     placement: &mut Placement,
@@ -22,8 +43,7 @@ pub fn walk(
 ) -> Result<(), Failure<'static>> {
     let chain = chain::chain(point)?;
     let (lines, _) = placement.split();
-    let buffer =
-        Buffer::build(lines, &chain, point.kernel.encoding).map_err(|_| PlacementError::NothingToMeasure)?;
+    let buffer = write(lines, &chain, point.kernel.encoding, Stores::STREAMING)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
     walker(&mut Chase::new(watch, subject, Condition::Written, chain.start(0, 1)))
 }

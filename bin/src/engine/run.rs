@@ -80,7 +80,8 @@ pub fn measure_with<'a>(
     let found = outcomes.get(..count).unwrap_or_default();
     let mut outcomes = Table::filled(count, unmeasured)?;
     outcomes.copy_from_slice(found);
-    Ok(Findings { outcomes, distributions: Table::empty()?, extra: Extra::default(), interrupted })
+    let (distributions, analysis) = (Table::empty()?, Table::empty()?);
+    Ok(Findings { outcomes, distributions, analysis, extra: Extra::default(), interrupted })
 }
 
 /// Which points are in memory at a time.

@@ -1,12 +1,14 @@
 //! Everything that an experiment measures with, and everything that it finds.
 
 use super::progress::Progress;
+use crate::analysis::curve::Analysis;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Outcome, Point};
+use crate::sys::signal;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
 
@@ -51,10 +53,18 @@ pub struct Findings<'a> {
     pub outcomes: Table<Outcome<'a>>,
     /// The single hops of every point, where those were timed; otherwise nothing.
     pub distributions: Table<Distribution>,
+    /// What is concluded from a curve, one; otherwise nothing.
+    pub analysis: Table<Analysis>,
     /// What was found besides them.
     pub extra: Extra,
     /// An interrupt came before the end.
     pub interrupted: bool,
+}
+
+/// Whether the program is asked to stop: an experiment that concludes something at length asks for it.
+#[must_use]
+pub fn interrupted() -> bool {
+    signal::interrupted()
 }
 
 /// The points of an experiment, in the order in which they are reported.

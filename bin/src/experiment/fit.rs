@@ -101,7 +101,7 @@ impl<'r> Kind<'r> {
 
     fn analysis(self, saved: &Saved) -> Analysis {
         let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
-        Analysis::new(Samples::new(self.rows.len(), &sample), saved.claims, None)
+        Analysis::new(Samples::new(self.rows.len(), &sample), saved.claims, None, &|| false)
     }
 }
 

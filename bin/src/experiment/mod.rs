@@ -2,7 +2,7 @@
 
 pub mod command;
 mod compare;
-mod curve;
+pub mod curve;
 mod distribution;
 pub mod dry_run;
 pub mod facts;

@@ -35,6 +35,7 @@ pub const SYSTEM: Experiment = Experiment {
         Ok(Findings {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,
+            analysis: Table::empty()?,
             extra: Extra::default(),
             interrupted: false,
         })

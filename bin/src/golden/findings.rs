@@ -162,6 +162,9 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
     }
     run.warn(&mut warnings);
     let conditions = run.conditions(points.len());
+    let extra = run.extra(experiment.descriptor.name);
+    let analysis = (experiment.descriptor.name == "curve")
+        .then(|| crate::experiment::curve::concluded(&outcomes, machine, &extra, &|| false));
     let report = Report {
         options,
         machine,
@@ -171,7 +174,8 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         warnings: &warnings,
         outcomes: &outcomes,
         distributions: &distributions,
-        extra: &run.extra(experiment.descriptor.name),
+        analysis: analysis.as_ref(),
+        extra: &extra,
         arguments,
         terminal,
         partial,

@@ -11,6 +11,10 @@ use crate::kernel::Encoding;
 /// The successors that are computed between writes; 4 KiB of the first-level cache.
 const BLOCK: usize = 512;
 
+/// Blocks written between two questions whether to stop: 1 MiB of lines, a hundredth of a second where each lies on a
+/// page of its own.
+const ASKED: u32 = 32;
+
 /// The successors of all nodes, a block at a time.
 pub(super) struct Successors<'c> {
     chain: &'c Chain,
@@ -45,6 +49,7 @@ pub(super) fn write(
     chain: &Chain,
     encoding: Encoding,
     stores: Stores,
+    stop: &dyn Fn() -> bool,
 ) -> Result<(), BuildError> {
     let layout = chain.layout();
     if layout.size().0 > core::mem::size_of_val::<[Line]>(lines) as u64 {
@@ -56,11 +61,20 @@ pub(super) fn write(
     let base = lines.as_ptr().expose_provenance() as u64;
     let origin = encoding.place(base, 0);
     let mut successors = Successors::new(chain);
+    let mut blocks = 0;
+    let mut go_on = || {
+        blocks += 1;
+        match blocks % ASKED == 0 && stop() {
+            true => Err(BuildError::Stopped),
+            false => Ok(()),
+        }
+    };
     match layout.stride().0 {
         64 => {
             // A node fills a line: its place needs no look at the layout, and no call.
             let distance = 64 / encoding.unit().0;
             for lines in lines.chunks_mut(BLOCK) {
+                go_on()?;
                 for (line, &successor) in lines.iter_mut().zip(successors.take().1) {
                     stores.write(line, &[origin + successor * distance, 0, 0, 0, 0, 0, 0, 0]);
                 }
@@ -69,6 +83,7 @@ pub(super) fn write(
         stride @ 1..64 => {
             let (per_line, distance) = ((64 / stride) as usize, stride / encoding.unit().0);
             for lines in lines.chunks_mut(BLOCK / per_line) {
+                go_on()?;
                 for (line, successors) in lines.iter_mut().zip(successors.take().1.chunks(per_line)) {
                     let mut words = [0; 8];
                     for (offset, &successor) in (0..64).step_by(stride as usize).zip(successors) {
@@ -81,6 +96,7 @@ pub(super) fn write(
             }
         }
         _ => loop {
+            go_on()?;
             let (first, successors) = successors.take();
             if successors.is_empty() {
                 break;
@@ -93,6 +109,5 @@ pub(super) fn write(
             }
         },
     }
-    stores.finish(lines);
-    Ok(())
+    stores.finish(lines, stop)
 }

@@ -7,6 +7,8 @@ pub enum BuildError {
     TooSmall,
     /// The nodes are too small for what they are to hold, or too many for it to tell them apart.
     Encoding,
+    /// The caller stopped the writing.
+    Stopped,
 }
 
 /// The kernel follows something else than what the nodes hold.

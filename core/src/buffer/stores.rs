@@ -13,6 +13,7 @@
 //! only e^-4, or 2 %, which is 0.1 % of a working set of sixteen cache sizes.
 //! Thus the numbers do not depend on the choice.
 
+use super::error::BuildError;
 use crate::arch::{self, Evictor, Line, Stamp};
 use crate::units::Bytes;
 
@@ -100,11 +101,22 @@ impl Stores {
     }
 
     /// Makes all stores visible, after which no cache holds any of `lines`.
-    pub(super) fn finish(self, lines: &[Line]) {
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Stopped`] once `stop` says so.
+    pub(super) fn finish(self, lines: &[Line], stop: &dyn Fn() -> bool) -> Result<(), BuildError> {
         self.fence();
         if let Some(Ordinary { evictor, last }) = self.0 {
-            evictor.evict(lines.get(lines.len().saturating_sub(last)..).unwrap_or_default());
+            let written = lines.get(lines.len().saturating_sub(last)..).unwrap_or_default();
+            for part in written.chunks(PART) {
+                if stop() {
+                    return Err(BuildError::Stopped);
+                }
+                evictor.evict(part);
+            }
         }
+        Ok(())
     }
 }
 
@@ -137,7 +149,7 @@ mod tests {
             for line in &mut lines {
                 stores.write(line, &words);
             }
-            stores.finish(&lines);
+            stores.finish(&lines, &|| false).unwrap();
             assert!(lines.iter().all(|line| line.0 == words));
         }
     }

@@ -94,7 +94,7 @@ mod tests {
             .enumerate()
             .map(|(index, latency)| Point::new(1000.0 * 2f64.powf(index as f64 / 2.0), *latency))
             .collect();
-        plateau(&points, range, &mut Workspace::new()).unwrap()
+        plateau(&points, range, &mut Workspace::new(&|| false)).unwrap()
     }
 
     #[test]

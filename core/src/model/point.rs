@@ -55,6 +55,8 @@ pub enum FitError {
         /// The position of the first such capacity; 0 for a reach.
         index: usize,
     },
+    /// The caller stopped the search.
+    Stopped,
     /// More than [`MAX_LEVELS`] levels were asked for.
     TooManyLevels {
         /// How many were asked for.
@@ -76,6 +78,9 @@ impl fmt::Display for FitError {
             }
             FitError::InvalidCapacity { index } => {
                 write!(out, "capacity {} is not a positive, finite size", index + 1)
+            }
+            FitError::Stopped => {
+                out.write_str("interrupted; `latency-bench fit FILE` fits the points of a saved result")
             }
             FitError::TooManyLevels { found } => {
                 write!(out, "{found} levels are too many (at most {MAX_LEVELS})")

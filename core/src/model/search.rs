@@ -105,14 +105,14 @@ pub(super) fn fit_latencies(workspace: &mut Workspace, mut curve: Curve) -> Cand
 
 /// A curve all of whose steps but one are settled, under the weights in force.
 struct Settled<'w> {
-    workspace: &'w Workspace,
+    workspace: &'w Workspace<'w>,
     equations: NormalEquations,
     place: usize,
 }
 
 impl<'w> Settled<'w> {
     /// The step at `index` is open, which may be the one behind the last. The shares of the curve are in force.
-    fn new(workspace: &'w Workspace, curve: &Curve, index: usize) -> Self {
+    fn new(workspace: &'w Workspace<'w>, curve: &Curve, index: usize) -> Self {
         // The unknown of the translation buffer is the last: a new one lies behind it.
         let place = if index < curve.steps().len() { index + 1 } else { curve.unknowns() };
         let equations = robust::equations(workspace, curve.unknowns().max(place + 1));
@@ -295,6 +295,9 @@ impl Search {
         for &(reach, shapes) in passes {
             let mut next = best.curve;
             for index in 0..next.steps().len() {
+                if workspace.is_stopped() {
+                    return best;
+                }
                 self.move_step(workspace, &mut next, index, reach, shapes);
             }
             let linear = robust::fit_shares(workspace, next.unknowns());

@@ -27,7 +27,8 @@ const PATIENCE: usize = 2;
 ///
 /// # Errors
 ///
-/// Points that are not positive and finite, too many, or fewer than three different working sets.
+/// Points that are not positive and finite, too many, or fewer than three different working sets;
+/// [`FitError::Stopped`].
 pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, FitError> {
     choose(points, None, Family::Share, workspace)
 }
@@ -114,6 +115,10 @@ fn choose(
     let mut failures = 0;
     for _ in 0..most.min(MAX_LEVELS) {
         let Some(next) = search.extend(workspace, &current) else { break };
+        // What there is of a search that was cut short is not the best.
+        if workspace.is_stopped() {
+            return Err(FitError::Stopped);
+        }
         failures += 1;
         for found in [Some(next.best), next.standing].into_iter().flatten() {
             // Exactly, and in order.

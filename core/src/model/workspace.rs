@@ -1,6 +1,7 @@
 //! The memory of a fit: its points, sorted and scaled, and the weights in force.
 //!
-//! A few tens of kilobytes that would not fit a small stack. It knows no model.
+//! A few tens of kilobytes that would not fit a small stack, and whether there is any use in going on. It knows no
+//! model.
 
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
 use super::point::{is_reasonable, FitError, Point, MAX_POINTS};
@@ -9,13 +10,8 @@ use crate::sort::sort_by;
 use crate::stats::median;
 
 /// Scratch memory for fits, used again for each.
-///
-/// Made of numbers only, with `repr(C)`: memory filled with zeros is a valid workspace, as
-/// good as [`Workspace::new`], so that it can lie in a fresh mapping without passing
-/// through the stack.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Workspace {
+pub struct Workspace<'s> {
+    stop: &'s dyn Fn() -> bool,
     count: usize,
     distinct: usize,
     reference: f64,
@@ -28,7 +24,6 @@ pub struct Workspace {
 
 /// What a fit reads of one point.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub(super) struct Row {
     /// The working set in bytes.
     pub(super) size: f64,
@@ -42,19 +37,14 @@ pub(super) struct Row {
     pub(super) shares: Unknowns,
 }
 
-impl Default for Workspace {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Workspace {
-    /// An empty workspace.
+impl<'s> Workspace<'s> {
+    /// An empty workspace. Once `stop` says so, which is asked every few milliseconds, there are no more fits.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn new(stop: &'s dyn Fn() -> bool) -> Self {
         const EMPTY: Row =
             Row { size: 0.0, relative: 0.0, prior: 0.0, weight: 0.0, shares: [0.0; MAX_UNKNOWNS] };
         Self {
+            stop,
             count: 0,
             distinct: 0,
             reference: 0.0,
@@ -121,6 +111,11 @@ impl Workspace {
             found += 1;
         }
         median(&mut self.scratch[..found])
+    }
+
+    /// Whether the caller wants no more fits.
+    pub(super) fn is_stopped(&self) -> bool {
+        (self.stop)()
     }
 
     /// The number of points.

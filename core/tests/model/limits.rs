@@ -9,7 +9,7 @@ use crate::truth::{Pcg, KIB};
 
 #[test]
 fn a_flat_curve_has_no_level() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let mut random = Pcg::new(3);
     for noise in [0.0, 0.02] {
         let points: Vec<Point> = (0..100)
@@ -29,7 +29,7 @@ fn a_flat_curve_has_no_level() {
 
 #[test]
 fn a_falling_curve_has_no_level_either() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let points: Vec<Point> =
         (0..60).map(|i| Point::new(4096.0 * f64::from(1 + i), 90.0 - f64::from(i))).collect();
     let fit = fit_stair(&points, None, &mut workspace).unwrap();
@@ -38,7 +38,7 @@ fn a_falling_curve_has_no_level_either() {
 
 #[test]
 fn what_is_no_curve_is_refused() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let good = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|k| Point::new(k * KIB, 1.0 + k));
     let mixture =
         |points: &[Point], workspace: &mut Workspace| fit_mixture(points, workspace).map(|fit| fit.bic);
@@ -93,7 +93,7 @@ proptest! {
             .collect();
         let capacities: Vec<f64> = capacities.into_iter().map(|ln| 10f64.powf(ln).clamp(1e-9, 1e18)).collect();
         let reach = reach.map(|ln| 10f64.powf(ln).clamp(1e-9, 1e18));
-        let mut workspace = Workspace::new();
+        let mut workspace = Workspace::new(&|| false);
         let fits = [
             fit_mixture(&points, &mut workspace),
             fit_reported(&points, &capacities, &mut workspace),

@@ -1,7 +1,9 @@
 //! A measured curve: bytes and core cycles, random chase on 4 KiB pages, AMD Zen 4 guest
 //! (32 KiB L1, 1 MiB L2, a share of the L3; 72 first-level translation entries).
 
-use latency_core::model::{fit_mixture, fit_stair, Point, Workspace};
+use core::cell::Cell;
+
+use latency_core::model::{fit_mixture, fit_stair, FitError, Point, Workspace};
 
 use crate::truth::{KIB, MIB};
 
@@ -11,7 +13,7 @@ fn points() -> Vec<Point> {
 
 #[test]
 fn the_stair_follows_a_measured_curve_within_two_percent() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let fit = fit_stair(&points(), None, &mut workspace).unwrap();
     assert!(fit.median_residual < 0.01, "{}", fit.median_residual);
     let first = &fit.levels()[0];
@@ -28,7 +30,7 @@ fn the_stair_follows_a_measured_curve_within_two_percent() {
 
 #[test]
 fn the_second_level_is_the_same_with_the_translation_step_modelled_or_found() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let reach = 72.0 * 4.0 * KIB;
     let fit = fit_stair(&points(), Some(reach), &mut workspace).unwrap();
     assert!(fit.median_residual < 0.01, "{}", fit.median_residual);
@@ -72,3 +74,27 @@ const CURVE: [(f64, f64); 135] = [
     (206992000.0, 573.550), (225726400.0, 582.293), (246156352.0, 584.330), (268435456.0, 584.887), (292730880.0, 594.214),
     (319225344.0, 597.796), (348117696.0, 602.715), (379625024.0, 602.998), (413984064.0, 604.799), (451452800.0, 603.829),
 ];
+
+#[test]
+fn a_search_ends_when_nobody_wants_its_result() {
+    let points = points();
+    let asked = Cell::new(0);
+    let most = Cell::new(u32::MAX);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() > most.get()
+    };
+    let mut workspace = Workspace::new(&stop);
+    let whole = fit_stair(&points, None, &mut workspace).unwrap();
+    let times = asked.replace(0);
+    assert!(times > 200, "asked {times} times");
+    for part in [0, 1, times / 10, times / 2, times - 1] {
+        most.set(part);
+        assert_eq!(fit_stair(&points, None, &mut workspace).err(), Some(FitError::Stopped), "{part}");
+        // Each start of one more level is looked at once, and each has one question.
+        assert!(asked.replace(0) < part + 20, "{part}");
+    }
+    most.set(u32::MAX);
+    let again = fit_stair(&points, None, &mut workspace).unwrap();
+    assert_eq!((again.bic, again.memory), (whole.bic, whole.memory));
+}

@@ -17,7 +17,7 @@ fn server(size: f64, page_reach: f64) -> f64 {
 
 #[test]
 fn a_translation_step_is_not_taken_for_the_second_level() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let mut random = Pcg::new(7);
     let reach = 384.0 * KIB;
     let points: Vec<Point> = (0..=144)
@@ -47,7 +47,7 @@ fn knee(pages: f64, step: f64) -> PageKnee {
 
 #[test]
 fn the_page_curve_names_the_translation_step() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let hill = |size: f64, capacity: f64, shape: f64| 1.0 / (1.0 + (capacity / size).powf(shape));
     // Caches of 48 KiB and 2 MiB; 96 entries over 4 KiB pages reach 384 KiB.
     let points: Vec<Point> = (0..=104)

@@ -11,7 +11,7 @@ const DRAWS: (u64, u64) = (100, 20);
 const MISSED: (u64, u64) = (20, 10);
 
 fn recovers(levels: usize, hill: bool, outliers: f64) {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let mut failures = Vec::new();
     let mut residuals = Vec::new();
     let draws = if hill { DRAWS.1 } else { DRAWS.0 };
@@ -69,7 +69,7 @@ fn planted_soft_steps_are_recovered_from_among_outliers() {
 
 #[test]
 fn the_laptop_comes_back_from_its_own_formula() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let truth = laptop();
     // Two points an octave and eight; as computed and as printed, with three decimals.
     for (per_octave, rounding) in [(2.0, 0.0), (4.0, 0.0), (8.0, 0.0), (8.0, 1000.0)] {
@@ -105,7 +105,7 @@ fn the_laptop_comes_back_from_its_own_formula() {
 
 #[test]
 fn points_that_scatter_count_for_less() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let truth = laptop();
     let points: Vec<Point> = (0..128)
         .map(|i| {
@@ -125,7 +125,7 @@ fn points_that_scatter_count_for_less() {
 
 #[test]
 fn errors_cover_the_truth_as_often_as_they_say() {
-    let mut workspace = Workspace::new();
+    let mut workspace = Workspace::new(&|| false);
     let (mut covered, mut total) = (0, 0);
     let mut random = Pcg::new(11);
     for _ in 0..4 * DRAWS.0 {

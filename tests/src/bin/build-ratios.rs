@@ -89,7 +89,8 @@ fn main() {
             let chain = Chain::new(Order::Random, size, Bytes(64), round as u64).expect("a chain of lines");
             build.push(seconds(|| {
                 stores = Stores::choose(lines, stamp, cache);
-                Buffer::build_with(lines, &chain, Encoding::Pointer, stores).expect("room for the chain");
+                Buffer::build_with(lines, &chain, Encoding::Pointer, stores, &|| false)
+                    .expect("room for the chain");
             }));
             sattolo.push(seconds(|| sattolo_in_place(lines, &mut Pcg32::new(round as u64, 1))));
         }

@@ -2,8 +2,10 @@
 //!
 //! Measured times are CPU time, which a busy host does not change.
 
+mod bounds;
 mod ends;
 mod files;
+mod moments;
 
 use latency_tests::directory::Directory;
 use latency_tests::run::Run;

@@ -208,6 +208,23 @@ fn an_interrupt_leaves_what_there_is() {
 }
 
 #[test]
+fn an_interrupt_is_heard_in_warm_ups_of_any_length() {
+    // A lap takes 0.2 s; a first one that was asked for, for ever.
+    let large = || (0..3).map(|index| point(Bytes((64 << 20) + 64 * index)));
+    for warm_up in [None, Some(u64::MAX)] {
+        for budget in [Budget::DEFAULT, rewritten()] {
+            for ended in [0.0, 3e6, 0.15e9, 0.7e9] {
+                let budget = Budget { warm_up, ..budget };
+                let (mut schedule, interrupted) = run_until(ended, budget, large(), |_| 200.0);
+                assert!(interrupted && schedule.arena.now_ns < ended + 1e7, "{warm_up:?} {ended}");
+                let made: usize = rounds(&mut schedule).iter().sum();
+                assert!(warm_up.is_none() || made == 0, "{made} rounds without a warm-up");
+            }
+        }
+    }
+}
+
+#[test]
 fn all_points_get_an_interval_before_time_is_up() {
     // 20 points in 6 s; large ones take 40 ms and more a visit.
     let budget = Budget { share_ns: SHARE_NS, precision: 1e-6, ..rewritten() };

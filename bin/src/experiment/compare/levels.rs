@@ -42,7 +42,7 @@ fn levels(saved: &Saved) -> Option<Levels> {
             .filter(|row| row.sample.size.0 > 0 && row.is_same(like, alike))
             .map(|row| row.sample)
     };
-    Levels::of(&Analysis::new(Samples::new(saved.rows.len(), &sample), saved.claims, None))
+    Levels::of(&Analysis::new(Samples::new(saved.rows.len(), &sample), saved.claims, None, &|| false))
 }
 
 fn name(level: &Level) -> impl fmt::Display {

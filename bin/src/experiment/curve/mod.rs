@@ -23,15 +23,16 @@ use crate::engine::clock::Timer;
 use crate::engine::memory::{Beside, Memory};
 use crate::engine::run;
 use crate::engine::schedule::Schedule;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{interrupted, Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
+use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part, Role};
 use crate::result::sample::{Sample, Samples};
-use crate::result::{Extra, Point};
+use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
@@ -135,7 +136,24 @@ fn measure<'a>(
     });
     findings.extra = extra;
     warn_of_pages(session, &findings);
+    session.progress.say(format_args!("looking for levels"));
+    let analysis = concluded(&findings.outcomes, session.machine, &findings.extra, &interrupted);
+    session.progress.clear();
+    findings.analysis = Table::filled(1, analysis)?;
+    findings.interrupted |= interrupted();
     Ok(findings)
+}
+
+/// What is to be concluded from the points of a curve; no more levels are sought once `stop` says so.
+#[inline(never)]
+pub fn concluded(
+    outcomes: &[Outcome<'_>],
+    machine: &Machine,
+    extra: &Extra,
+    stop: &dyn Fn() -> bool,
+) -> Analysis {
+    let sample = |index: usize| outcomes.get(index).and_then(Sample::of);
+    Analysis::new(Samples::new(outcomes.len(), &sample), Claims::of(machine), extra.edge, stop)
 }
 
 /// Says where huge pages were mapped that the translation buffers treat as small ones.
@@ -249,9 +267,9 @@ fn refine(
 }
 
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(analysis) = report.analysis else { return };
     let sample = |index: usize| report.outcomes.get(index).and_then(Sample::of);
     let samples = Samples::new(report.outcomes.len(), &sample);
-    let analysis = Analysis::new(samples, Claims::of(report.machine), report.extra.edge);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let mut count = 0;
     for (slot, sample) in fitted.iter_mut().zip(samples.iter().filter(|sample| analysis.is_fitted(sample))) {
@@ -262,7 +280,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = View {
         subtitle: subtitle.as_str(),
         samples: fitted.get(..count).unwrap_or_default(),
-        analysis: &analysis,
+        analysis,
         reciprocal: report.options.reciprocal,
     };
     view.answer(document);
@@ -273,13 +291,13 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         );
     }
     trust::line(document, report.warnings);
-    levels::remarks(document, &analysis);
-    levels::table(document, &analysis, "");
+    levels::remarks(document, analysis);
+    levels::table(document, analysis, "");
     view.picture(document);
     view.rows(document);
     method::paragraphs(document, report);
-    levels::models(document, &analysis);
+    levels::models(document, analysis);
     facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
-    model::model(document, &analysis);
+    model::model(document, analysis);
     facts::circumstances(document, report);
 }

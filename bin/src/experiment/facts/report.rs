@@ -1,5 +1,6 @@
 //! Everything that an experiment may describe, in one place.
 
+use crate::analysis::curve::Analysis;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::report::terminal::Terminal;
@@ -28,6 +29,8 @@ pub struct Report<'r, 'a> {
     pub outcomes: &'r [Outcome<'a>],
     /// The single loads of the points, where those were timed.
     pub distributions: &'r [Distribution],
+    /// What is concluded from them, where they are a curve.
+    pub analysis: Option<&'r Analysis>,
     /// What was found besides them.
     pub extra: &'r Extra,
     /// The arguments of the program, as they were typed.

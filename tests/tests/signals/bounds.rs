@@ -1,0 +1,44 @@
+//! Trials and warm-ups of any length end at `--time-limit`.
+
+use super::{place, result};
+use latency_tests::document::array;
+use latency_tests::run::finish_within;
+use latency_tests::schema::assert_valid;
+use std::time::Duration;
+
+/// So many hops of the nearest cache take hundreds of years.
+const ENDLESS: &str = "18446744073709551615";
+/// Each of these ends in some seconds on a host that is busy otherwise.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[test]
+fn no_trial_and_no_warm_up_outlasts_the_time_limit() {
+    let iters = format!("--iters={ENDLESS}");
+    let warm_up = format!("--warmup-iters={ENDLESS}");
+    for (experiment, size) in [
+        ("matrix", "--size=1M"),
+        ("curve", "--max-size=128K"),
+        ("order", "--size=1M"),
+        ("variants", "--size=1M"),
+        ("pages", "--size=1M"),
+        ("parallel", "--size=1M"),
+        ("window", "--size=1M"),
+        ("distribution", "--size=1M"),
+    ] {
+        for endless in [&[iters.as_str(), "--trials=2"][..], &[warm_up.as_str()]] {
+            let mut arguments =
+                vec![experiment, size, "--time-limit=0.01", "--spread=0", "--quiet", "--json"];
+            arguments.extend(endless);
+            if experiment == "curve" {
+                arguments.push("--points-per-octave=1");
+            }
+            let child = directory.command(&arguments).spawn().expect("a process");
+            finish_within(child, PATIENCE).expect_status(0);
+            let text = result(&directory).expect("the result");
+            let document = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_valid(&document);
+            let list = if experiment == "matrix" { "/node_pairs" } else { "/points" };
+            assert!(!array(&document, list).is_empty(), "{arguments:?}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! SIGINT at random moments of every experiment: how much CPU time it takes to end, and what is left.
+//!
+//! With `SIGNALS=20` (`make signals`) there are so many moments in each case, also at the default sizes and in large
+//! memory, and a table.
+
+use super::{place, result};
+use latency_core::rng::Pcg32;
+use latency_tests::attempts::ATTEMPTS;
+use latency_tests::confine::Confine;
+use latency_tests::directory::Directory;
+use latency_tests::schema::assert_valid;
+use serde_json::Value;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// What is promised: the CPU time from the signal to the end.
+const LIMIT: Duration = Duration::from_millis(200);
+/// Moments in each case of a short run.
+const MOMENTS: u32 = 4;
+/// Between the look at the clock and the signal the process went on for so long: the moment does not count.
+const DISTURBED: Duration = Duration::from_millis(10);
+
+/// What is interrupted, in few seconds: all phases of every experiment, and commands on saved results.
+const SHORT: &[&[&str]] = &[
+    &["matrix", "--size=128M", "--time-limit=0.05", "--spread=0"],
+    &["curve", "--max-size=32M", "--points-per-octave=2", "--time-limit=0.002"],
+    &["order", "--size=64M", "--time-limit=0.02", "--spread=0"],
+    &["variants", "--size=32M", "--time-limit=0.01", "--spread=0"],
+    &["pages", "--size=16M", "--time-limit=0.002"],
+    &["parallel", "--size=64M", "--time-limit=0.02"],
+    &["window", "--size=32M", "--time-limit=0.005"],
+    &["distribution", "--size=64M", "--time-limit=0.1", "--spread=0"],
+    &["system"],
+    &["fit", CURVE],
+    &["compare", CURVE, CURVE],
+];
+/// The same at the default sizes, and in memory that takes seconds to place and to write.
+const LONG: &[&[&str]] = &[
+    &["matrix"],
+    &["curve"],
+    &["order"],
+    &["variants"],
+    &["pages"],
+    &["parallel"],
+    &["window"],
+    &["distribution"],
+    &["matrix", "--size=2G", "--time-limit=2"],
+    &["curve", "--max-size=2G"],
+    &["order", "--size=2G", "--time-limit=1"],
+    &["variants", "--size=1G", "--time-limit=0.5"],
+    // To free small pages takes the kernel 0.1 s a gigabyte, before the process can end.
+    &["pages", "--size=512M", "--time-limit=0.2"],
+    &["parallel", "--size=2G", "--time-limit=0.2"],
+    &["window", "--size=2G", "--time-limit=0.1"],
+    &["distribution", "--size=2G", "--time-limit=1"],
+];
+const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
+
+/// The CPU time of a process that has not been waited for; after its end, all of it.
+fn spent(process: u32) -> Duration {
+    // `CPUCLOCK_SCHED` of a whole process: include/linux/posix-timers_types.h.
+    let clock = (!(process as libc::clockid_t) << 3) | 2;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one record.
+    let read = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    assert_eq!(read, 0, "clock_gettime: {}", std::io::Error::last_os_error());
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Waits for the end of a process: how it ended, and the CPU time that it took in all.
+fn ended(child: &Child) -> (ExitStatus, Duration) {
+    let mut status = 0;
+    // SAFETY: a record of zero bits is one.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes a number and a record; nobody else waits for this process.
+    let waited = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) };
+    assert_eq!(waited, child.id() as i32, "wait4: {}", std::io::Error::last_os_error());
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+    (ExitStatus::from_raw(status), time(usage.ru_utime) + time(usage.ru_stime))
+}
+
+/// A case: what is run, where, and how long it takes.
+struct Case<'a> {
+    arguments: &'a [&'a str],
+    directory: Directory,
+    whole: Duration,
+}
+
+/// What a signal did.
+struct Answer {
+    cpu: Duration,
+    wall: Duration,
+    status: ExitStatus,
+    /// The process went on between the look at its time and the signal.
+    disturbed: bool,
+}
+
+impl<'a> Case<'a> {
+    /// Runs it to its end, to know how long that takes.
+    fn new(arguments: &'a [&'a str]) -> Case<'a> {
+        let directory = place(&format!("moment-{}", arguments[0]), false);
+        let mut case = Case { arguments, directory, whole: Duration::ZERO };
+        let (status, whole) = ended(&case.start());
+        assert_eq!(status.code(), Some(0), "{arguments:?}");
+        case.whole = whole;
+        case
+    }
+
+    fn start(&self) -> Child {
+        let mut arguments = self.arguments.to_vec();
+        arguments.extend(["--json", "--output=result"]);
+        let mut command = self.directory.command(&arguments);
+        command.hearing(libc::SIGINT).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().expect("a process")
+    }
+
+    /// Interrupts it once it has spent so much CPU time.
+    fn interrupt(&self, moment: Duration) -> Answer {
+        // Whatever an earlier moment left; most leave nothing.
+        let _ = std::fs::remove_file(self.directory.path().join("result"));
+        let child = self.start();
+        let mut before = spent(child.id());
+        while before < moment && !is_over(&child) {
+            std::thread::sleep((moment - before).clamp(Duration::from_micros(100), Duration::from_millis(5)));
+            before = spent(child.id());
+        }
+        let begun = Instant::now();
+        // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+        assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
+        let disturbed = spent(child.id()).saturating_sub(before) > DISTURBED;
+        let (status, all) = ended(&child);
+        Answer { cpu: all.saturating_sub(before), wall: begun.elapsed(), status, disturbed }
+    }
+
+    /// There is a result that says of itself what it is, or none; and nothing else.
+    fn assert_left(&self, status: ExitStatus) {
+        let names = self.directory.names();
+        let what = format!("{:?} ended with {status} and left {names:?}", self.arguments);
+        assert!(names.is_empty() || names == ["result"], "{what}");
+        let document = result(&self.directory).map(|text| {
+            serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{what}: {error}\n{text}"))
+        });
+        if let Some(document) = &document {
+            assert_valid(document);
+        }
+        let partial = document.as_ref().map(|document| document["partial"] == true);
+        match (status.code(), status.signal()) {
+            // It had measured everything.
+            (Some(0), _) => assert_eq!(partial, Some(false), "{what}"),
+            (Some(130), _) => assert_ne!(partial, Some(false), "{what}"),
+            // Before it held signals back, or while it read.
+            (None, Some(libc::SIGINT)) => assert!(names.is_empty(), "{what}"),
+            _ => panic!("{what}"),
+        }
+    }
+
+    /// Interrupts it at `count` moments, one in each part of the run: what each took.
+    fn at_random(&self, count: u32, rng: &mut Pcg32) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        for part in 0..count {
+            let share = (f64::from(part) + f64::from(rng.next_u32()) / 4_294_967_296.0) / f64::from(count);
+            let moment = self.whole.mul_f64(share);
+            let mut attempt = 1;
+            let answer = loop {
+                let answer = self.interrupt(moment);
+                self.assert_left(answer.status);
+                // A busy host takes CPU time as well, by the caches and the sibling thread.
+                if attempt == ATTEMPTS || answer.cpu <= LIMIT && !answer.disturbed {
+                    break answer;
+                }
+                attempt += 1;
+            };
+            answers.push(answer);
+        }
+        answers
+    }
+}
+
+fn is_over(child: &Child) -> bool {
+    // SAFETY: a record of zero bits is one.
+    let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the kernel writes one record, and leaves the process to be waited for.
+    assert_eq!(unsafe { libc::waitid(libc::P_PID, child.id(), &raw mut found, how) }, 0);
+    // SAFETY: written by waitid, or zero as before.
+    unsafe { found.si_pid() != 0 }
+}
+
+/// The figures of one case, for a person.
+fn told(case: &Case<'_>, answers: &[Answer]) -> String {
+    let of = |value: fn(&Answer) -> Duration| {
+        let mut values: Vec<_> = answers.iter().map(|answer| value(answer).as_secs_f64() * 1e3).collect();
+        values.sort_by(f64::total_cmp);
+        (values[values.len() / 2], values[values.len() - 1])
+    };
+    let (cpu, wall) = (of(|answer| answer.cpu), of(|answer| answer.wall));
+    format!(
+        "{:48} {:8.2} {:6.1} {:6.1} {:8.1} {:6.1}",
+        case.arguments
+            .iter()
+            .map(|word| word.rsplit('/').next().unwrap_or(word))
+            .collect::<Vec<_>>()
+            .join(" "),
+        case.whole.as_secs_f64(),
+        cpu.0,
+        cpu.1,
+        wall.0,
+        wall.1
+    )
+}
+
+#[test]
+fn an_interrupt_ends_every_phase_of_every_experiment() {
+    let wanted = std::env::var("SIGNALS").ok().map(|text| text.parse().expect("SIGNALS is a number"));
+    let cases = SHORT.iter().chain(LONG.iter().filter(|_| wanted.is_some()));
+    let mut rng = Pcg32::new(12, 4);
+    let mut over = Vec::new();
+    println!(
+        "{:48} {:>8} {:>13} {:>15}",
+        "milliseconds to the end, median and most", "run, s", "CPU", "wall"
+    );
+    for arguments in cases {
+        let case = Case::new(arguments);
+        let answers = case.at_random(wanted.unwrap_or(MOMENTS), &mut rng);
+        let line = told(&case, &answers);
+        println!("{line}");
+        if answers.iter().any(|answer| answer.cpu > LIMIT && !answer.disturbed) {
+            over.push(line);
+        }
+    }
+    assert!(over.is_empty(), "more than {LIMIT:?} of CPU time after the signal:\n{}", over.join("\n"));
+}
