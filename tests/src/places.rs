@@ -355,7 +355,17 @@ pub const PLACES: &[Place] = &[
         "signals::files::a_directory_that_may_not_be_read_gets_the_file",
     ),
     row(
-        "SIGQUIT, SIGUSR1, SIGALRM, SIGXCPU or SIGKILL during the run",
+        "SIGINT at any moment of any experiment",
+        "The end within 200 ms of CPU time with what was measured, exit 130; before anything is measured, without a file.",
+        "signals::moments::an_interrupt_ends_every_phase_of_every_experiment",
+    ),
+    row(
+        "`--iters` or `--warmup-iters` that would take years",
+        "The run ends at `--time-limit`, exit 0.",
+        "signals::bounds::no_trial_and_no_warm_up_outlasts_the_time_limit",
+    ),
+    row(
+        "SIGQUIT, SIGUSR1, SIGALRM or SIGKILL during the run",
         "The end by that signal; an older result stays as it was, and no other file is left.",
         "signals::files::no_signal_leaves_a_file_behind",
     ),

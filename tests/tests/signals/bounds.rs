@@ -26,16 +26,18 @@ fn no_trial_and_no_warm_up_outlasts_the_time_limit() {
         ("distribution", "--size=1M"),
     ] {
         for endless in [&[iters.as_str(), "--trials=2"][..], &[warm_up.as_str()]] {
-            let mut arguments =
-                vec![experiment, size, "--time-limit=0.01", "--spread=0", "--quiet", "--json"];
+            let directory = place("bounds", false);
+            let mut arguments = vec![experiment, size, "--time-limit=0.01", "--spread=0", "--quiet"];
             arguments.extend(endless);
+            arguments.extend(["--json", "--output=result"]);
             if experiment == "curve" {
                 arguments.push("--points-per-octave=1");
             }
             let child = directory.command(&arguments).spawn().expect("a process");
             finish_within(child, PATIENCE).expect_status(0);
             let text = result(&directory).expect("the result");
-            let document = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            let document: serde_json::Value =
+                serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
             assert_valid(&document);
             let list = if experiment == "matrix" { "/node_pairs" } else { "/points" };
             assert!(!array(&document, list).is_empty(), "{arguments:?}");

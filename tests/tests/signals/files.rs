@@ -180,7 +180,7 @@ fn a_directory_that_may_not_be_read_gets_the_file() {
 }
 
 /// Some of the signals that end a process by default, and do not ask this one to stop.
-const OTHERS: [i32; 5] = [libc::SIGQUIT, libc::SIGUSR1, libc::SIGALRM, libc::SIGXCPU, libc::SIGPROF];
+const OTHERS: [i32; 5] = [libc::SIGQUIT, libc::SIGUSR1, libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
 /// A measurement that would take a day, ended with `signal` while it measures.
 fn ended(directory: &Directory, signal: i32, named: bool) -> Run {

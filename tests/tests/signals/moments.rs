@@ -116,6 +116,7 @@ impl<'a> Case<'a> {
     }
 
     /// Interrupts it once it has spent so much CPU time.
+    #[allow(clippy::zombie_processes, reason = "`ended` waits for it, by the call that tells its CPU time")]
     fn interrupt(&self, moment: Duration) -> Answer {
         // Whatever an earlier moment left; most leave nothing.
         let _ = std::fs::remove_file(self.directory.path().join("result"));
