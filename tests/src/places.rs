@@ -37,6 +37,31 @@ pub const PLACES: &[Place] = &[
         "cli::confined::without_proc_and_sys",
     ),
     row(
+        "an empty `/proc`",
+        "Every experiment has a result with the warning `no-proc`, exit 0.",
+        "hostile::files::without_proc",
+    ),
+    row(
+        "an empty `/sys`",
+        "Every experiment has a result with the warning `no-sys`, exit 0.",
+        "hostile::files::without_sys",
+    ),
+    row(
+        "both empty",
+        "Every experiment has a result with both warnings, exit 0.",
+        "hostile::files::without_proc_and_sys",
+    ),
+    row(
+        "everything mounted read-only",
+        "The same result, exit 0; `--output` is refused before anything is measured, exit 4.",
+        "hostile::files::where_nothing_can_be_written",
+    ),
+    row(
+        "an ordinary user, in every experiment",
+        "Every point is proven, exit 0.",
+        "hostile::files::an_ordinary_user",
+    ),
+    row(
         "no `/sys` on a machine of two nodes",
         "The node of this CPU is measured, as the kernel names it, exit 0.",
         "emulator::scenes::without_sys_the_cpu_is_on_the_node_that_the_kernel_names",
@@ -160,6 +185,11 @@ pub const PLACES: &[Place] = &[
         "cli::confined::on_one_cpu",
     ),
     row(
+        "one CPU allowed, in every experiment",
+        "All points are measured on it, exit 0.",
+        "hostile::start::on_one_cpu_of_the_machine",
+    ),
+    row(
         "CPUs that are offline",
         "They are left out, exit 0; asked for by number, they are refused, exit 1 or 2.",
         "emulator::nodes::cpus_that_are_switched_off_are_left_out",
@@ -217,9 +247,24 @@ pub const PLACES: &[Place] = &[
         "cli::confined::without_memory",
     ),
     row(
-        "a stack of 8 KiB (`ulimit -s`)",
+        "a stack of 12 KiB beside arguments and environment (`ulimit -s`)",
         "The same result, exit 0; below, the kernel itself may not start the executable.",
         "cli::confined::with_a_small_stack",
+    ),
+    row(
+        "limits of address space, data, descriptors, file size, locked memory or processes, from next to nothing up",
+        "A valid result, or one error and no result, exit 0 to 4.",
+        "hostile::limits::each_limit_in_each_experiment",
+    ),
+    row(
+        "CPU time that ends during the run (`ulimit -t`, from 2 s on)",
+        "A partial result a second before it ends, exit 130; a limit of 1 s is the kernel's, which kills.",
+        "hostile::limits::when_cpu_time_ends_the_result_is_partial",
+    ),
+    row(
+        "CPU time that suffices",
+        "The same result, exit 0.",
+        "hostile::limits::cpu_time_that_suffices_changes_nothing",
     ),
     row(
         "more memory asked for than a node has",
@@ -315,6 +360,21 @@ pub const PLACES: &[Place] = &[
         "cli::output::a_broken_pipe_is_told",
     ),
     row(
+        "each standard stream good, closed, full or gone, in all 64 combinations",
+        "Exit 0 where standard output takes the result, else 4 with one error, if that can be read.",
+        "hostile::streams::every_combination_of_streams",
+    ),
+    row(
+        "standard output and error closed, full or gone, `--output` given",
+        "The file has the result, exit 0.",
+        "hostile::streams::a_file_needs_no_stream",
+    ),
+    row(
+        "`fit -` with standard input empty, closed, endless or gone",
+        "An error about the input, exit 1.",
+        "hostile::streams::a_saved_result_that_is_not_there",
+    ),
+    row(
         "files limited in size (`ulimit -f`)",
         "The error `File too large`, exit 4; an older result stays as it was.",
         "cli::output::a_result_that_does_not_fit_leaves_nothing",
@@ -389,6 +449,21 @@ pub const PLACES: &[Place] = &[
         "thousands of arguments, or one of any length",
         "An error about the first that makes no sense, exit 1.",
         "arguments::many_arguments_are_answered",
+    ),
+    row(
+        "`execve` without any argument, nor an environment",
+        "The default experiment.",
+        "hostile::start::without_any_argument_not_even_the_name",
+    ),
+    row(
+        "no environment",
+        "The same result, exit 0.",
+        "hostile::start::without_an_environment",
+    ),
+    row(
+        "an environment of a megabyte, with names and values that mean nothing",
+        "The same result, exit 0.",
+        "hostile::start::with_an_environment_of_a_megabyte",
     ),
     row(
         "no program name in the arguments",

@@ -4,3 +4,7 @@
 
 mod body;
 mod calls;
+mod files;
+mod limits;
+mod start;
+mod streams;

@@ -1,0 +1,78 @@
+//! Limits of resources: none, next to none, and some.
+
+use super::body::{all, end, everywhere, held, judge, smallest, tasks};
+use latency_tests::confine::Confine;
+use latency_tests::enclose::Enclose;
+use latency_tests::run::command;
+use libc::c_int;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// Each limit with its name in `ulimit` and its values. Of address space, data and stack the smallest are those with
+/// which the kernel starts the executable where there is no environment: below, it ends the process before the first
+/// instruction. (On the stack it needs 12 KiB beside arguments and environment, a part of which is chance.)
+const LIMITS: [(&str, c_int, &[u64]); 7] = [
+    ("-v", libc::RLIMIT_AS as c_int, &[768 * KIB, MIB, 2 * MIB, 3 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
+    ("-d", libc::RLIMIT_DATA as c_int, &[8 * KIB, 64 * KIB, MIB, 2 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
+    ("-s", libc::RLIMIT_STACK as c_int, &[12 * KIB, 16 * KIB, 64 * KIB, MIB]),
+    ("-n", libc::RLIMIT_NOFILE as c_int, &[0, 1, 2, 3, 4, 5, 8]),
+    ("-f", libc::RLIMIT_FSIZE as c_int, &[0, 1, 4 * KIB]),
+    ("-l", libc::RLIMIT_MEMLOCK as c_int, &[0, 4 * KIB, MIB]),
+    ("-u", libc::RLIMIT_NPROC as c_int, &[0, 1, 2]),
+];
+
+#[test]
+fn each_limit_in_each_experiment() {
+    let mut places = Vec::new();
+    for (index, task) in tasks().into_iter().enumerate() {
+        for (turn, &(name, resource, values)) in LIMITS.iter().enumerate() {
+            for (step, &value) in values.iter().enumerate() {
+                if all() || (index + turn + step) % 3 == 0 {
+                    places.push((task.clone(), name, resource, value));
+                }
+            }
+        }
+    }
+    everywhere(&places, |(task, name, resource, value)| {
+        let found = held(task, |command| {
+            command.env_clear().limited(*resource, *value);
+        });
+        let found = found.map_err(|reason| format!("ulimit {name} at {value}: {reason}"))?;
+        // What takes no memory and no file from the tool changes nothing.
+        let allowed: &[i32] = if ["-s", "-f", "-l", "-u"].contains(name) { &[0] } else { &[0, 1, 2, 3, 4] };
+        match found.status.code().is_some_and(|code| allowed.contains(&code)) {
+            true => Ok(()),
+            false => Err(format!("ulimit {name} at {value}: {found}")),
+        }
+    });
+}
+
+/// At the soft limit the kernel sends SIGXCPU, at the hard one SIGKILL: both of two seconds, and a soft one alone.
+#[test]
+fn when_cpu_time_ends_the_result_is_partial() {
+    let endless = ["--json", "--trials=1000000", "--time-limit=86400"];
+    let places = [
+        (["matrix", "--size=1M"], 2, 2),
+        (["curve", "--max-size=2M"], 1, libc::RLIM_INFINITY),
+        (["distribution", "--size=1M"], 1, 30),
+    ];
+    everywhere(&places, |&(experiment, soft, hard)| {
+        let mut command = command(&[&experiment[..], &endless].concat());
+        let found = end(command.limited_softly(libc::RLIMIT_CPU as c_int, soft, hard))?;
+        judge(&found, Some(&found.stdout))?;
+        let interrupted = found.status.code() == Some(130);
+        interrupted.then_some(()).ok_or_else(|| format!("CPU time of {soft} s, {hard} s: {found}"))
+    });
+}
+
+/// A run that needs less than its CPU time does not notice the limit.
+#[test]
+fn cpu_time_that_suffices_changes_nothing() {
+    for seconds in [1, 2, 1000] {
+        let found = held(&smallest(&[]), |command| {
+            command.limited(libc::RLIMIT_CPU as c_int, seconds);
+        });
+        found.unwrap_or_else(|reason| panic!("{seconds} s: {reason}")).expect_status(0);
+    }
+}
