@@ -212,6 +212,25 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
+    #[test]
+    fn an_interval_has_a_width_relative_to_any_centre_but_zero() {
+        let interval = Interval { low: 99.0, high: 103.0 };
+        assert_eq!(
+            [100.0, -100.0, 0.0].map(|centre| interval.relative_half_width(centre)),
+            [0.02, 0.02, 0.0]
+        );
+    }
+
+    #[test]
+    fn the_mode_of_three_lies_between_the_two_that_are_nearer() {
+        let mode = |mut samples: [f64; 3]| half_sample_mode(&mut samples);
+        assert_eq!(mode([20.0, 10.0, 12.0]), Some(11.0));
+        assert_eq!(mode([20.0, 10.0, 18.0]), Some(19.0));
+        assert_eq!(mode([20.0, 10.0, 15.0]), Some(15.0));
+        assert_eq!((half_sample_mode(&mut [7.0, 1.0]), half_sample_mode(&mut [7.0])), (Some(4.0), Some(7.0)));
+        assert_eq!(half_sample_mode(&mut []), None);
+    }
+
     proptest! {
         #[test]
         fn a_summary_is_ordered(mut samples in prop::collection::vec(0.0f64..1e6, 1..200)) {

@@ -153,6 +153,7 @@ mod tests {
         assert!(write!(text, "node{}", 12).is_ok());
         assert!(text.write_str("x").is_err());
         assert_eq!(text.to_string(), "node12");
+        assert_eq!(std::format!("{text:?}"), "\"node12\"");
         text.truncate(4);
         assert_eq!(text, Text::<6>::from_bytes(b"node"));
         text.truncate(5);

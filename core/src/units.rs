@@ -143,7 +143,13 @@ mod tests {
     fn bytes_read_as_people_write_them() {
         for (bytes, text) in [
             (0, "0 B"),
-            (64, "64 B"),
+            (1023, "1023 B"),
+            (1 << 10, "1 KiB"),
+            ((1 << 20) - (1 << 10), "1023 KiB"),
+            (1 << 20, "1 MiB"),
+            (1 << 30, "1 GiB"),
+            (1 << 40, "1 TiB"),
+            (201 << 19, "101 MiB"),
             (48 << 10, "48 KiB"),
             (5 << 18, "1.25 MiB"),
             (256 << 20, "256 MiB"),
@@ -155,5 +161,10 @@ mod tests {
         ] {
             assert_eq!(Bytes(bytes).to_string(), text);
         }
+    }
+    #[test]
+    fn frequencies_have_two_units() {
+        let frequency = Hertz(2_599_998_000);
+        assert_eq!((frequency.megahertz(), frequency.gigahertz()), (2599.998, 2.599_998));
     }
 }

@@ -132,6 +132,33 @@ fn hits_that_memory_does_not_allow_to_leave_behind_are_known() {
 }
 
 #[test]
+fn passes_follow_until_they_agree() {
+    /// The passes made where the steady walk takes these shares of the first one in turn, and what was settled.
+    fn settled(ratios: &[f64]) -> (usize, f64, bool) {
+        let mut passes = 0;
+        let latency = |hop: Hop| {
+            passes += usize::from(hop.laps == 0.0);
+            MEMORY_NS * if hop.laps < 1.0 { 1.0 } else { ratios[passes - 1] }
+        };
+        let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), latency);
+        let mut search = Search { arena: &mut fake, like: LIKE, known: KNOWN, until_ns: f64::INFINITY };
+        let (look, served) = search.settled(FIRST).unwrap().unwrap();
+        (fake.visits.len(), (look.ratio * 1000.0).round() / 1000.0, served)
+    }
+    // One clear pass is enough at first, and two later on.
+    assert_eq!(settled(&[0.99]), (1, 0.99, false));
+    assert_eq!(settled(&[0.95, 0.99, 0.99]), (3, 0.99, false));
+    // Two that leave no doubt.
+    assert_eq!(settled(&[0.8, 0.8]), (2, 0.8, true));
+    assert_eq!(settled(&[0.8, 0.95, 0.85]), (3, 0.85, true));
+    // Five that agree, beside one that does not.
+    assert_eq!(settled(&[0.95; 5]), (5, 0.95, true));
+    assert_eq!(settled(&[0.94, 0.99, 0.95, 0.95, 0.95, 0.95]), (6, 0.95, true));
+    // Neither clear nor served.
+    assert_eq!(settled(&[0.983; 5]), (5, 0.983, false));
+}
+
+#[test]
 fn time_for_a_look_is_limited() {
     let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), |_| 10_000.0);
     assert_eq!(search(&mut fake, &LIKE, &KNOWN).unwrap(), None);

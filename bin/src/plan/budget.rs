@@ -251,12 +251,44 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Walk;
+    use crate::sys::errno::Errno;
+    use latency_core::chain::Order;
+    use latency_core::kernel;
+    use latency_core::units::{Bytes, CpuId, NodeId};
 
     #[test]
     fn rounds_have_room_for_an_interval_however_many_points_there_are() {
         let budget = Budget::DEFAULT;
         assert_eq!((budget.room(1), budget.room(100), budget.room(100_000)), (512, 122, 30));
         assert_eq!(Budget { most: 7, ..budget }.room(3), 7);
+    }
+
+    #[test]
+    fn what_may_be_left_out_depends_on_what_was_asked_for() {
+        let point = |pages| Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(1),
+            kernel: &kernel::POINTER,
+            order: Order::Random,
+            size: Bytes::MIB,
+            stride: Bytes(64),
+            seed: 1,
+            pages,
+            walk: Walk::Chain,
+        };
+        let unreachable = PlacementError::NotReachable { node: NodeId(1), errno: Errno::new(1) };
+        let other = PlacementError::ThpDisabled;
+        let covers =
+            |optional: Optional, pages| [&unreachable, &other].map(|why| optional.covers(&point(pages), why));
+        assert_eq!(covers(Optional::Nothing, Pages::Thp), [false, false]);
+        assert_eq!(covers(Optional::Unreachable, Pages::Thp), [true, false]);
+        assert_eq!(covers(Optional::Everything, Pages::Thp), [true, true]);
+        // Pages that were asked for by name have to be had; the others are a comparison.
+        assert_eq!(covers(Optional::PagesBut(Pages::Thp), Pages::Thp), [false, false]);
+        assert_eq!(covers(Optional::PagesBut(Pages::Thp), Pages::Small4k), [true, true]);
+        assert_eq!(covers(Optional::PagesBut(Pages::Auto), Pages::Auto), [true, true]);
     }
 
     #[test]

@@ -49,3 +49,35 @@ pub fn plausible(rows: &[Row], fractions: bool) -> bool {
     let largest = sizes().max().unwrap_or(SMALL);
     !fractions && sizes().all(|size| size >= TWO_LINES) && (largest >= SMALL || slowest < MEMORY_NS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::sample::Sample;
+    use latency_core::units::Bytes;
+    use std::vec::Vec;
+
+    #[test]
+    fn sizes_in_no_unit_are_bytes_where_they_can_be() {
+        let can_be = |points: &[(u64, f64)]| {
+            let row = |&(size, nanoseconds): &(u64, f64)| Row {
+                sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },
+                ..Row::EMPTY
+            };
+            plausible(&points.iter().map(row).collect::<Vec<_>>(), false)
+        };
+        assert!(can_be(&[(128, 1.0), (1 << 20, 100.0)]));
+        assert!(!can_be(&[(127, 1.0), (1 << 20, 100.0)]), "less than two lines");
+        assert!(!can_be(&[(128, 1.0), ((1 << 20) - 1, 60.0)]), "memory of less than a mebibyte");
+        assert!(can_be(&[(128, 1.0), ((1 << 20) - 1, 59.9)]), "caches alone");
+        assert!(can_be(&[(0, 1.0), (1 << 20, 100.0)]), "a row that has no size");
+        assert!(can_be(&[]) && !plausible(&[], true));
+    }
+
+    #[test]
+    fn sizes_that_were_rounded_are_whole_lines() {
+        assert_eq!([bytes(100.5, 1.0), bytes(0.5, 1024.0), bytes(1.0, 1024.0)], [100.5, 512.0, 1024.0]);
+        // 0.1 KiB are 102.4 bytes, and 0.01 KiB 10.24: no walk is shorter than a line.
+        assert_eq!([bytes(0.1, 1024.0), bytes(0.01, 1024.0)], [128.0, 64.0]);
+    }
+}

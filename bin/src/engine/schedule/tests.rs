@@ -443,6 +443,18 @@ fn pauses_are_time_and_end_at_once_with_an_interrupt() {
 }
 
 #[test]
+fn a_pause_ends_when_the_time_of_all_points_that_wait_is_up() {
+    // Rounds of 30 ms, due every 0.7 s, of points that have 2 s each.
+    let budget = Budget { spread_ns: 10e9, point_ns: 2e9, bounded: true, walk_ns: 0.0, ..Budget::DEFAULT };
+    let (schedule, _) = run(budget, points(2), |_| 100.0);
+    let now_ns = schedule.arena.now_ns;
+    assert!((3.9e9..4.2e9).contains(&now_ns), "{now_ns}");
+    let begun: Vec<f64> = schedule.arena.visits.chunks(2).map(|round| round[0].begun_ns).collect();
+    // Whatever time is left goes into one last pause, and not into halves of it.
+    assert!(begun[1..].windows(2).all(|two| two[1] - two[0] > 0.3e9), "{begun:?}");
+}
+
+#[test]
 fn a_chain_just_written_is_measured_as_one_that_stays() {
     // Four times a cache with random victims: of a first pass nothing is there, and later 3 %.
     let latency = |hop: Hop| if hop.laps < 1.0 { 100.0 } else { 98.0 };
@@ -492,6 +504,17 @@ fn a_probe_is_the_median_of_its_visits_and_leaves_the_schedule_alone() {
     let probed = |visit: &&crate::engine::fake::Visit| visit.index == 2;
     assert_eq!(schedule.arena.visits.iter().filter(probed).count(), 5);
     assert!(schedule.probe(&point(Bytes(64_000)), 0).unwrap().0.is_nan());
+}
+
+#[test]
+fn rounds_of_one_long_trial_are_enough_when_they_are_fewest() {
+    // A trial of 0.1 s or of 0.4: of the ten seconds a round has two thirds of one.
+    for (iters, batches, expected) in [(1 << 20, 6, ROUNDS), (1 << 22, 1, FEWEST_ROUNDS)] {
+        let budget = Budget { iters: Some(iters), ..Budget::DEFAULT };
+        let (mut schedule, _) = run(budget, points(1), |_| 100.0);
+        assert_eq!(rounds(&mut schedule), [expected], "{iters} hops");
+        assert_eq!(schedule.rounds(0)[0].batches, batches);
+    }
 }
 
 #[test]
