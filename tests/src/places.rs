@@ -301,6 +301,16 @@ pub const PLACES: &[Place] = &[
         "A result with the warning `huge-pages-changed`, exit 0.",
         "emulator::scenes::pages_that_are_split_are_noticed",
     ),
+    row(
+        "another program takes the huge pages between the mapping and the first touch",
+        "No SIGBUS: the error `another program took the 2 MiB pages of node 1 meanwhile`, exit 2; `--pages=auto` takes others.",
+        "emulator::scenes::a_pool_that_is_taken_before_the_first_touch_is_an_error",
+    ),
+    row(
+        "memory control groups of 4 to 64 MiB",
+        "The working set is reduced, with the warning `size-clipped`, exit 0; nobody is killed.",
+        "emulator::scenes::a_control_group_that_is_too_small_kills_nobody",
+    ),
     // Other programs.
     row(
         "another program busy on the same CPU",
@@ -316,6 +326,26 @@ pub const PLACES: &[Place] = &[
         "a cpuset that loses the CPU during the run",
         "An error and no result, exit 2.",
         "emulator::scenes::a_cpuset_that_loses_the_cpu_is_noticed",
+    ),
+    row(
+        "somebody moves the thread to another CPU again and again, in each experiment",
+        "It goes back, leaves those trials out, and counts them in the warning `thread-moved`, exit 0.",
+        "meanwhile::a_thread_that_is_moved_goes_back_and_says_so",
+    ),
+    row(
+        "the CPU goes offline, or the clock of the day is set by a day, during the run",
+        "The error `CPU 1 was taken away`, exit 2; the clock changes nothing, exit 0.",
+        "emulator::scenes::a_cpu_that_goes_offline_and_a_clock_that_is_set_are_noticed",
+    ),
+    row(
+        "SIGSTOP and SIGCONT in the rounds of each experiment",
+        "What was interrupted is left out, exit 0.",
+        "meanwhile::a_process_that_is_stopped_goes_on_and_is_right",
+    ),
+    row(
+        "stopped for longer than `--time-limit`",
+        "It ends with what it has and the warning `precision-not-reached`, exit 0.",
+        "meanwhile::a_process_that_is_stopped_beyond_its_time_limit_ends",
     ),
     // Signals.
     row(

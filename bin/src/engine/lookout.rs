@@ -51,7 +51,9 @@ impl Arena for Lookout<'_> {
             })?;
             self.placement = Some((point.size, placed));
         }
+        self.watch.brought_back()?;
         placement::pin(point.cpu)?;
+        self.watch.stay_on(point.cpu);
         let (_, placement) = self.placement.as_mut().ok_or_else(cannot)?;
         new_chain::walk(&self.watch, placement, point, walker)
     }
@@ -91,7 +93,9 @@ pub fn learn<'a>(
         limit_ns,
     };
     let mut lookout = Lookout { machine, watch: Stopwatch::new(*timer, None), placement: None };
-    let sizing = match sizing::search(&mut lookout, &like, &known) {
+    let found = sizing::search(&mut lookout, &like, &known);
+    session.noted.moves += lookout.watch.moves();
+    let sizing = match found {
         Ok(Some(sizing)) => sizing,
         // What cannot be placed is said by the experiment itself.
         Ok(None) | Err(Failure::Interrupted | Failure::Placement(_)) => return Ok(None),

@@ -139,7 +139,7 @@ impl Arena for Memory<'_> {
         walker: &'w mut dyn FnMut(&mut Chase<'_>) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
         let Memory { sites, watch, beside, last } = self;
-        watch.brought_back();
+        watch.brought_back()?;
         placement::pin(point.cpu)?;
         watch.stay_on(point.cpu);
         let mut sites = sites.iter_mut().flatten();
@@ -178,7 +178,7 @@ impl Arena for Memory<'_> {
                 if let (Some(loads), Order::Sequential, Some(counter)) =
                     (&mut beside.loads, point.order, watch.timer().counter())
                 {
-                    loads.visit(lines, point, counter)?;
+                    loads.visit(lines, point, watch, counter)?;
                 }
                 Ok(())
             }

@@ -79,7 +79,15 @@ impl Placement {
         all: bool,
     ) -> Result<Placement, Failure<'a>> {
         enough(machine, target, size, pages)?;
-        let failed = |call| move |errno| PlacementError::CallFailed { call, errno, node: Some(target) };
+        let failed = |call| {
+            move |errno| match errno {
+                // The pages were set aside for this mapping, but of all nodes together.
+                Errno::EFAULT if pages.page_size() != PageSize::Small => {
+                    PlacementError::PoolEmptied { page: pages.page_size(), node: target }
+                }
+                errno => PlacementError::CallFailed { call, errno, node: Some(target) },
+            }
+        };
         let kind = kind(pages);
         let length = size.0 as usize;
         let mut means = Means::Policy;
@@ -356,12 +364,22 @@ pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<Node
 ///
 /// # Errors
 ///
-/// [`PlacementError::CallFailed`] and [`PlacementError::WrongCpu`].
+/// [`PlacementError::CpuTaken`], [`PlacementError::CallFailed`] and [`PlacementError::WrongCpu`].
 pub fn pin(cpu: CpuId) -> Result<NodeId, PlacementError<'static>> {
+    /// Whoever moves the thread at the same moment does so once.
+    const TRIES: u32 = 8;
     let failed = |call| move |errno| PlacementError::CallFailed { call, errno, node: None };
-    cpu::pin_to(cpu).map_err(failed("sched_setaffinity"))?;
-    match cpu::current().map_err(failed("getcpu"))? {
-        (found, node) if found == cpu => Ok(node),
-        (found, _) => Err(PlacementError::WrongCpu { asked: cpu, found }),
+    let mut elsewhere = cpu;
+    for _ in 0..TRIES {
+        cpu::pin_to(cpu).map_err(|errno| match errno {
+            // Plans are made of CPUs that were there, and allowed.
+            Errno::EINVAL => PlacementError::CpuTaken { cpu },
+            errno => failed("sched_setaffinity")(errno),
+        })?;
+        match cpu::current().map_err(failed("getcpu"))? {
+            (found, node) if found == cpu => return Ok(node),
+            (found, _) => elsewhere = found,
+        }
     }
+    Err(PlacementError::WrongCpu { asked: cpu, found: elsewhere })
 }

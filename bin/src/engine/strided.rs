@@ -6,6 +6,7 @@ use latency_core::stats;
 use latency_core::units::Bytes;
 
 use super::clock::Counter;
+use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::plan::budget::FEWEST_ROUNDS;
 use crate::result::{chain, Point, Strided};
@@ -30,11 +31,12 @@ impl Loads {
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`].
+    /// [`Failure::Interrupted`], and as [`Stopwatch::brought_back`].
     pub fn visit(
         &mut self,
         lines: &mut [Line],
         point: &Point,
+        watch: &Stopwatch,
         counter: &Counter,
     ) -> Result<(), Failure<'static>> {
         let slice = Point { size: SLICE.min(point.size), ..*point };
@@ -50,8 +52,9 @@ impl Loads {
             let Ok(buffer) = Buffer::build(lines, &chain, point.kernel.encoding) else { return Ok(()) };
             let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(()) };
             let spent_ns = counter.elapsed_ns(timed.start, timed.end.ticks);
-            // Over a slice the counter may step back; the next one takes its place.
-            if let Some(time) = times.get_mut(made).filter(|_| spent_ns.is_finite()) {
+            let is_timed = spent_ns.is_finite() && !watch.brought_back()?;
+            // Over a slice the counter may step back, or the thread be moved; the next one takes its place.
+            if let Some(time) = times.get_mut(made).filter(|_| is_timed) {
                 *time = spent_ns / loads as f64;
                 made += 1;
             }

@@ -15,6 +15,8 @@ pub enum PlacementError<'a> {
     CpuNotAllowed { cpu: CpuId, allowed: &'a CpuSet },
     /// The thread was sent to one CPU and runs on another.
     WrongCpu { asked: CpuId, found: CpuId },
+    /// The CPU was there when the plan was made.
+    CpuTaken { cpu: CpuId },
     /// The kernel and `/sys` name different nodes for a CPU.
     CpuOnOtherNode { cpu: CpuId, node: NodeId, found: NodeId },
     /// The initiator has no CPU.
@@ -31,6 +33,8 @@ pub enum PlacementError<'a> {
     NotEnoughInGroup { node: NodeId, wanted: Bytes, headroom: Bytes },
     /// The pool of huge pages is too small; `total` pages are in it, used and free.
     PoolTooSmall { page: PageSize, node: NodeId, wanted: u64, free: u64, total: u64 },
+    /// The pool of huge pages was large enough before the memory was touched.
+    PoolEmptied { page: PageSize, node: NodeId },
     /// The kernel or the processor has no pages of this size.
     NoSuchPages { page: PageSize },
     /// Transparent huge pages are switched off.
@@ -63,6 +67,10 @@ impl fmt::Display for PlacementError<'_> {
             PlacementError::WrongCpu { asked, found } => {
                 write!(out, "pinned to CPU {asked}, but running on CPU {found}; ")?;
                 out.write_str("stop the program that changes affinities")
+            }
+            PlacementError::CpuTaken { cpu } => {
+                write!(out, "CPU {cpu} was taken away (cpuset or hotplug); ")?;
+                out.write_str("give it back, or choose another --cpu")
             }
             PlacementError::CpuOnOtherNode { cpu, node, found } => {
                 write!(out, "CPU {cpu} is on node {found} by the kernel, but on node {node} by /sys; ")?;
@@ -99,6 +107,10 @@ impl fmt::Display for PlacementError<'_> {
                 let kilobytes = page.bytes().0 >> 10;
                 write!(out, "{target} > /sys/devices/system/node/node{node}/hugepages/")?;
                 write!(out, "hugepages-{kilobytes}kB/nr_hugepages")
+            }
+            PlacementError::PoolEmptied { page, node } => {
+                write!(out, "another program took the {page} pages of node {node} meanwhile, ")?;
+                out.write_str("or a hugetlb control group is full; free some, or use other --pages")
             }
             PlacementError::NoSuchPages { page } => {
                 write!(out, "this kernel or processor has no {page} pages; choose other --pages")

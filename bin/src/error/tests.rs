@@ -84,6 +84,11 @@ fn processors_that_cannot_be_had() {
         "pinned to CPU 0, but running on CPU 1; stop the program that changes affinities",
     );
     check(
+        PlacementError::CpuTaken { cpu: CpuId(3) },
+        2,
+        "CPU 3 was taken away (cpuset or hotplug); give it back, or choose another --cpu",
+    );
+    check(
         PlacementError::CpuOnOtherNode { cpu: CpuId(3), node: NodeId(0), found: NodeId(1) },
         2,
         "CPU 3 is on node 1 by the kernel, but on node 0 by /sys; mount this machine's /sys, or unmount what is there",
@@ -134,6 +139,12 @@ fn memory_that_cannot_be_had() {
         2,
         "128 pages of 2 MiB wanted on node 1, 4 free; as root: \
          echo 134 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
+    );
+    check(
+        PlacementError::PoolEmptied { page: PageSize::Huge2M, node },
+        2,
+        "another program took the 2 MiB pages of node 1 meanwhile, \
+         or a hugetlb control group is full; free some, or use other --pages",
     );
     check(
         PlacementError::NoSuchPages { page: PageSize::Huge1G },

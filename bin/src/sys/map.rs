@@ -13,10 +13,12 @@
 //! bit pattern is a value.
 
 use super::errno::{patiently, Errno};
+use super::raw::syscall6;
 use core::ops::Range;
 use core::ptr::{null_mut, NonNull};
 use core::sync::atomic::{AtomicU8, Ordering};
 use latency_core::units::PageSize;
+use linux_raw_sys::general::__NR_rt_sigprocmask;
 use rustix::mm::{madvise, mmap_anonymous, munmap, Advice, MapFlags, ProtFlags};
 
 /// The page that every mapping of x86-64 consists of at least.
@@ -164,7 +166,7 @@ impl Region {
     /// # Errors
     /// `ENOMEM` where memory is short, `EFAULT` where a node's huge-page pool is empty,
     /// `EINVAL` for a range outside the region. Before Linux 5.14 the pages are
-    /// touched instead, and the kernel answers such want with a signal.
+    /// touched one by one; want of huge ones is `EFAULT` then as well, that of small ones a signal.
     pub fn populate(&mut self, range: Range<usize>) -> Result<(), Errno> {
         if range.start > range.end || range.end > self.length {
             return Err(Errno::EINVAL);
@@ -174,25 +176,28 @@ impl Region {
         // The length of the region is a multiple of the page, so this stays inside.
         let end = range.end.next_multiple_of(page);
         match self.advise(start..end, Advice::LinuxPopulateWrite) {
-            Err(Errno::EINVAL) => {
-                self.touch(start..end, page);
-                Ok(())
-            }
+            Err(Errno::EINVAL) => self.touch(start..end, page),
             result => result,
         }
     }
 
-    /// Writes one byte of each page, the one that it holds.
+    /// Writes one byte of each page, the one that it holds. A huge page is had by the kernel first, which answers want
+    /// with an error where a touch ends the process.
     ///
-    /// The first access has to be a write: a read maps the shared page of zeroes, and kernels from 5.8 on replace a
-    /// huge one, when it is written later, by small pages. A compare-and-exchange is a write whatever it finds.
-    fn touch(&mut self, range: Range<usize>, page: usize) {
+    /// The first access to a small page has to be a write: a read maps the shared page of zeroes, and kernels from 5.8
+    /// on replace a huge one, when it is written later, by small pages. A compare-and-exchange is a write whatever it
+    /// finds.
+    fn touch(&mut self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         for offset in range.step_by(page) {
+            if page != SMALL_PAGE {
+                fetch(self.base.as_ptr().wrapping_add(offset))?;
+            }
             // SAFETY: the caller's range lies inside the mapping, of which this is the only user; a byte is aligned.
             let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
             // Either outcome leaves the byte as it was.
             let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
+        Ok(())
     }
 
     fn advise(&self, range: Range<usize>, advice: Advice) -> Result<(), Errno> {
@@ -226,6 +231,20 @@ impl Drop for Region {
         // SAFETY: the reservation, guards included, is this value's own, and no
         // borrow of it outlives it. An error would leave it mapped, which is harmless.
         let _ = unsafe { munmap(start.cast(), self.length + 2 * GUARD) };
+    }
+}
+
+/// Has the kernel read eight bytes at an address, so that the page is there.
+///
+/// # Errors
+/// `EFAULT` where it cannot be had.
+fn fetch(at: *const u8) -> Result<(), Errno> {
+    const NO_SUCH_OPERATION: usize = usize::MAX >> 33;
+    const SET: usize = size_of::<u64>();
+    // SAFETY: the kernel reads a set of signals from a mapping of the caller, and refuses the operation after that.
+    match unsafe { syscall6(__NR_rt_sigprocmask, [NO_SUCH_OPERATION, at as usize, 0, SET, 0, 0]) } {
+        Err(Errno::EFAULT) => Err(Errno::EFAULT),
+        _ => Ok(()),
     }
 }
 
@@ -295,8 +314,20 @@ mod tests {
         region.populate(8192..12_288).unwrap();
         assert_eq!(region.as_slice::<u64>()[1535], 7, "populating leaves the content alone");
         assert_eq!(region.populate(0..12_289), Err(Errno::EINVAL));
-        region.touch(0..12_288, 4096);
+        region.touch(0..12_288, 4096).unwrap();
         assert_eq!(region.as_slice::<u64>()[1535], 7);
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_had_is_an_errno() {
+        let region = Region::map(10_000, Kind::Small).unwrap();
+        assert_eq!(fetch(region.base.as_ptr()), Ok(()));
+        assert_eq!(fetch(region.base.as_ptr().wrapping_sub(GUARD)), Err(Errno::EFAULT));
+        let held_back = || std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let held_back = || held_back().lines().find(|line| line.starts_with("SigBlk")).map(String::from);
+        let before = held_back();
+        assert_eq!(fetch([u8::MAX; 8].as_ptr()), Ok(()));
+        assert_eq!(held_back(), before);
     }
 
     #[test]

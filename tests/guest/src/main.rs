@@ -1,11 +1,12 @@
 //! Process 1 of an emulated machine: prepares a condition, runs the executable under test in it, and powers off.
 //!
 //! ```text
-//! [PREPARATION...] run ARGUMENTS... [run ARGUMENTS...]...
+//! [PREPARATION...] run [PREPARATION...] ARGUMENTS... [run [PREPARATION...] ARGUMENTS...]...
 //! ```
 //!
-//! are the lines of the file `/words`, a word a line. The executable is `/tool`, and each `run` is a run of it with these arguments, one after another. Behind what it
-//! prints comes the line `latency-bench: exit status N`, as it prints it itself as process 1.
+//! are the lines of the file `/words`, a word a line. The executable is `/tool`, and each `run` is a run of it with these
+//! arguments, one after another; preparations before them are its own. Behind what it prints comes the line
+//! `latency-bench: exit status N`, as it prints it itself as process 1.
 //!
 //! | preparation | meaning |
 //! | --- | --- |
@@ -15,6 +16,10 @@
 //! | `cpus=LIST` | a control group with these CPUs |
 //! | `then-cpus=LIST` | the CPUs of that group from the third round of a run on |
 //! | `then-split=yes` | from the third round of a run on, transparent huge pages are pages of 4 KiB |
+//! | `then-offline=N` | this CPU goes offline in the third round of a run |
+//! | `then-clock=SECONDS` | the clock of the day is set forward by so much in the third round, and back at the end |
+//! | `pool-taken=NODE` | the huge pages of this node are taken when a run has mapped some and touched none |
+//! | `no-populate=yes` | memory cannot be made present by `madvise`, as before Linux 5.14 |
 //! | `on-cpu=N` | this CPU alone is allowed |
 //! | `no-sys=yes` | `/sys` is not there |
 //!
@@ -41,6 +46,12 @@ fn scenes() -> Result<(), String> {
     let scene = Scene::parse(parts.next().unwrap_or_default())?;
     scene.prepare()?;
     for arguments in parts {
+        let own = arguments.iter().take_while(|word| !word.starts_with('-') && word.contains('=')).count();
+        let (own, arguments) = arguments.split_at(own);
+        let scene = scene.clone().and(own)?;
+        if !own.is_empty() {
+            scene.prepare()?;
+        }
         let status = run::run(&scene, arguments)?;
         println!("latency-bench: exit status {status}");
     }

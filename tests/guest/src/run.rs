@@ -5,6 +5,7 @@
 //! Between fork and exec the child writes a file and sets its CPUs. This process has one thread when it forks, so
 //! that no lock is held by another.
 
+use crate::kernel;
 use crate::scene::Scene;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -24,10 +25,14 @@ pub fn run(scene: &Scene, arguments: &[String]) -> Result<i32, String> {
     // SAFETY: see the top of the file.
     unsafe { command.pre_exec(move || entered.enter()) };
     let mut child = command.spawn().map_err(|error| format!("cannot start /tool: {error}"))?;
+    if let Some(node) = scene.pool_taken {
+        return kernel::take_pool_when_mapped(child.id(), node);
+    }
     if let Some(said) = child.stderr.take() {
         change_in_time(scene, said)?;
     }
     let status = child.wait().map_err(|error| format!("cannot wait for /tool: {error}"))?;
+    scene.end()?;
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 

@@ -17,6 +17,11 @@ pub struct Scene {
     cpus: Option<String>,
     then_cpus: Option<String>,
     then_split: bool,
+    then_offline: Option<usize>,
+    then_clock: Option<i64>,
+    /// The node whose huge pages are taken.
+    pub pool_taken: Option<usize>,
+    no_populate: bool,
     on_cpu: Option<usize>,
     no_sys: bool,
 }
@@ -24,25 +29,37 @@ pub struct Scene {
 impl Scene {
     /// Reads words of the form `name=value`.
     pub fn parse(words: &[String]) -> Result<Scene, String> {
-        let mut scene = Scene::default();
+        Scene::default().and(words)
+    }
+
+    /// The same condition with more words.
+    pub fn and(mut self, words: &[String]) -> Result<Scene, String> {
+        let scene = &mut self;
         for word in words {
             let (name, value) = word.split_once('=').ok_or_else(|| format!("{word} is not name=value"))?;
             let value = || value.to_owned();
+            let number = || value().parse().map_err(|_| format!("{word}: no number"));
             match name {
                 "show" => scene.show = Some(value()),
                 "file-pages" => scene.file_pages = Some(value()),
                 "memory-max" => scene.memory_max = Some(value()),
                 "cpus" => scene.cpus = Some(value()),
                 "then-cpus" => scene.then_cpus = Some(value()),
+                "then-offline" => scene.then_offline = Some(number()?),
+                "then-clock" => {
+                    scene.then_clock = Some(value().parse().map_err(|_| format!("{word}: no number"))?);
+                }
+                "pool-taken" => scene.pool_taken = Some(number()?),
+                "no-populate" => scene.no_populate = true,
                 "then-split" => scene.then_split = true,
                 "on-cpu" => {
-                    scene.on_cpu = Some(value().parse().map_err(|_| format!("{word}: no number"))?);
+                    scene.on_cpu = Some(number()?);
                 }
                 "no-sys" => scene.no_sys = true,
                 _ => return Err(format!("{word}: no preparation")),
             }
         }
-        Ok(scene)
+        Ok(self)
     }
 
     /// Brings the condition about, but for what comes later.
@@ -56,7 +73,7 @@ impl Scene {
         }
         if self.has_group() {
             write(&format!("{GROUPS}/cgroup.subtree_control"), "+memory +cpuset")?;
-            fs::create_dir(GROUP).map_err(|error| format!("cannot create {GROUP}: {error}"))?;
+            fs::create_dir_all(GROUP).map_err(|error| format!("cannot create {GROUP}: {error}"))?;
         }
         if let Some(bytes) = &self.memory_max {
             write(&format!("{GROUP}/memory.max"), bytes)?;
@@ -75,12 +92,21 @@ impl Scene {
         if self.has_group() {
             fs::write(format!("{GROUP}/cgroup.procs"), "0")?;
         }
+        if self.no_populate {
+            kernel::forbid_populating()?;
+        }
+        if self.pool_taken.is_some() {
+            kernel::let_be_watched()?;
+        }
         self.on_cpu.map_or(Ok(()), kernel::stay_on)
     }
 
     /// Whether something comes later.
     pub fn changes(&self) -> bool {
-        self.then_split || self.then_cpus.is_some()
+        self.then_split
+            || self.then_cpus.is_some()
+            || self.then_offline.is_some()
+            || self.then_clock.is_some()
     }
 
     /// Brings about what comes later.
@@ -88,10 +114,26 @@ impl Scene {
         if let Some(cpus) = &self.then_cpus {
             write(&format!("{GROUP}/cpuset.cpus"), cpus)?;
         }
+        if let Some(cpu) = self.then_offline {
+            write(&format!("/sys/devices/system/cpu/cpu{cpu}/online"), "0")?;
+        }
+        if let Some(seconds) = self.then_clock {
+            kernel::step_clock(seconds).map_err(|error| format!("cannot set the clock: {error}"))?;
+        }
         if self.then_split {
             write("/sys/kernel/debug/split_huge_pages", "1")?;
         }
         Ok(())
+    }
+
+    /// Takes back what would meet the next run, too.
+    pub fn end(&self) -> Result<(), String> {
+        match self.then_clock {
+            Some(seconds) => {
+                kernel::step_clock(-seconds).map_err(|error| format!("cannot set the clock: {error}"))
+            }
+            None => Ok(()),
+        }
     }
 
     fn has_group(&self) -> bool {

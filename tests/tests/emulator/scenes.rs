@@ -1,5 +1,6 @@
 //! Conditions that are prepared in the guest: memory full of file pages, limits, CPUs that are taken away.
 
+use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::warnings;
 
@@ -73,7 +74,7 @@ fn a_cpuset_that_loses_the_cpu_is_noticed() {
             "--memnode=0",
             "--progress=always",
         ]]);
-        console.expect_status(2).expect_line("ERROR: ");
+        console.expect_status(2).expect_line("ERROR: CPU 0 was taken away (cpuset or hotplug)");
         assert!(console.json().is_none(), "{}", console.framed());
     });
 }
@@ -95,5 +96,79 @@ fn pages_that_are_split_are_noticed() {
         let document = console.expect_json(0);
         assert_eq!(at(&document, "/node_pairs/0/pages_obtained"), "thp", "{document:#}");
         assert!(warnings(&document).contains(&"huge-pages-changed"), "{document:#}");
+    });
+}
+
+/// A run of more than three rounds, in which a scene changes.
+const ROUNDS: [&str; 6] =
+    ["--json", "--size=4M", "--pages=4k", "--iters=2000", "--trials=30", "--progress=always"];
+
+#[test]
+fn a_cpu_that_goes_offline_and_a_clock_that_is_set_are_noticed() {
+    in_guests("emulator::a_cpu_that_goes_offline_and_a_clock_that_is_set", || {
+        let [mine, clock, back] = Machine::new(&[NodeSpec::new(2, 320)]).boot_all([
+            &[&["then-offline=1"], &ROUNDS[..], &["--cpu=1"]].concat(),
+            &[&["then-clock=86400"], &ROUNDS[..], &["--cpu=0"]].concat(),
+            &[&["then-clock=-86400"], &ROUNDS[..], &["--cpu=0"]].concat(),
+        ]);
+        mine.expect_status(2).expect_line("ERROR: CPU 1 was taken away (cpuset or hotplug)");
+        assert!(mine.json().is_none(), "{}", mine.framed());
+        for console in [clock, back] {
+            let document = console.expect_json(0);
+            let latency = at(&document, "/node_pairs/0/ns").as_f64();
+            assert!(latency.is_some_and(|latency| latency > 0.0), "{document:#}");
+            assert!(!warnings(&document).contains(&"timer-stepped-back"), "{document:#}");
+            // A day is in no figure.
+            let took = at(&document, "/duration_s").as_f64();
+            assert!(took.is_some_and(|seconds| (0.0..3600.0).contains(&seconds)), "{document:#}");
+        }
+    });
+}
+
+/// Set aside for the mapping, but of all nodes together: at the first touch the node has none.
+#[test]
+fn a_pool_that_is_taken_before_the_first_touch_is_an_error() {
+    in_guests("emulator::a_pool_that_is_taken_before_the_first_touch_is_an_error", || {
+        let machine = uniform(2).huge_pages(&[(0, 8), (1, 8)]);
+        let taken = ["--size=4M", "--trials=3", "--pages=2m", "--cpunode=0", "--memnode=1"];
+        let auto = ["--size=4M", "--trials=3", "--json", "--cpunode=0", "--memnode=1"];
+        let [asked, old, any, oldest] = machine.boot_all([
+            &[&["pool-taken=1"], &taken[..]].concat(),
+            &[&["pool-taken=1", "no-populate=yes"], &taken[..]].concat(),
+            &[&["pool-taken=1"], &auto[..]].concat(),
+            &[&["no-populate=yes"], &taken[..]].concat(),
+        ]);
+        for console in [asked, old] {
+            assert_refused(&console, 2, "another program took the 2 MiB pages of node 1 meanwhile");
+        }
+        let document = any.expect_json(0);
+        assert_placed(at(&document, "/node_pairs/0"), "4k", 4096);
+        // Without anybody who takes them, an old kernel gives them.
+        oldest.expect_status(0);
+    });
+}
+
+/// Going over the limit is the end of the process, without a word.
+#[test]
+fn a_control_group_that_is_too_small_kills_nobody() {
+    in_guests("emulator::a_control_group_that_is_too_small_kills_nobody", || {
+        let run = ["--json", "--pages=4k", "--trials=1", "--iters=500"];
+        let [a, b, c, d, e] = Machine::new(&[NodeSpec::new(1, 640)]).boot_all([
+            &[&["memory-max=4M"], &run[..]].concat(),
+            &[&["memory-max=6M"], &run[..]].concat(),
+            &[&["memory-max=8M"], &run[..]].concat(),
+            &[&["memory-max=16M"], &run[..]].concat(),
+            &[&["memory-max=64M"], &run[..]].concat(),
+        ]);
+        for (console, limit) in [(a, 4), (b, 6), (c, 8), (d, 16), (e, 64_u64)] {
+            if limit < 8 && console.json().is_none() {
+                console.expect_status(2).expect_line("ERROR: ");
+                continue;
+            }
+            let document = console.expect_json(0);
+            assert!(warnings(&document).contains(&"size-clipped"), "{document:#}");
+            let size = number(&document, "/node_pairs/0/working_set_bytes");
+            assert!(size > 0 && size <= limit << 20, "{document:#}");
+        }
     });
 }

@@ -159,6 +159,9 @@ impl Recording {
     }
 }
 
+/// Whether the thread was on another CPU, from where it was brought back.
+type BroughtBack<'b> = dyn Fn() -> Result<bool, Failure<'static>> + 'b;
+
 /// A walk that did not end where it had to, or could not set out.
 fn not_proven<E>(_: E) -> Failure<'static> {
     Failure::HOPS_NOT_PROVEN
@@ -207,9 +210,9 @@ impl Singles {
         index: usize,
         subject: &Subject<'_>,
         node: &mut u64,
-        windows: usize,
-        latency_ns: f64,
+        (windows, latency_ns): (usize, f64),
         (stretch, stretches): (usize, &mut Parts),
+        brought_back: &BroughtBack<'_>,
     ) -> Result<u64, Failure<'static>> {
         if signal::interrupted() {
             return Err(Failure::Interrupted);
@@ -237,6 +240,9 @@ impl Singles {
         recording.switches += after.saturating_sub(before);
         let hops = samples.len() as u64 * u64::from(recording.each());
         *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
+        if brought_back()? {
+            return Ok(0);
+        }
         let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
         for sample in samples.iter() {
             if sample.interrupted {
@@ -300,7 +306,7 @@ impl Singles {
     }
 
     /// Times single hops of the point with that index, which has had a `round`. The chase stands on `node`, and
-    /// afterwards wherever it was walked to.
+    /// afterwards wherever it was walked to. What was timed on another CPU is left out.
     ///
     /// # Errors
     ///
@@ -311,6 +317,7 @@ impl Singles {
         subject: &Subject<'_>,
         node: &mut u64,
         round: &Round,
+        brought_back: &BroughtBack<'_>,
     ) -> Result<(), Failure<'static>> {
         let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
         // A round that was disturbed all along is no reason for a visit of a few hops.
@@ -333,9 +340,13 @@ impl Singles {
             *under_way = Histogram::EMPTY;
         }
         for _ in 0..BURSTS {
-            let spent = self.burst(index, subject, node, windows, latency_ns, (stretch, &mut stretches))?;
+            let parts = (stretch, &mut stretches);
+            let spent = self.burst(index, subject, node, (windows, latency_ns), parts, brought_back)?;
             for _ in 0..batches {
-                times.add(self.batch(subject, node, hops)?);
+                let batch_ns = self.batch(subject, node, hops)?;
+                if !brought_back()? {
+                    times.add(batch_ns);
+                }
             }
             self.watch(index, spent);
         }

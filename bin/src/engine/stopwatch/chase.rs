@@ -23,6 +23,8 @@ const LONGEST_WALK: u64 = 1 << 22;
 const PIECE_NS: f64 = 5e6;
 /// Time between two looks at the core's clock within a batch, each of which takes some microseconds.
 const LOOK_NS: f64 = 10e6;
+/// A batch during which the thread was moved is made again so often.
+const AGAIN: u64 = 2;
 /// The fewest of them: a piece is long beside its stamps.
 const LEAST_PIECE: u64 = 64;
 
@@ -52,6 +54,39 @@ impl<'g> Chase<'g> {
     #[must_use]
     pub fn with(self, singles: Option<&'g mut Singles>, index: usize) -> Self {
         Chase { singles: singles.map(|singles| (index, singles)), ..self }
+    }
+
+    /// A batch, wherever the thread is.
+    fn batch_anywhere(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        if self.nodes() <= SATTOLO_LIMIT {
+            // The table that proves a small chain lies in the same cache. A lap untimed brings the chain back.
+            let _ = self.subject.buffer.walk(self.subject.kernel, self.node, self.nodes() as usize);
+        }
+        let counter = self.watch.timer.counter();
+        let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
+        // The clock of a core changes within milliseconds: a long batch has looks at it all along.
+        let mut looks = Looks::new(clock(counter));
+        let mut made = 0;
+        loop {
+            let stretch = ((LOOK_NS / self.hop_ns.max(0.05)) as u64).clamp(LEAST_PIECE, LONGEST_WALK);
+            let (walked, spent_ns) = self.walk(stretch.min(hops - made), until_ns)?;
+            looks.add(spent_ns, clock(counter));
+            made += walked;
+            if made >= hops || walked < stretch {
+                break;
+            }
+        }
+        let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
+        let nanoseconds = looks.spent_ns / made.max(1) as f64;
+        let core_gigahertz = looks.mean();
+        let preempted = matches!((before, after), (Ok(before), Ok(after)) if before != after);
+        Ok(Batch {
+            nanoseconds,
+            core_cycles: nanoseconds * core_gigahertz,
+            core_gigahertz,
+            preempted,
+            hops: made,
+        })
     }
 }
 
@@ -143,36 +178,18 @@ impl Ground for Chase<'_> {
     }
 
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
-        if self.nodes() <= SATTOLO_LIMIT {
-            // The table that proves a small chain lies in the same cache. A lap untimed brings the chain back.
-            let _ = self.subject.buffer.walk(self.subject.kernel, self.node, self.nodes() as usize);
-        }
-        let counter = self.watch.timer.counter();
-        let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
-        // The clock of a core changes within milliseconds: a long batch has looks at it all along.
-        let mut looks = Looks::new(clock(counter));
-        let mut made = 0;
+        let mut again = 0;
         loop {
-            let stretch = ((LOOK_NS / self.hop_ns.max(0.05)) as u64).clamp(LEAST_PIECE, LONGEST_WALK);
-            let (walked, spent_ns) = self.walk(stretch.min(hops - made), until_ns)?;
-            looks.add(spent_ns, clock(counter));
-            made += walked;
-            if made >= hops || walked < stretch {
-                break;
+            let batch = self.batch_anywhere(hops, until_ns)?;
+            // Another CPU's caches say nothing of this one's, and a round may have no other batch.
+            if !self.watch.brought_back()? {
+                return Ok(batch);
             }
+            if again == AGAIN {
+                return Ok(Batch { preempted: true, ..batch });
+            }
+            again += 1;
         }
-        let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
-        let nanoseconds = looks.spent_ns / made.max(1) as f64;
-        let core_gigahertz = looks.mean();
-        let preempted = matches!((before, after), (Ok(before), Ok(after)) if before != after);
-        let moved = self.watch.brought_back();
-        Ok(Batch {
-            nanoseconds,
-            core_cycles: nanoseconds * core_gigahertz,
-            core_gigahertz,
-            preempted: preempted || moved,
-            hops: made,
-        })
     }
 
     fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
@@ -225,7 +242,9 @@ impl Ground for Chase<'_> {
 
     fn beside(&mut self, round: &Round) -> Result<(), Failure<'static>> {
         match &mut self.singles {
-            Some((index, singles)) => singles.visit(*index, &self.subject, &mut self.node, round),
+            Some((index, singles)) => {
+                singles.visit(*index, &self.subject, &mut self.node, round, &|| self.watch.brought_back())
+            }
             None => Ok(()),
         }
     }

@@ -13,6 +13,7 @@ use latency_core::units::CpuId;
 
 use super::clock::{KernelClock, Timer};
 use super::counters::Meter;
+use super::placement;
 use super::subject::Subject;
 use crate::error::{Failure, TimingError};
 use crate::result::counters::Software;
@@ -58,15 +59,18 @@ impl Stopwatch {
     /// Pins the thread again where something has moved it; true if so.
     ///
     /// An administrator's taskset moves it, and so does a cpuset that changes.
-    pub fn brought_back(&self) -> bool {
-        let Some(home) = self.home.get() else { return false };
+    ///
+    /// # Errors
+    ///
+    /// As [`placement::pin`], where it may not go back.
+    pub fn brought_back(&self) -> Result<bool, Failure<'static>> {
+        let Some(home) = self.home.get() else { return Ok(false) };
         let is_home = !cpu::current().is_ok_and(|(cpu, _)| cpu != home);
         if !is_home {
             self.moves.set(self.moves.get() + 1);
-            // Where that is not allowed any more, the next visit says so.
-            let _ = cpu::pin_to(home);
+            placement::pin(home)?;
         }
-        !is_home
+        Ok(!is_home)
     }
 
     /// Times that the thread was found elsewhere.
