@@ -77,7 +77,7 @@ boots: all
 	@tests/setup packages
 	nice $(CARGO) run --locked --quiet -p latency-tests --bin boots -- $(BOOTS)
 
-# Every system call that is forbidden in every experiment; `test` takes a part of the combinations.
+# Every system call forbidden and every limit in every experiment: 1,600 runs, a part of which `test` makes.
 hostile: all
 	HOSTILE=all $(CARGO) test --locked -p latency-tests --test hostile
 

@@ -34,6 +34,17 @@ fn a_node_beyond_the_last() {
     }
 }
 
+/// What a script passes to every experiment is not refused by the one that measures nothing.
+#[test]
+fn system_takes_the_options_that_only_present() {
+    for option in ["--quiet", "--verbose", "--progress=always", "--color=never", "--strict", "--output=-"] {
+        run(&["system", option]).expect_status(0);
+    }
+    for format in ["text", "json", "jsonl", "csv", "md"] {
+        run(&["system", "--quiet", &format!("--format={format}")]).expect_status(0);
+    }
+}
+
 #[test]
 fn a_cpu_that_is_not_there() {
     let last = allowed_cpus().last().copied().expect("a CPU");
