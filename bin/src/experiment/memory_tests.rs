@@ -235,3 +235,31 @@ fn a_look_is_made_where_the_size_is_the_programs_to_choose() {
         assert!(looked(line).is_none(), "{line}");
     }
 }
+
+#[test]
+fn a_curve_is_of_one_pair_of_nodes() {
+    let two = machine("two-sockets", None);
+    let pair =
+        |line: &str| planned(&two, line).map(|(points, ..)| (points[0].initiator.0, points[0].target.0));
+    // Local memory where it is one of the targets, and otherwise the nearest.
+    assert_eq!([pair("curve"), pair("curve --cpunode=1")], [Ok((0, 0)), Ok((1, 1))]);
+    assert_eq!(pair("curve --cpunode=1 --memnode=0"), Ok((1, 0)));
+    for line in ["curve --cpunode=0,1", "curve --memnode=0,1"] {
+        assert!(refusal(&two, line).contains("measures one pair"), "{}", refusal(&two, line));
+    }
+}
+
+#[test]
+fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
+    let full = with_files(100 << 10, 0, 0, 0);
+    let region = |size: Bytes, pages| plan::curve::region(size, &full, NodeId(0), pages);
+    // A quarter more, in whole pages of 2 MiB or of those that were asked for.
+    assert_eq!(region(MIB.times(32), Pages::Auto), MIB.times(40));
+    assert_eq!(region(Bytes(4096), Pages::Small4k), MIB.times(2));
+    assert_eq!(region(MIB.times(9), Pages::Small4k), MIB.times(12));
+    // Of 100 MiB no more than three quarters.
+    assert_eq!(region(MIB.times(60), Pages::Auto), MIB.times(60));
+    let roomy = with_files(4 << 20, 0, 0, 0);
+    let page = MIB.times(1024);
+    assert_eq!(plan::curve::region(MIB.times(900), &roomy, NodeId(0), Pages::Huge1g), page.times(2));
+}
