@@ -80,6 +80,17 @@ fn what_is_written_is_what_was_read() {
 }
 
 #[test]
+fn a_terminal_that_is_wider_than_a_line_changes_nothing() {
+    for line in ["matrix --heatmap", "distribution", "parallel"] {
+        let [usual, wide] = [100, 240].map(|columns| {
+            let scene = Scene { columns, ..scenes::plain(String::new(), "four-nodes", line.into()) };
+            findings::written(&scene)
+        });
+        assert_eq!(usual, wide, "{line}");
+    }
+}
+
+#[test]
 fn the_schema_says_what_descriptions_say() {
     let mut documents = schema::Documents::default();
     for scene in scenes::for_programs() {

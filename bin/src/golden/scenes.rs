@@ -249,7 +249,7 @@ const HELP: &[&str] = &[
 ];
 
 /// A scene on a wide terminal, in which nothing goes wrong.
-const fn plain(file: String, machine: &'static str, line: String) -> Scene {
+pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
     Scene { file, machine, line, columns: 100, unicode: true, colour: false, troubles: &[] }
 }
 
