@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test golden size plugin guest lab boots hostile signals bench mutants check clean
+.PHONY: all run test golden fuzz size plugin guest lab boots hostile signals bench mutants check clean
 
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
@@ -41,6 +41,13 @@ test: all plugin guest
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test places
+
+# What comes from outside, damaged: the property tests of bin/src/fuzz without their number of cases, for so many seconds
+# a target. FUZZ_CASES=N stops each after N cases, FUZZ_SEED=N repeats a run, FUZZ_TARGET chooses by a part of the name.
+FUZZ_SECONDS ?= 60
+
+fuzz:
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --locked --profile fuzz -p latency-bench --lib -- fuzz::$(FUZZ_TARGET)
 
 # The bytes of the executable by section and by module. The shipped one has no symbols of
 # local functions; this one is linked again, with all of them. -X wins over -x before it.

@@ -12,6 +12,8 @@ mod engine;
 pub mod error;
 pub mod experiment;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod golden;
 mod machine;
 pub mod options;

@@ -75,6 +75,15 @@ fn ids() -> impl Strategy<Value = BTreeSet<u32>> {
     prop::collection::btree_set(0_u32..1024, 0..200)
 }
 
+#[test]
+fn a_message_repeats_the_beginning_of_what_was_typed() {
+    let typed = "x".repeat(5000);
+    let message = CpuSet::parse_list(typed.as_bytes()).unwrap_err().to_string();
+    assert_eq!(message, format!("'{}...' is neither a number nor a range such as 2-3", &typed[..100]));
+    let typed = [&[b'1'; 300][..], b",,"].concat();
+    assert!(CpuSet::parse_list(&typed).unwrap_err().to_string().len() < 200);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

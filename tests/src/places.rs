@@ -474,6 +474,67 @@ pub const PLACES: &[Place] = &[
         "The error `Interrupted system call` after 100 attempts, with the exit status of that error.",
         "signals::ends::a_call_that_is_always_interrupted_is_an_error",
     ),
+    // Files.
+    row(
+        "a file of 100 MB, a hole of 1 TiB, `/dev/zero` or `/dev/urandom` as a saved result",
+        "An error that names the limit of 16 MiB, exit 1.",
+        "cli::files::of_a_file_that_is_too_large_no_more_is_read_than_is_allowed",
+    ),
+    row(
+        "a pipe into `fit` that never ends",
+        "The same error, exit 1.",
+        "cli::files::a_pipe_that_never_ends_is_left",
+    ),
+    row(
+        "a million brackets, 16 MB of digits, or another file that costs a reader most",
+        "An error with the line, exit 1, in less than 64 MiB and 15 s of CPU time.",
+        "cli::files::a_file_of_the_largest_size_is_read_in_time",
+    ),
+    row(
+        "saved results of 4096 points",
+        "A verdict or the levels, exit 0, in the same bounds.",
+        "cli::files::results_of_as_many_points_as_there_may_be_are_read_in_time",
+    ),
+    row(
+        "a directory, `/proc/self/mem` or the executable as a saved result",
+        "An error that names it and the reason, exit 1.",
+        "cli::files::what_is_not_a_file_is_named",
+    ),
+    row(
+        "a saved result whose reading fails in the middle",
+        "The error `Input/output error`, exit 1, and no levels of what was read.",
+        "cli::files::a_file_that_cannot_be_read_to_its_end_is_no_result",
+    ),
+    row(
+        "a saved result that grows meanwhile",
+        "It is read as far as it is, exit 0, or refused, exit 1.",
+        "cli::files::a_file_that_grows_meanwhile_is_read_as_far_as_it_is",
+    ),
+    row(
+        "a FIFO without a writer as a saved result",
+        "It waits; a signal ends it at once.",
+        "cli::files::a_pipe_with_a_name_is_waited_for_and_read",
+    ),
+    row(
+        "a table without a point, or in UTF-16",
+        "An error, exit 1.",
+        "cli::tables::a_result_without_a_point_is_no_success",
+    ),
+    row(
+        "a table of numbers that are no curve",
+        "An error that says how uncertain a model of them is, exit 1.",
+        "cli::tables::numbers_that_are_no_curve_are_not_given_levels",
+    ),
+    row(
+        "a file name with terminal escapes",
+        "It is shown escaped, in every format and message.",
+        "cli::tables::a_name_cannot_steer_the_terminal",
+    ),
+    row(
+        "`--size=900T`",
+        "One error before anything is announced, exit 2.",
+        "cli::tables::what_cannot_be_met_is_refused_before_anything_is_announced",
+    ),
     // Arguments.
     row(
         "thousands of arguments, or one of any length",

@@ -11,8 +11,8 @@ use std::process::Command;
 /// The floors of `bin`, from the top down: a file imports only from floors below its own, and from its own folder.
 /// The rooms of one floor do not know each other. What stands beside the folders is above them all.
 const FLOORS: [&[&str]; 8] = [
-    // Built for tests alone: it runs the whole house on made-up findings.
-    &["golden"],
+    // Built for tests alone: they run the whole house on made-up findings, and on damaged input.
+    &["golden", "fuzz"],
     &["experiment"],
     &["engine"],
     &["plan", "saved"],

@@ -150,6 +150,24 @@ impl Analysis {
         (latency > RISEN * self.memory?.nanoseconds().value).then_some((self.largest, latency))
     }
 
+    /// Why the points are no curve that levels can be read from, if they are none.
+    #[must_use]
+    pub fn doubt(&self) -> Option<&'static str> {
+        /// Half of the points of measured curves lie within 5 % of the stair; of sizes and times by chance, beyond 30 %.
+        const SCATTER: f64 = 0.2;
+        /// The largest of a measured level was 105 %.
+        const UNCERTAIN: f64 = 3.0;
+        let Ok(stair) = &self.stair else { return Some("no model fits its points") };
+        if stair.median_residual > SCATTER {
+            return Some("half of its points lie more than 20 % from the best model");
+        }
+        let half = |estimate: &Estimate| (estimate.high - estimate.low) / 2.0 / estimate.value;
+        let levels = self.caches().iter().map(|cache| &cache.latency);
+        let worst = levels.chain(self.memory.iter().map(|memory| &memory.latency)).map(half);
+        let is_vague = worst.filter(|half| half.is_finite()).any(|half| half > UNCERTAIN);
+        is_vague.then_some("its points leave a level uncertain by more than 300 %")
+    }
+
     /// Whether the curve goes far enough beyond a reported cache for it to show.
     #[must_use]
     pub fn reaches(&self, claim: &Claim) -> bool {
@@ -258,6 +276,27 @@ mod tests {
         assert_eq!((analysis.gigahertz, analysis.cycles(1.0)), (None, None));
         assert!((analysis.caches()[0].latency.value - 1.0).abs() < 0.01);
         assert!(analysis.reported.is_none() && analysis.caches().iter().all(|cache| !cache.disagrees()));
+    }
+
+    #[test]
+    fn points_that_are_no_curve_are_told_from_those_that_are() {
+        assert_eq!(analysis(&planted(), claims()).doubt(), None);
+        let by_chance = |(index, sample): (usize, Sample)| Sample {
+            core_cycles: None,
+            nanoseconds: 1.0 + (index * 7919 % 101) as f64,
+            ..sample
+        };
+        let samples: Vec<_> = planted().into_iter().enumerate().map(by_chance).collect();
+        assert!(analysis(&samples, Claims::default()).doubt().is_some_and(|why| why.contains("20 %")));
+        // Everything within a few bytes of one size: where the step leads to is anybody's guess.
+        let steep = |index: u64| Sample {
+            size: Bytes(1_000_000 + index),
+            nanoseconds: index as f64,
+            ..Sample::EMPTY
+        };
+        let samples: Vec<_> = (1..30).map(steep).collect();
+        assert!(analysis(&samples, Claims::default()).doubt().is_some_and(|why| why.contains("300 %")));
+        assert!(analysis(&[], claims()).doubt().is_some());
     }
 
     #[test]

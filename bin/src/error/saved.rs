@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::text::Text;
+use latency_core::units::Bytes;
 
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
@@ -13,6 +14,8 @@ use crate::sys::errno::Errno;
 pub enum SavedError<'a> {
     /// A saved result that cannot be read.
     Unreadable { path: &'a [u8], errno: Errno },
+    /// More than any saved result has.
+    TooLarge { path: &'a [u8], limit: Bytes },
     /// A saved result that cannot be understood.
     Malformed { path: &'a [u8], line: u32, what: &'static str },
     /// Sizes that cannot be bytes, and nothing says what they are.
@@ -30,6 +33,9 @@ impl fmt::Display for SavedError<'_> {
         match *self {
             SavedError::Unreadable { path, errno } => {
                 write!(out, "cannot read '{}': {errno}; name the file of a saved result", Escaped(path))
+            }
+            SavedError::TooLarge { path, limit } => {
+                write!(out, "'{}' has more than {limit}; name the file of a saved result", Escaped(path))
             }
             SavedError::Malformed { path, line, what } => {
                 write!(out, "'{}', line {line}: {what}; use a result saved with ", Escaped(path))?;

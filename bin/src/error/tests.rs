@@ -38,6 +38,11 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
         "cannot read 'a\\n': No such file or directory (ENOENT); name the file of a saved result",
     );
     check(
+        SavedError::TooLarge { path: b"a", limit: Bytes(16 << 20) },
+        1,
+        "'a' has more than 16 MiB; name the file of a saved result",
+    );
+    check(
         SavedError::Malformed { path: b"a", line: 3, what: "no number" },
         1,
         "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and nanoseconds",

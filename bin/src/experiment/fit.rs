@@ -157,8 +157,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(no_curve("it has fewer than 6 sizes of one kind"));
     };
     let analysis = first.analysis(&saved);
-    if analysis.stair.is_err() {
-        return Err(no_curve("no model fits its points"));
+    if let Some(why) = analysis.doubt() {
+        return Err(no_curve(why));
     }
     let differs = |field: &usize| others.iter().any(|kind| !kind.like.agrees(first.like, *field));
     let told = (0..FIELDS.len()).filter(|field| *field != SIZE).filter(differs);
@@ -176,9 +176,12 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
             }
         });
         if left_out > 0 {
+            let more = if count == MOST_CURVES { ", or beyond the first 16" } else { "" };
             document.sentence(
                 Role::Missing,
-                format_args!("Left out: {left_out} points of kinds with fewer than {FEWEST_SIZES} sizes."),
+                format_args!(
+                    "Left out: {left_out} points of kinds with fewer than {FEWEST_SIZES} sizes{more}."
+                ),
             );
         }
         document.sentence(Role::Method("File"), format_args!("{}, {} points", name.as_str(), rows.len()));
@@ -224,6 +227,9 @@ impl File<'_> {
             document.sentence(Role::Answer, format_args!("Curve of {}:", label.as_str()));
         }
         view.answer(document);
+        if let Some(why) = analysis.doubt() {
+            document.sentence(Role::Finding, format_args!("Unreliable: {why}."));
+        }
         levels::remarks(document, analysis);
         levels::table(document, analysis, label.as_str());
         view.picture(document);

@@ -53,6 +53,11 @@ pub(crate) fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
 pub(crate) fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
     let files = text.split("=== ").skip(1).filter_map(|part| part.split_once('\n'));
     let files = Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect());
+    surveyed(&files, cpus)
+}
+
+/// The machine that some files describe.
+pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     let mut processor = Processor::identify();
     processor.caches = [None; 4];
     let mut machine = Box::new(Machine {
@@ -68,8 +73,8 @@ pub(crate) fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
         sizing: None,
     });
     let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
-    machine.topology.read(&files, &everything);
-    machine.host.read(&files, CpuId(0));
+    machine.topology.read(files, &everything);
+    machine.host.read(files, CpuId(0));
     machine.nodes = machine.topology.ids();
     let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());
     machine.cpus = given.unwrap_or(*machine.topology.online_cpus());
@@ -216,23 +221,21 @@ fn chains_that_cannot_be_are_refused_before_anything_is_mapped() {
 }
 
 /// What an experiment would measure and how, the codes of what it warns of, or why it refuses.
-pub(crate) fn planned(
-    machine: &Machine,
-    line: &str,
-) -> Result<(Vec<Point>, Budget, Vec<&'static str>), String> {
-    let options = options(line);
+/// The points of a plan, their budget, and the codes of its warnings; or the message of its refusal.
+type Planned = Result<(Vec<Point>, Budget, Vec<&'static str>), String>;
+
+pub(crate) fn planned(machine: &Machine, line: &str) -> Planned {
+    planned_with(machine, &options(line))
+}
+
+pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> Planned {
     let experiment = EXPERIMENTS[options.experiment.index];
     let (mut warnings, mut progress, mut noted) =
         (Warnings::EMPTY, Progress::new(options::When::Never), Noted::new());
-    let mut session = Session {
-        options: &options,
-        machine,
-        warnings: &mut warnings,
-        progress: &mut progress,
-        noted: &mut noted,
-    };
+    let mut session =
+        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
     let points = (experiment.plan)(&mut session).map_err(|failure| failure.to_string())?;
-    let budget = (experiment.budget)(&options, machine, &points);
+    let budget = (experiment.budget)(options, machine, &points);
     Ok((points.to_vec(), budget, warnings.iter().map(Warning::code).collect()))
 }
 

@@ -50,9 +50,9 @@ impl CpuTime {
         let mut time = CpuTime::default();
         for (column, word) in words.take(STOLEN + 1).enumerate() {
             let ticks = number(word)?;
-            time.total += ticks;
-            time.busy += if IDLE.contains(&column) { 0 } else { ticks };
-            time.stolen += if column == STOLEN { ticks } else { 0 };
+            let busy = if IDLE.contains(&column) { 0 } else { ticks };
+            let stolen = if column == STOLEN { ticks } else { 0 };
+            time = time.and(&CpuTime { busy, stolen, total: ticks });
         }
         Some((u32::try_from(cpu).ok()?, time))
     }
@@ -61,9 +61,9 @@ impl CpuTime {
     #[must_use]
     pub const fn and(&self, other: &CpuTime) -> CpuTime {
         CpuTime {
-            busy: self.busy + other.busy,
-            stolen: self.stolen + other.stolen,
-            total: self.total + other.total,
+            busy: self.busy.saturating_add(other.busy),
+            stolen: self.stolen.saturating_add(other.stolen),
+            total: self.total.saturating_add(other.total),
         }
     }
 

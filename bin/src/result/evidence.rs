@@ -25,12 +25,12 @@ impl PageCounts {
     pub fn add(&mut self, node: NodeId, pages: u64) {
         let known = self.nodes.get_mut(..self.length).unwrap_or_default();
         if let Some((_, count)) = known.iter_mut().find(|(known, _)| *known == node) {
-            *count += pages;
+            *count = count.saturating_add(pages);
         } else if let Some(slot) = self.nodes.get_mut(self.length) {
             *slot = (node, pages);
             self.length += 1;
         } else {
-            self.others += pages;
+            self.others = self.others.saturating_add(pages);
         }
     }
 
@@ -49,7 +49,7 @@ impl PageCounts {
     /// All pages.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.nodes().iter().map(|(_, count)| count).sum::<u64>() + self.others
+        self.nodes().iter().fold(self.others, |sum, (_, count)| sum.saturating_add(*count))
     }
 }
 
@@ -81,7 +81,7 @@ impl Evidence {
 
     fn agrees(&self, node: NodeId, size: Bytes) -> bool {
         let complete = |counts: &PageCounts, page: Bytes| {
-            counts.on(node) == counts.total() && counts.total() * page.0 >= size.0
+            counts.on(node) == counts.total() && counts.total().saturating_mul(page.0) >= size.0
         };
         // numa_maps counts in the pages of the mapping, the query was made for each of them.
         let page = self.kernel_page.unwrap_or(Bytes(4096));

@@ -52,7 +52,7 @@ const COLUMNS: [(&str, Column); 13] = [
 ];
 
 /// Reads a table; sizes without a unit of their own are in `given`, where it is.
-pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft) -> Result<(), Problem> {
+pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     let text = core::str::from_utf8(text).map_err(|error| Problem {
         line: line_of(text, error.valid_up_to()),
         what: "neither JSON nor text",
@@ -142,7 +142,7 @@ fn row(
     line: &str,
     columns: &[Column; MAX_COLUMNS],
     given: Option<f64>,
-    draft: &mut Draft,
+    draft: &mut Draft<'_>,
 ) -> Result<Row, &'static str> {
     let mut row = Row::EMPTY;
     let (mut from, mut to, mut low, mut high, mut deviation) = (None, None, None, None, None);

@@ -38,7 +38,7 @@ fn number_after(line: &str, part: &[u8]) -> Option<f64> {
 }
 
 /// Reads the table that a tool printed; lines that are none of it are passed over.
-pub fn read(tool: Tool, text: &str, draft: &mut Draft) -> Result<(), Problem> {
+pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.tool = Some(tool);
     let mut like = Row::EMPTY;
     let mut begun = false;

@@ -32,7 +32,7 @@ impl From<&'static str> for Fault {
 }
 
 /// Reads a document.
-pub(super) fn read(text: &[u8], draft: &mut Draft) -> Result<(), Problem> {
+pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
     let mut reader = Reader::new(text);
     let read = if text.trim_ascii_start().first() == Some(&b'[') { list } else { document };
     read(&mut reader, draft).map_err(|fault| match fault {
@@ -55,7 +55,7 @@ const fn defect(reason: Reason) -> &'static str {
     }
 }
 
-fn document(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     reader.begin_object()?;
     // What holds the points of this document.
     let mut held = None;
@@ -94,7 +94,7 @@ fn end(reader: &mut Reader<'_>) -> Result<(), Fault> {
 }
 
 /// The list that cpu-benchmarks saves: bytes, nanoseconds, and a name for each way to walk.
-fn list(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+fn list(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     draft.saved.tool = Some(Tool::CpuBenchmarks);
     reader.begin_array()?;
     each_object(reader, |reader| {
@@ -226,7 +226,7 @@ fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
 }
 
 /// The arguments of the run.
-fn command(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+fn command(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     reader.begin_array()?;
     let mut program = true;
     loop {
@@ -240,7 +240,7 @@ fn command(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
 }
 
 /// The conditions and caches of the machine, as the document reports them.
-fn system(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+fn system(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     reader.begin_object()?;
     while let Event::Key(key) = reader.next_event()? {
         if key == "caches" {
@@ -256,7 +256,7 @@ fn system(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
 }
 
 /// The conditions in an object, and the level of trust.
-fn words(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+fn words(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let before = reader.clone();
     if reader.next_event()? != Event::BeginObject {
         *reader = before;
@@ -269,7 +269,7 @@ fn words(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
 }
 
 /// The value of a key, which may be a condition.
-fn condition<'a>(reader: &mut Reader<'a>, draft: &mut Draft, key: Str<'a>) -> Result<(), Fault> {
+fn condition<'a>(reader: &mut Reader<'a>, draft: &mut Draft<'_>, key: Str<'a>) -> Result<(), Fault> {
     // A value that is no text has no words; one that is nested is passed over.
     let before = reader.clone();
     match reader.next_event()? {
@@ -287,7 +287,7 @@ fn condition<'a>(reader: &mut Reader<'a>, draft: &mut Draft, key: Str<'a>) -> Re
     Ok(())
 }
 
-fn cache(reader: &mut Reader<'_>, draft: &mut Draft) -> Result<(), Fault> {
+fn cache(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut level, mut size, mut ways, mut holds_data) = (0, None, 0, true);
     while let Event::Key(key) = reader.next_event()? {
         if key == "level" {

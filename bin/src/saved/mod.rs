@@ -26,6 +26,7 @@ use crate::error::{Failure, SavedError};
 use crate::result::row::Row;
 
 use crate::options::tokens::Escaped;
+use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
 
@@ -40,14 +41,18 @@ impl Saved {
     ///
     /// # Errors
     ///
-    /// [`SavedError::Unreadable`], [`SavedError::Malformed`] and [`SavedError::NoUnit`]; that of mapping the rows.
+    /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`]; that of mapping the rows.
     pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
         let contents = match path {
             b"-" => file::load_standard_input(LARGEST_FILE),
             _ => file::load(path, LARGEST_FILE),
         };
-        let contents = contents.map_err(|errno| SavedError::Unreadable { path, errno })?;
-        let draft = Saved::parse(&contents, unit, Table::filled(MAX_ROWS, Row::EMPTY)?)
+        let contents = contents.map_err(|errno| match errno {
+            Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },
+            errno => SavedError::Unreadable { path, errno },
+        })?;
+        let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
+        let draft = Saved::parse(&contents, unit, &mut room)
             .map_err(|Problem { line, what }| SavedError::Malformed { path, line, what })?;
         if draft.without_unit && !unit::plausible(draft.rows(), draft.fractions) {
             return Err(SavedError::NoUnit { path }.into());
@@ -56,7 +61,11 @@ impl Saved {
     }
 
     /// Understands the text of a result, whose rows go to `rows`.
-    fn parse(text: &[u8], unit: Option<Bytes>, rows: Table<Row>) -> Result<Draft, Problem> {
+    pub(crate) fn parse<'r>(
+        text: &[u8],
+        unit: Option<Bytes>,
+        rows: &'r mut [Row],
+    ) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::over(rows);
         // A byte-order mark, as some editors leave it.
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);

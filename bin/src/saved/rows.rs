@@ -64,8 +64,8 @@ impl Saved {
 }
 
 /// A result that is being read.
-pub struct Draft {
-    rows: Table<Row>,
+pub struct Draft<'r> {
+    rows: &'r mut [Row],
     count: usize,
     /// All but the rows.
     pub saved: Saved,
@@ -75,9 +75,9 @@ pub struct Draft {
     pub fractions: bool,
 }
 
-impl Draft {
+impl<'r> Draft<'r> {
     /// A result without rows, whose rows will go to `rows`.
-    pub fn over(rows: Table<Row>) -> Draft {
+    pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
         Draft { rows, count: 0, saved: Saved::EMPTY, without_unit: false, fractions: false }
     }
 

@@ -13,8 +13,7 @@ const ORDER: usize = 4;
 const KERNEL: usize = 5;
 
 fn parse(text: &[u8]) -> Result<Saved, Problem> {
-    Saved::parse(text, None, Table::filled(MAX_ROWS, Row::EMPTY).unwrap())
-        .map(|draft| draft.finish().unwrap())
+    Saved::parse(text, None, &mut room()).map(|draft| draft.finish().unwrap())
 }
 
 fn rejected(text: &str) -> (u32, &'static str) {
@@ -69,7 +68,8 @@ fn reads_two_columns_of_other_tools() {
 
 /// Sizes and latencies of a text.
 fn pairs(text: &str, unit: Option<u64>) -> Vec<(u64, f64)> {
-    let draft = Saved::parse(text.as_bytes(), unit.map(Bytes), room()).unwrap();
+    let mut room = room();
+    let draft = Saved::parse(text.as_bytes(), unit.map(Bytes), &mut room).unwrap();
     draft.rows().iter().map(|row| (row.sample.size.0, row.sample.nanoseconds)).collect()
 }
 
@@ -105,7 +105,8 @@ fn headings_suffixes_and_the_option_say_the_unit() {
 #[test]
 fn sizes_that_cannot_be_bytes_are_not_taken_for_bytes() {
     let is_plausible = |text: &str| {
-        let draft = Saved::parse(text.as_bytes(), None, room()).unwrap();
+        let mut room = room();
+        let draft = Saved::parse(text.as_bytes(), None, &mut room).unwrap();
         !draft.without_unit || unit::plausible(draft.rows(), draft.fractions)
     };
     for text in ["16 1\n262144 100\n", "1.5 1\n2048 2\n", "1 1\n2 1\n", "1024 1\n65536 90\n"] {
@@ -286,7 +287,8 @@ proptest! {
         let at = at.min(text.len());
         text.splice(at..at, with.bytes());
         text.truncate(cut);
-        if let Ok(draft) = Saved::parse(&text, unit.then_some(Bytes(1024)), room()) {
+        let mut room = room();
+        if let Ok(draft) = Saved::parse(&text, unit.then_some(Bytes(1024)), &mut room) {
             for row in draft.rows() {
                 prop_assert!(row.sample.nanoseconds > 0.0 && row.sample.nanoseconds.is_finite());
             }

@@ -134,7 +134,7 @@ fn command_line_arguments() -> Option<Arguments> {
 /// Moves the words after `--` to the start of `text`, each ended by a NUL, and returns their length.
 ///
 /// White space separates words; between double quotes it does not, and the quotes are left out.
-fn pack_arguments(text: &mut [u8]) -> usize {
+pub(crate) fn pack_arguments(text: &mut [u8]) -> usize {
     // Read and written at once: what is written stays behind what is read, since the
     // words in front of the `--`, and itself, are not kept.
     let text = Cell::from_mut(text).as_slice_of_cells();

@@ -62,20 +62,28 @@ pub enum ListError<'a> {
     },
 }
 
+/// Shows what was typed in ASCII, up to a length at which it still helps.
+fn shown(text: &[u8]) -> impl fmt::Display + '_ {
+    const LONGEST: usize = 100;
+    let cut = if text.len() > LONGEST { "..." } else { "" };
+    let text = text.get(..LONGEST).unwrap_or(text);
+    fmt::from_fn(move |out| write!(out, "{}{cut}", text.escape_ascii()))
+}
+
 impl fmt::Display for ListError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Empty => out.write_str("the list is empty"),
-            Self::EmptyItem { list } => write!(out, "empty item in '{}'", list.escape_ascii()),
+            Self::EmptyItem { list } => write!(out, "empty item in '{}'", shown(list)),
             Self::NotANumber { piece } => {
-                write!(out, "'{}' is neither a number nor a range such as 2-3", piece.escape_ascii())
+                write!(out, "'{}' is neither a number nor a range such as 2-3", shown(piece))
             }
-            Self::Backwards { piece } => write!(out, "the range '{}' runs backwards", piece.escape_ascii()),
+            Self::Backwards { piece } => write!(out, "the range '{}' runs backwards", shown(piece)),
             Self::Repeated { piece, id } => {
-                write!(out, "'{}' names {id} a second time", piece.escape_ascii())
+                write!(out, "'{}' names {id} a second time", shown(piece))
             }
             Self::TooLarge { piece, largest } => {
-                write!(out, "'{}' is too large (at most {largest})", piece.escape_ascii())
+                write!(out, "'{}' is too large (at most {largest})", shown(piece))
             }
         }
     }

@@ -6,12 +6,14 @@
 mod confined;
 mod counters;
 mod distribution;
+mod files;
 mod footprint;
 mod interrupt;
 mod keys;
 mod output;
 mod refused;
 mod results;
+mod tables;
 mod trust;
 
 /// A measurement that takes a tenth of a second.

@@ -1,0 +1,132 @@
+//! Whole files through `fit` and `compare`, in every format: what they write, and how they end.
+
+use std::format;
+use std::path::PathBuf;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use latency_core::json::{Event, Reader};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestCaseResult;
+
+use super::driver::{check, steers};
+use super::mutation::{applied, damaged};
+use super::saved::{files, is_measured, read};
+use crate::experiment::{output, COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
+use crate::options;
+use crate::report::terminal::Terminal;
+
+/// How a command ended: its exit status, what it wrote, and its message.
+struct Ended {
+    status: u8,
+    output: String,
+    message: String,
+}
+
+/// Runs a command on saved results, without the process around it.
+fn run(arguments: &[&str], columns: usize) -> Ended {
+    let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+    let options = options::parse(arguments.iter().copied(), &DESCRIPTORS, &FORMATS).unwrap();
+    let command = COMMANDS[options.experiment.index - EXPERIMENTS.len()];
+    let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false };
+    let mut output = String::new();
+    let found = (command.run)(&options, &mut |describe| {
+        output::write(&mut output, &options, terminal, [command.columns, &[], &[]], describe).unwrap();
+    });
+    let failure = found.unwrap_or_else(Some);
+    let status = failure.as_ref().map_or(0, |failure| failure.exit_code());
+    Ended { status, output, message: failure.map_or(String::new(), |failure| failure.to_string()) }
+}
+
+/// A file for one target, which disappears with it.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let memory = PathBuf::from("/dev/shm");
+        let directory = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        Place(directory.join(format!("latency-bench-fuzz-{name}-{}", std::process::id())))
+    }
+
+    fn write(&self, text: &[u8]) -> &str {
+        std::fs::write(&self.0, text).unwrap();
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Left-overs cost space and nothing else.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// What holds however a command ended.
+fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
+    let Ended { status, output, message } = ended;
+    prop_assert!(matches!(status, 0 | 1 | 5), "status {status}: {message}");
+    prop_assert_eq!(*status == 0, message.is_empty());
+    prop_assert_eq!(steers(message), None);
+    prop_assert_eq!(steers(output), None);
+    prop_assert_eq!(*status == 1, output.is_empty(), "status {}: {}", status, message);
+    if format == "json" && !output.is_empty() {
+        let mut reader = Reader::new(output.as_bytes());
+        let read = reader.skip_value().and_then(|()| reader.next_event());
+        prop_assert_eq!(read, Ok(Event::End), "{}", output);
+    }
+    Ok(())
+}
+
+fn formats() -> impl Strategy<Value = (&'static str, usize)> {
+    let names: Vec<&'static str> = FORMATS.iter().map(|format| format.name).collect();
+    (select(names), 1..200_usize)
+}
+
+#[test]
+fn what_is_fitted_is_read_again() {
+    let files = files(usize::MAX);
+    let place = Place::new("fit");
+    check("fit", 60, &(damaged(files.len()), formats()), |((which, mutations), (format, columns))| {
+        let text = applied(&files[which], &mutations);
+        let path = place.write(&text);
+        let chosen = format!("--format={format}");
+        let ended = run(&["fit", path, &chosen], columns);
+        well_ended(&ended, format)?;
+        if let ("json", Ended { status: 0, output, .. }) = (format, &ended) {
+            let points = output.matches("\"working_set_bytes\":").count();
+            if points <= 60 {
+                let (found, before) = (read(output.as_bytes(), None).unwrap(), read(&text, None));
+                prop_assert!(found.iter().all(is_measured), "{output}");
+                for row in found {
+                    let is_known = |known: &crate::result::row::Row| {
+                        let ratio = known.sample.nanoseconds / row.sample.nanoseconds;
+                        known.sample.size == row.sample.size && (ratio - 1.0).abs() < 1e-5
+                    };
+                    prop_assert!(before.as_ref().is_ok_and(|rows| rows.iter().any(is_known)), "{row:?}");
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_compared_has_an_answer() {
+    let files = files(usize::MAX);
+    let places = [Place::new("compare-a"), Place::new("compare-b")];
+    let strategy = (damaged(files.len()), damaged(files.len()), any::<bool>(), formats(), any::<bool>());
+    check("compare", 60, &strategy, |(one, other, alike, (format, columns), force)| {
+        if format == "svg" {
+            return Ok(());
+        }
+        // Most files of two kinds have nothing in common.
+        let other = if alike { (one.0, other.1) } else { other };
+        let texts = [one, other].map(|(which, mutations)| applied(&files[which], &mutations));
+        let [a, b] = [places[0].write(&texts[0]), places[1].write(&texts[1])];
+        let chosen = format!("--format={format}");
+        let mut arguments = std::vec!["compare", a, b, &chosen];
+        arguments.extend(force.then_some("--force"));
+        well_ended(&run(&arguments, columns), format)
+    });
+}

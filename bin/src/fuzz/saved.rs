@@ -1,0 +1,220 @@
+//! The readers of files: what is accepted is a number, and means the same when it is written and read again.
+
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use latency_core::json::{Event, Reader};
+use latency_core::units::Bytes;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestCaseResult;
+
+use super::driver::{check, steers};
+use super::mutation::{applied, damaged, Mutation};
+use crate::result::row::{Row, FIELDS, WORDS};
+use crate::saved::{Problem, Saved};
+
+/// Documents of each kind that are short, so that damage meets what is read.
+const SHORT: [&str; 8] = [
+    r#"{"points":[{"from":0,"to":1,"ns":1.083,"working_set_bytes":16384,"stride_bytes":64,"kernel":"pointer","mad_ns":0.001,"ci95_ns":[1.08,1.09],"core_cycles":4.001,"core_ghz":3.5,"seed":42,"pages_obtained":"2m","placement":{"verified":true,"before":{"nodes":[]}}},
+{"from":0,"to":1,"ns":null,"working_set_bytes":32768}],"experiment":"curve","partial":true,"trust":{"level":"poor","reasons":["busy"]},
+"tool":{"name":"latency-bench","version":"0.1.0"},"command":["latency-bench","curve","--size","1M","-o","a.json","--pages=2m"],"clock":{"source":"tsc"},
+"system":{"hostname":"a\u001b17","cpu":{"brand":"Imaginary","family":25},"kernel":"6.1","caches":[{"level":1,"type":"Data","bytes":32768,"ways":8},{"level":1,"type":"Instruction","bytes":65536,"ways":4}]}}"#,
+    r#"{"node_pairs":[{"from":0,"to":0,"cycles":395,"ns":132},{"from":0,"to":1,"ns":2.1e2}],"iters":10000000,"seed":42,"freq_ghz":3.0}"#,
+    "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,mad_ns,working_set_bytes,stride_bytes,kernel,pages_obtained,verified,core_ghz,seed\n0,1,2.8,1.083,4.001,1.08,1.09,0.001,16384,64,pointer,4k,true,3.7,42\n0,1,,,,,,,32768,64,pointer,,,,\n0,1,9.8,3.797,14.02,3.7,3.8,0.002,65536,64,pointer,2m,false,,7\n",
+    "Size (KB);\"Latency (ns)\"\n16;1.08\n32 KiB;1.25\n1e3;4\n",
+    "\"stride=64\n0.00049 1.584\n0.00293 1.585\n64.00000 92.100\n\n",
+    "Usage: x\nRegion,Latency (ns)\n2,0.874067\n600,5.582734\nIf you run this, press a key\n",
+    "tinymembench v0.4.9\nblock size : single random read / dual random read, [MADV_HUGEPAGE]\n  1024 :    0.0 ns          /     0.0 ns \n  67108864 :  105.6 ns          /   134.9 ns \n",
+    "Running experiment: latency\nn =        32768B, duration =  10.80ms, /it:   1.08ns cycles/it:    4.00 freq: 37\n",
+];
+/// Longer ones are left to the targets that take a whole file through a command.
+const LONGEST: usize = 16 << 10;
+/// Rows that are kept; the rest of a file is refused.
+const ROWS: usize = 64;
+
+/// Files of this program and of others: the short ones, and those in tests/fixtures/saved up to a length.
+pub fn files(longest: usize) -> Vec<Vec<u8>> {
+    let directory = format!("{}/../tests/fixtures/saved", env!("CARGO_MANIFEST_DIR"));
+    let mut paths: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let stored = paths.into_iter().map(|path| std::fs::read(path).unwrap());
+    SHORT
+        .iter()
+        .map(|text| text.as_bytes().to_vec())
+        .chain(stored.filter(|text| text.len() <= longest))
+        .collect()
+}
+
+/// The rows of a text, or what is wrong with it.
+pub fn read(text: &[u8], unit: Option<Bytes>) -> Result<Vec<Row>, Problem> {
+    let mut room = [Row::EMPTY; ROWS];
+    Saved::parse(text, unit, &mut room).map(|draft| draft.rows().to_vec())
+}
+
+/// Everything of a row but its words, to be compared bit by bit; no number equals another by chance.
+fn numbers(row: &Row) -> impl PartialEq + core::fmt::Debug {
+    let bits = |value: Option<f64>| value.map(f64::to_bits);
+    (
+        (row.sample.size, row.sample.stride, row.sample.nanoseconds.to_bits(), bits(row.sample.core_cycles)),
+        (row.sample.interval.map(|interval| (interval.low.to_bits(), interval.high.to_bits())), row.pair),
+        (row.verified, bits(row.gigahertz), row.seed),
+    )
+}
+
+/// Whether the numbers of a row can be what was measured.
+pub fn is_measured(row: &Row) -> bool {
+    let positive = |value: f64| value.is_finite() && value > 0.0;
+    positive(row.sample.nanoseconds)
+        && row.sample.size.0 <= 1 << 50
+        && row.sample.core_cycles.is_none_or(positive)
+        && row.gigahertz.is_none_or(positive)
+        && row.sample.deviation.is_none_or(|deviation| (0.0..10.0).contains(&deviation))
+        && row.sample.interval.is_none_or(|interval| {
+            interval.low.is_finite() && interval.high.is_finite() && interval.low <= interval.high
+        })
+}
+
+/// Rows as a table of ours, with as many digits as tell numbers apart.
+fn table(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "from,to,ns,core_cycles,ci95_low_ns,ci95_high_ns,working_set_bytes,stride_bytes,core_ghz,seed,verified\n",
+    );
+    let shown = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:e}"));
+    for row in rows {
+        let (from, to) =
+            row.pair.map_or_else(Default::default, |(from, to)| (format!("{from}"), format!("{to}")));
+        let sample = &row.sample;
+        let interval = sample.interval;
+        let size = if sample.size.0 > 0 { format!("{}", sample.size.0) } else { String::new() };
+        text += &format!(
+            "{from},{to},{:e},{},{},{},{size},{},{},{},{}\n",
+            sample.nanoseconds,
+            shown(sample.core_cycles),
+            shown(interval.map(|interval| interval.low)),
+            shown(interval.map(|interval| interval.high)),
+            sample.stride.0,
+            shown(row.gigahertz),
+            row.seed.map_or(String::new(), |seed| format!("{seed}")),
+            row.verified.map_or("", |proven| if proven { "true" } else { "false" }),
+        );
+    }
+    text
+}
+
+fn property(text: &[u8], unit: Option<Bytes>) -> TestCaseResult {
+    let found = read(text, unit);
+    let again = read(text, unit);
+    match (found, again) {
+        (Ok(rows), Ok(again)) => {
+            prop_assert!(!rows.is_empty());
+            prop_assert!(rows.iter().map(numbers).eq(again.iter().map(numbers)));
+            for row in &rows {
+                prop_assert!(is_measured(row), "{row:?}");
+                for field in WORDS..FIELDS.len() {
+                    let mut shown = String::new();
+                    row.show(&mut shown, field).unwrap();
+                    prop_assert_eq!(steers(&shown), None);
+                }
+            }
+            let written = table(&rows);
+            let back = read(written.as_bytes(), None);
+            prop_assert!(back.is_ok(), "{back:?} for\n{written}");
+            prop_assert!(rows.iter().map(numbers).eq(back.unwrap().iter().map(numbers)), "{written}");
+        }
+        (Err(one), Err(other)) => {
+            prop_assert_eq!(one, other);
+            let lines = text.iter().filter(|&&byte| byte == b'\n').count() + 1;
+            prop_assert!((1..=lines).contains(&(one.line as usize)) && !one.what.is_empty(), "{one:?}");
+        }
+        (one, other) => prop_assert!(false, "{one:?}, then {other:?}"),
+    }
+    Ok(())
+}
+
+fn units() -> impl Strategy<Value = Option<Bytes>> {
+    select(&[None, Some(Bytes(1)), Some(Bytes(1024)), Some(Bytes(1 << 30))][..])
+}
+
+#[test]
+fn damaged_files() {
+    let files = files(LONGEST);
+    let strategy = (damaged(files.len()), units());
+    check("damaged files", 6000, &strategy, |((which, mutations), unit): ((usize, Vec<Mutation>), _)| {
+        property(&applied(&files[which], &mutations), unit)
+    });
+}
+
+#[test]
+fn random_files() {
+    let strategy = (prop::collection::vec(any::<u8>(), 0..300), units());
+    check("random files", 3000, &strategy, |(text, unit)| property(&text, unit));
+}
+
+#[test]
+fn tables_of_any_words() {
+    let word = select(
+        &[
+            "ns",
+            "bytes",
+            "size_kb",
+            "latency",
+            "from",
+            "to",
+            "1",
+            "2",
+            "0.5",
+            "1e3",
+            "32K",
+            "4 MiB",
+            "-1",
+            "1e400",
+            "x",
+            "working_set_bytes",
+            "order",
+            "random",
+            "cycles",
+            "us",
+            "\"ns\"",
+            "",
+            "verified",
+            "true",
+            "#",
+            "1e-7",
+            "7e15",
+        ][..],
+    );
+    let line = prop::collection::vec(word, 0..6);
+    let strategy = (prop::collection::vec(line, 0..8), select(&[",", ";", "\t", " "][..]), units());
+    check("tables", 4000, &strategy, |(lines, separator, unit)| {
+        let lines: Vec<String> = lines.iter().map(|words| words.join(separator)).collect();
+        property(lines.join("\n").as_bytes(), unit)
+    });
+}
+
+#[test]
+fn json_of_any_bytes() {
+    let files = files(LONGEST);
+    check("json", 4000, &damaged(files.len()), |(which, mutations)| {
+        let text = applied(&files[which], &mutations);
+        let mut reader = Reader::new(&text);
+        // Every event takes a byte at least, or ends the reading.
+        for _ in 0..=text.len() {
+            prop_assert!(reader.depth() <= 64 && reader.offset() <= text.len());
+            match reader.next_event() {
+                Ok(Event::End) => return Ok(()),
+                Err(error) => {
+                    prop_assert!(error.offset <= text.len());
+                    prop_assert_eq!(reader.next_event().err(), Some(error));
+                    return Ok(());
+                }
+                Ok(Event::Number(number)) => prop_assert!(number.is_finite()),
+                Ok(_) => {}
+            }
+        }
+        prop_assert!(false, "more events than bytes");
+        Ok(())
+    });
+}

@@ -1,0 +1,244 @@
+//! Files for `fit` and `compare` that no tool wrote, or that never end: refused in bounded time and memory, or read.
+
+use latency_tests::confine::Confine;
+use latency_tests::directory::Directory;
+use latency_tests::program::workspace;
+use latency_tests::run::{finish, finish_within};
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// All the memory of the process: the file, its rows, and what is concluded.
+const ADDRESSES: u64 = 64 << 20;
+/// CPU time in seconds, of which the slowest of these takes one or two.
+const SECONDS: u64 = 15;
+/// The wall-clock time of a process that has nothing to wait for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The executable, which dies of more memory or time than a file may cost.
+pub fn bounded(directory: &Directory, arguments: &[&str]) -> Command {
+    let mut command = directory.command(arguments);
+    command
+        .limited(libc::RLIMIT_AS as libc::c_int, ADDRESSES)
+        .limited(libc::RLIMIT_CPU as libc::c_int, SECONDS);
+    command
+}
+
+/// What `fit` says of a file that it cannot use.
+pub fn refused(directory: &Directory, name: &str, words: &str) {
+    for command in [&["fit", name][..], &["compare", name, name]] {
+        let found = finish(&mut bounded(directory, command));
+        found.expect_status(1).expect_error(words);
+        assert_eq!(found.stdout, "", "{found}");
+    }
+}
+
+/// A file of parts that come again and again.
+fn repeated(path: &Path, first: &str, part: &str, count: usize, last: &str) {
+    let mut file = File::create(path).expect("a file");
+    let block = part.repeat(1000);
+    file.write_all(first.as_bytes()).expect("a part");
+    for _ in 0..count / 1000 {
+        file.write_all(block.as_bytes()).expect("a part");
+    }
+    file.write_all(last.as_bytes()).expect("a part");
+}
+
+#[test]
+fn of_a_file_that_is_too_large_no_more_is_read_than_is_allowed() {
+    let directory = Directory::new("files-large");
+    let path = |name: &str| directory.path().join(name);
+    let point = "{\"ns\":1.5,\"working_set_bytes\":65536},";
+    repeated(&path("100MB.json"), "{\"points\":[", point, 2_800_000, "{}]}");
+    assert!(fs::metadata(path("100MB.json")).expect("a file").len() > 100_000_000);
+    // A hole takes no room; a file system may allow no files of this size.
+    let holes = File::create(path("1TiB")).expect("a file");
+    let name = if holes.set_len(1 << 40).is_ok() { "1TiB" } else { "/dev/zero" };
+    for name in ["100MB.json", name, "/dev/zero", "/dev/urandom"] {
+        refused(&directory, name, "has more than 16 MiB; name the file of a saved result");
+    }
+}
+
+#[test]
+fn a_pipe_that_never_ends_is_left() {
+    let directory = Directory::new("files-pipe");
+    let mut endless = Command::new("yes").arg("65536 1.5").stdout(Stdio::piped()).spawn().expect("yes");
+    let found = finish(bounded(&directory, &["fit", "-"]).stdin(endless.stdout.take().expect("a pipe")));
+    // Its pipe is closed by now, and it has ended.
+    endless.wait().expect("a child");
+    found.expect_status(1).expect_error("'-' has more than 16 MiB");
+}
+
+#[test]
+fn a_file_of_the_largest_size_is_read_in_time() {
+    let directory = Directory::new("files-odd");
+    let path = |name: &str| directory.path().join(name);
+    for (name, first, part, count, last, words) in [
+        ("brackets.json", "", "[", 1_000_000, "", "'brackets.json', line 1: a point that is not an object"),
+        ("deep.json", "{\"x\":", "[", 1_000_000, "", "line 1: nested too deep"),
+        (
+            "points.json",
+            "{\"points\":[",
+            "{\"ns\":null},",
+            1_200_000,
+            "{}]}",
+            "there is no measured point in it",
+        ),
+        ("digits.json", "{\"points\":[{\"ns\":", "7", 16_000_000, "}]}", "line 1: number out of range"),
+        ("string.json", "{\"command\":[\"", "a", 16_000_000, "\"]}", "there is no measured point in it"),
+        (
+            "members.json",
+            "{\"system\":{",
+            "\"a\":[],",
+            2_000_000,
+            "\"b\":1}}",
+            "there is no measured point in it",
+        ),
+        ("commas.csv", "", ",", 16_000_000, "\n", "there is no measured point in it"),
+        ("lines.csv", "", "#\n", 8_000_000, "", "there is no measured point in it"),
+        ("rows.csv", "", "65536,1\n", 2_000_000, "", "line 4097: more than 4096 points"),
+        ("spaces", "", " ", 16_000_000, "x", "there is no measured point in it"),
+        ("zeros", "", "\0", 16_000_000, "", "there is no measured point in it"),
+    ] {
+        repeated(&path(name), first, part, count, last);
+        assert!(fs::metadata(path(name)).expect("a file").len() <= 16 << 20, "{name}");
+        let found = finish(&mut bounded(&directory, &["fit", name]));
+        found.expect_status(1).expect_error(words);
+        fs::remove_file(path(name)).expect("the file");
+    }
+}
+
+/// Every point is looked for among all others: what grows with the square of their number has to be cheap.
+#[test]
+fn results_of_as_many_points_as_there_may_be_are_read_in_time() {
+    let directory = Directory::new("files-many");
+    let write = |name: &str, row: &dyn Fn(usize) -> String| {
+        let rows: String = (0..4096).map(row).collect();
+        fs::write(directory.path().join(name), rows).expect("a file");
+    };
+    for (name, factor) in [("a.csv", 1.0), ("b.csv", 1.02)] {
+        write(name, &|index| {
+            let (from, to) = (index / 64, index % 64);
+            let heading = if index == 0 { "from,to,ns,working_set_bytes\n" } else { "" };
+            let scatter = (index * 7919 % 101) as f64 / 5000.0;
+            let ns = if from == to { 100.0 } else { 160.0 } * factor * (1.0 + scatter);
+            format!("{heading}{from},{to},{ns:.3},268435456\n")
+        });
+    }
+    let found = finish(&mut bounded(&directory, &["compare", "-q", "a.csv", "b.csv"]));
+    assert!(found
+        .expect_status(0)
+        .stdout
+        .starts_with("No regression: the median ratio B/A is 1.020 (4096 points"));
+    write("five sizes", &|index| format!("{} {}\n", 65536 * (1 + index % 5), 1 + index % 5));
+    refused_by_fit(&directory, "five sizes", "is not a curve: it has fewer than 6 sizes of one kind");
+    write("all sizes", &|index| format!("{} {}\n", 65536 + 64 * index, 1.0 + index as f64 / 4096.0));
+    finish(&mut bounded(&directory, &["fit", "all sizes"])).expect_status(0);
+    finish(&mut bounded(&directory, &["compare", "-q", "all sizes", "all sizes"])).expect_status(0);
+}
+
+pub fn refused_by_fit(directory: &Directory, name: &str, words: &str) {
+    let found = finish(&mut bounded(directory, &["fit", name]));
+    found.expect_status(1).expect_error(words);
+    assert_eq!(found.stdout, "", "{found}");
+}
+
+#[test]
+fn what_is_not_a_file_is_named() {
+    let directory = Directory::new("files-none");
+    for (name, words) in [
+        (".", "cannot read '.': Is a directory (EISDIR)"),
+        ("/proc/self/mem", "cannot read '/proc/self/mem': Input/output error (EIO)"),
+        ("absent", "cannot read 'absent': No such file or directory (ENOENT)"),
+        ("absent/", "No such file or directory (ENOENT)"),
+        ("latency-bench/x", "Not a directory (ENOTDIR)"),
+        ("/dev/null", "'/dev/null', line 1: the file is empty"),
+        // The executable itself.
+        ("latency-bench", "'latency-bench', line 1: neither JSON nor text"),
+    ] {
+        refused(&directory, name, words);
+    }
+    let long = "x".repeat(5000);
+    refused(&directory, &long, "File name too long (ENAMETOOLONG)");
+}
+
+/// The master of a terminal whose other end wrote `text` and went away: it is read, and then EIO.
+fn broken(text: &[u8]) -> OwnedFd {
+    let (mut master, mut slave) = (-1, -1);
+    let none = std::ptr::null_mut();
+    // SAFETY: two descriptors are written, and everything else is not asked for.
+    let made = unsafe { libc::openpty(&raw mut master, &raw mut slave, none, none.cast(), none.cast()) };
+    assert_eq!(made, 0, "openpty: {}", std::io::Error::last_os_error());
+    // SAFETY: both were just made, and are owned by nobody else.
+    let (master, mut slave) = unsafe { (OwnedFd::from_raw_fd(master), File::from_raw_fd(slave)) };
+    slave.write_all(text).expect("a terminal");
+    master
+}
+
+#[test]
+fn a_file_that_cannot_be_read_to_its_end_is_no_result() {
+    let directory = Directory::new("files-broken");
+    let rows: String = (0..24).map(|step| format!("{} {}\n", 16384_u64 << step, 1 + step / 8)).collect();
+    let found = finish(bounded(&directory, &["fit", "-"]).stdin(broken(rows.as_bytes())));
+    found.expect_status(1).expect_error("cannot read '-': Input/output error (EIO)");
+    assert_eq!(found.stdout, "", "{found}");
+}
+
+#[test]
+fn a_file_that_grows_meanwhile_is_read_as_far_as_it_is() {
+    let directory = Directory::new("files-growing");
+    let path = directory.path().join("growing");
+    let mut file = File::create(&path).expect("a file");
+    let enough = AtomicBool::new(false);
+    let row = |step: u64| format!("{} {}\n", 16384 + 64 * (step % 4096), 1.0 + (step % 4096) as f64 / 4096.0);
+    file.write_all((0..64).map(row).collect::<String>().as_bytes()).expect("a row");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // Bounded, should the other side never end.
+            for step in (64..2_000_000).take_while(|_| !enough.load(Ordering::Relaxed)) {
+                file.write_all(row(step).as_bytes()).expect("a row");
+            }
+        });
+        let found = finish(&mut bounded(&directory, &["fit", "-q", "growing"]));
+        enough.store(true, Ordering::Relaxed);
+        assert!(matches!(found.status.code(), Some(0 | 1)), "{found}");
+        assert_eq!(found.status.code() == Some(0), found.stderr.is_empty(), "{found}");
+    });
+}
+
+fn fifo(path: &Path) {
+    let path = CString::new(path.as_os_str().as_bytes()).expect("a path without NUL");
+    // SAFETY: a string with a NUL that outlives the call.
+    assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0, "{}", std::io::Error::last_os_error());
+}
+
+#[test]
+fn a_pipe_with_a_name_is_waited_for_and_read() {
+    let directory = Directory::new("files-fifo");
+    let path = directory.path().join("fifo");
+    fifo(&path);
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let child = bounded(&directory, &["fit", "fifo"]).hearing(signal).spawn().expect("a process");
+        // It waits for a writer by then; if it does not yet, it ends all the same.
+        thread::sleep(Duration::from_millis(200));
+        // SAFETY: the child has not been waited for, so the number is its own.
+        assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
+        let found = finish_within(child, PATIENCE);
+        assert!(found.status.signal() == Some(signal) || found.status.code() == Some(130), "{found}");
+        assert_eq!(found.stdout, "", "{found}");
+    }
+    // As a shell's <(…) has it.
+    let child = bounded(&directory, &["fit", "-q", "fifo"]).spawn().expect("a process");
+    let stored = fs::read(workspace().join("tests/fixtures/saved/foreign.txt")).expect("a fixture");
+    File::options().write(true).open(&path).expect("a reader").write_all(&stored).expect("a reader");
+    let found = finish_within(child, PATIENCE);
+    assert!(found.expect_status(0).stdout.starts_with("L1 "), "{found}");
+}

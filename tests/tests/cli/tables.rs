@@ -1,0 +1,182 @@
+//! Tables for `fit`: which are curves, in which unit, and what is said of those that are none.
+
+use super::files::{bounded, refused, refused_by_fit};
+use latency_tests::directory::Directory;
+use latency_tests::program::workspace;
+use latency_tests::run::{finish, Run};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+/// Sizes in bytes and nanoseconds: 32 KiB of 1 ns, and then 100.
+fn curve() -> Vec<(u64, f64)> {
+    (12..25)
+        .flat_map(|step| [1 << step, 3 << (step - 1)])
+        .map(|size| (size, if size <= 32768 { 1.0 } else { 100.0 }))
+        .collect()
+}
+
+fn fitted(directory: &Directory, text: &str, more: &[&str]) -> Run {
+    fs::write(directory.path().join("curve"), text).expect("a file");
+    finish(&mut bounded(directory, &[&["fit", "-q", "curve"], more].concat()))
+}
+
+#[test]
+fn the_unit_of_sizes_is_what_the_heading_says() {
+    let directory = Directory::new("files-units");
+    let first = |found: &Run| found.expect_status(0).stdout.lines().next().unwrap_or("").to_string();
+    let table = |heading: &str, separator: &str, unit: f64, behind: &str| -> String {
+        let rows =
+            curve().into_iter().map(|(size, ns)| format!("{}{behind}{separator}{ns}\n", size as f64 / unit));
+        heading.to_string() + &rows.collect::<String>()
+    };
+    let expected = first(&fitted(&directory, &table("bytes,ns\n", ",", 1.0, ""), &[]));
+    assert!(expected.starts_with("L1 3") && expected.ends_with("memory 100 ns."), "{expected}");
+    for (heading, separator, unit, behind) in [
+        ("", " ", 1.0, ""),
+        ("size;latency\r\n", ";", 1.0, ""),
+        ("size_kb,latency_ns\n", ",", 1024.0, ""),
+        ("KiB\tns\n", "\t", 1024.0, ""),
+        ("\u{feff}\"Working set (MiB)\",\"Latency (ns)\"\n", ",", 1_048_576.0, ""),
+        ("size_mb,ns\n", ",", 1_048_576.0, ""),
+        ("", " ", 1024.0, "K"),
+        ("size,ns\n", ",", 1024.0, " KiB"),
+        ("\"stride=64\n", " ", 1_048_576.0, ""),
+        ("Region,Latency (ns)\n", ",", 1024.0, ""),
+    ] {
+        let text = table(heading, separator, unit, behind);
+        assert_eq!(first(&fitted(&directory, &text, &[])), expected, "{text}");
+    }
+    let without = table("", " ", 1024.0, "");
+    fitted(&directory, &without, &[]).expect_status(1).expect_error("say what they are, such as --unit=K");
+    assert_eq!(first(&fitted(&directory, &without, &["--unit=K"])), expected);
+    fitted(&directory, "size,cycles\n16384,4\n", &[]).expect_status(1).expect_error("a latency in cycles");
+}
+
+#[test]
+fn what_other_tools_print_is_fitted() {
+    let directory = Directory::new("files-tools");
+    for name in [
+        "lat_mem_rd.txt",
+        "memory_latency.csv",
+        "multichase.txt",
+        "tinymembench.txt",
+        "cpu-benchmarks.txt",
+        "cpu-benchmarks.json",
+    ] {
+        let path = workspace().join("tests/fixtures/saved").join(name);
+        let found = finish(&mut bounded(&directory, &["fit", "-q", path.to_str().expect("a path in UTF-8")]));
+        assert!(found.expect_status(0).stdout.contains("memory "), "{found}");
+    }
+}
+
+#[test]
+fn a_result_without_a_point_is_no_success() {
+    let directory = Directory::new("files-empty");
+    for text in [
+        "bytes,ns\n",
+        "# nothing\n",
+        "\"stride=64\n\n",
+        "Region,Latency (ns)\n",
+        "{\"points\":[]}",
+        "[]",
+        "{}",
+        "{\"points\":[{\"ns\":null,\"working_set_bytes\":65536}]}",
+        "ns,working_set_bytes\n,65536\n",
+    ] {
+        fs::write(directory.path().join("empty"), text).expect("a file");
+        refused(&directory, "empty", "there is no measured point in it");
+    }
+    fs::write(
+        directory.path().join("wide"),
+        "\u{feff}bytes,ns\n65536,1\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
+    )
+    .expect("a file");
+    refused(&directory, "wide", "'wide', line 1: neither JSON nor text");
+}
+
+#[test]
+fn results_of_other_experiments_are_no_curves() {
+    let directory = Directory::new("files-experiments");
+    let golden = workspace().join("tests/golden");
+    for (name, why) in [
+        ("parallel", "several chains side by side"),
+        ("window", "several chains side by side"),
+        ("variants", "several data structures"),
+        ("distribution", "fewer than 6 sizes"),
+        ("order", "fewer than 6 sizes"),
+        ("matrix-four-nodes", "fewer than 6 sizes"),
+    ] {
+        let path = |extension: &str| golden.join(name).with_extension(extension).display().to_string();
+        let experiment = name.split('-').next().unwrap_or(name);
+        let words = format!("is not a curve: it is a result of {experiment}; use one of curve or pages");
+        refused_by_fit(&directory, &path("json"), &words);
+        refused_by_fit(&directory, &path("csv"), why);
+    }
+}
+
+#[test]
+fn numbers_that_are_no_curve_are_not_given_levels() {
+    let directory = Directory::new("files-junk");
+    let by_chance = |index: u64| format!("{} {}\n", 4096_u64 << (index % 20), 1 + index * 7919 % 101);
+    let falling = |index: u64| format!("{} {}\n", 4096_u64 << index, 100 - 4 * index);
+    let apart = |index: u64| format!("{} {}\n", 4096_u64 << (index % 30), 10_u64.pow((index % 12) as u32));
+    let steep = |index: u64| format!("{} {}\n", 1_000_000 + index, index + 1);
+    for (rows, words) in [
+        ((0..60).map(by_chance).collect::<String>(), "lie more than 20 % from the best model"),
+        ((0..20).map(falling).collect(), "lie more than 20 % from the best model"),
+        ((0..60).map(apart).collect(), "lie more than 20 % from the best model"),
+        ((0..29).map(steep).collect(), "leave a level uncertain by more than 300 %"),
+    ] {
+        let found = fitted(&directory, &rows, &[]);
+        found.expect_status(1).expect_error(words);
+        assert_eq!(found.stdout, "", "{found}");
+    }
+}
+
+#[test]
+fn a_name_cannot_steer_the_terminal() {
+    let directory = Directory::new("files-names");
+    let rows: String = curve().into_iter().map(|(size, ns)| format!("{size} {ns}\n")).collect();
+    let steers = |text: &str| text.chars().any(|character| character.is_control() && character != '\n');
+    let name = "a\u{1b}[2J\u{9b}31m\r\n\u{7}b";
+    fs::write(directory.path().join(name), rows).expect("a file");
+    for arguments in [
+        &["fit", name][..],
+        &["fit", name, "--json"],
+        &["fit", name, "--format=svg"],
+        &["compare", name, name],
+        &["compare", name, name, "--format=md"],
+    ] {
+        let found = finish(&mut bounded(&directory, arguments));
+        assert!(!steers(&found.expect_status(0).stdout) && !steers(&found.stderr), "{found:?}");
+    }
+    fs::write(directory.path().join(name), "\u{1b}[2J").expect("a file");
+    let found = finish(&mut bounded(&directory, &["fit", name]));
+    found.expect_status(1);
+    assert!(!steers(&found.stderr) && found.stderr.contains("\\u{1b}[2J"), "{found:?}");
+    let bytes = OsStr::from_bytes(b"a\xff");
+    let found = finish(&mut directory.command(&[OsStr::new("fit"), bytes]));
+    found.expect_status(1).expect_error("a\\xff");
+}
+
+#[test]
+fn what_cannot_be_met_is_refused_before_anything_is_announced() {
+    let directory = Directory::new("files-announced");
+    for (name, option) in [
+        ("matrix", "--size"),
+        ("curve", "--max-size"),
+        ("order", "--size"),
+        ("parallel", "--size"),
+        ("window", "--size"),
+        ("variants", "--size"),
+        ("distribution", "--size"),
+    ] {
+        for size in ["900T", "16777215T"] {
+            let found =
+                finish(&mut directory.command(&[name, &format!("{option}={size}"), "--time-limit=1000"][..]));
+            assert_eq!((found.stdout.as_str(), found.stderr.lines().count()), ("", 1), "{found}");
+            found.expect_status(2).expect_error("TiB wanted on node");
+        }
+    }
+}
