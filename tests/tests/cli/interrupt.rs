@@ -117,10 +117,36 @@ fn a_hangup_that_is_ignored_stays_ignored() {
             });
         }
         let mut child = command.spawn().expect("a process");
-        read_until(child.stderr.as_mut().expect("a pipe"), "round 1");
+        read_until(child.stderr.as_mut().expect("a pipe"), "round 3");
         send(&child, libc::SIGHUP);
         finish_within(child, PATIENCE).expect_status(0);
     });
+}
+
+#[test]
+fn an_interrupted_curve_has_its_points_and_claims_no_levels() {
+    let directory = Directory::new("interrupt-curve");
+    let begun = |more: &[&str]| {
+        let curve = ["curve", "--max-size=256K", "--points-per-octave=1", "--time-limit=60"];
+        let mut command =
+            directory.command(&[&curve[..], &["--iters=1000", "--progress=always"], more].concat());
+        let mut child = command.hearing(libc::SIGINT).spawn().expect("a process");
+        read_until(child.stderr.as_mut().expect("a pipe"), "round 3");
+        send(&child, libc::SIGINT);
+        finish_within(child, PATIENCE)
+    };
+    begun(&["--output=result.json"]).expect_status(130);
+    let text = fs::read_to_string(directory.path().join("result.json")).expect("the result");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    assert_valid(&document);
+    assert_partial(&document);
+    assert!(!array(&document, "/points").is_empty());
+    assert!(
+        text.contains("interrupted; `latency-bench fit FILE` fits the points of a saved result"),
+        "{text}"
+    );
+    let found = begun(&[]);
+    assert!(!found.expect_status(130).stdout.contains("reported, but"), "{found}");
 }
 
 /// A read that waits is not interrupted by a signal that is held back.

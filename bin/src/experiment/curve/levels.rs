@@ -189,8 +189,10 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     if let Some(Err(error)) = analysis.edge {
         document.sentence(Role::Detail(""), format_args!("L1: {}.", no_edge(error)));
     }
+    // Where no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
-    for claim in analysis.claims.iter().filter(|claim| claim.level > shown) {
+    let missed = analysis.claims.iter().filter(|claim| claim.level > shown && analysis.stair.is_ok());
+    for claim in missed {
         document.sentence(
             Role::Finding,
             format_args!(
