@@ -121,3 +121,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_set_holds_numbers_below_its_capacity() {
+    let (mut cpus, mut nodes) = (CpuSet::new(), NodeSet::new());
+    assert_eq!((CpuSet::CAPACITY, NodeSet::CAPACITY), (8192, 1024));
+    assert!(cpus.insert(8191) && !cpus.insert(8191) && !cpus.insert(8192));
+    assert!(nodes.insert(1023) && !nodes.insert(1024));
+    assert_eq!((cpus.len(), nodes.len(), cpus.contains(8192)), (1, 1, false));
+}

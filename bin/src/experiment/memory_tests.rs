@@ -70,6 +70,9 @@ fn a_node_that_is_full_is_not_one_of_unknown_memory() {
     let mut unknown = machine("no-sysfs", None);
     unknown.topology = latency_core::topology::Topology::EMPTY;
     assert_eq!(unknown.supply(NodeId(0)), None);
+    // Of memory that nobody describes there may be any amount.
+    let point = planned(&machine("one-node", None), "").unwrap().0[0];
+    assert_eq!(plan::most(&unknown, &point, &[point]), MIB.times(1 << 20));
 }
 
 #[test]
@@ -262,4 +265,20 @@ fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let roomy = with_files(4 << 20, 0, 0, 0);
     let page = MIB.times(1024);
     assert_eq!(plan::curve::region(MIB.times(900), &roomy, NodeId(0), Pages::Huge1g), page.times(2));
+}
+
+#[test]
+fn the_nodes_that_memory_is_bound_to_are_the_targets() {
+    let targets = |bound: Option<&[u32]>| {
+        let mut machine = machine("two-sockets", None);
+        machine.bound_to = bound.map(|nodes| nodes.iter().copied().collect());
+        let (points, _, codes) = planned(&machine, "matrix").unwrap();
+        let targets: BTreeSet<u32> = points.iter().map(|point| point.target.0).collect();
+        (Vec::from_iter(targets), codes.contains(&"inherited-policy"))
+    };
+    assert_eq!(targets(Some(&[1])), ([1].to_vec(), true));
+    // All of them are no restriction, and none of them is no place to measure.
+    for unbound in [None, Some(&[0, 1][..]), Some(&[7])] {
+        assert_eq!(targets(unbound), ([0, 1].to_vec(), false), "{unbound:?}");
+    }
 }
