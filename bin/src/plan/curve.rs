@@ -64,8 +64,9 @@ pub fn points<'a>(
         Platform::Emulated => SMALLEST,
         _ => Bytes(first_level_cache(machine).0 / 2),
     };
-    let least = options.min_size.unwrap_or(half.max(options.stride.times(2)));
     let most = largest(options, machine, target, warnings)?;
+    // Who gives one end alone is not to be told that the other is wrong.
+    let least = options.min_size.unwrap_or(half.max(options.stride.times(2)).min(most));
     if least > most {
         return Err(UsageError::RangeBackwards { least, most }.into());
     }

@@ -21,7 +21,7 @@ const CURVE: &[&str] =
     &["curve", "--json", "--max-size=256K", "--points-per-octave=1", "--trials=1", "--iters=500"];
 
 /// Sizes of no cache, and of none that is understood.
-const SIZES: [&str; 14] = [
+const SIZES: [&str; 15] = [
     "4",
     "1K",
     "3K",
@@ -36,6 +36,8 @@ const SIZES: [&str; 14] = [
     "99999999999999999999999999",
     "K",
     "lots",
+    // A first-level cache beyond the --max-size of the curve.
+    "4096K",
 ];
 /// Of them, those that are a size.
 const ABSURD: usize = 3;
