@@ -36,6 +36,12 @@ fn say(words: &str) {
     let _ = writeln!(std::io::stderr(), "\n{words}");
 }
 
+/// A run as short as it can be.
+fn on_node_0<'a>(experiment: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let words = [experiment, "--json", "--trials=3", "--cpunode=0", "--memnode=0"];
+    words.into_iter().chain(more.iter().copied()).collect()
+}
+
 /// Runs every experiment with a kernel. `false` when the kernel does not come up on this emulator.
 fn every_experiment_runs(image: &Path) -> bool {
     let machine = Machine::new(&[NodeSpec::new(1, 512); 2])
@@ -51,13 +57,13 @@ fn every_experiment_runs(image: &Path) -> bool {
         &options(&MATRIX),
         &options(&["--json", "--pages=thp"]),
         &options(&["--json", "--pages=2m"]),
-        &["curve", "--json", "--min-size=64K", "--max-size=1M", "--trials=3", "--iters=500"],
-        &["order", "--json", "--size=4M", "--trials=3", "--iters=500"],
-        &["variants", "--json", "--size=4M", "--trials=3", "--iters=500"],
-        &["pages", "--json", "--size=4M", "--trials=3", "--iters=500"],
-        &["parallel", "--json", "--size=4M", "--trials=3"],
-        &["window", "--json", "--size=1M", "--trials=3"],
-        &["distribution", "--json", "--size=4M", "--cpunode=0", "--memnode=0", "--trials=3"],
+        &on_node_0("curve", &["--min-size=64K", "--max-size=256K", "--iters=500"]),
+        &on_node_0("order", &["--size=1M", "--iters=500"]),
+        &on_node_0("variants", &["--size=1M", "--iters=500"]),
+        &on_node_0("pages", &["--size=1M", "--iters=500"]),
+        &on_node_0("parallel", &["--size=1M"]),
+        &on_node_0("window", &["--size=1M"]),
+        &on_node_0("distribution", &["--size=1M"]),
     ]);
     let Some([system, small, transparent, pool, others @ ..]) = booted.unwrap_or_else(|why| panic!("{why}"))
     else {
