@@ -625,9 +625,10 @@ fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
         watched: 800_000_000,
         switches: 1,
     };
-    found.round_ns = value * 1.012;
-    found.batch_ns = value * 1.004;
     let enough = measured.series.nanoseconds.interval.is_some();
+    // An interrupt may come before the first visit has ended.
+    let visited = if enough { value } else { f64::NAN };
+    (found.round_ns, found.batch_ns) = (visited * 1.012, visited * 1.004);
     found.ratio = enough.then(|| stats::summarise(&mut numbers::rounds(1.008, 0.004, 31)).unwrap());
     if enough {
         for (index, percent) in PERCENTAGES.into_iter().enumerate() {
