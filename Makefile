@@ -107,7 +107,7 @@ bench:
 	$(CARGO) run --locked --release -p latency-tests --bin build-ratios
 
 # Mutation testing of the pure code (.cargo/mutants.toml says which): one mutant in 39 of each package, some 200 of
-# 7800, in about an hour. Others: make mutants SHARD=1/39. What no test catches is in target/mutants/*/mutants.out/missed.txt.
+# 7600, in about an hour. Others: make mutants SHARD=1/39. What no test catches is in target/mutants/*/mutants.out/missed.txt.
 SHARD ?= 0/39
 MUTANTS_VERSION := 27.1.0
 MUTANTS := target/mutants-tool/bin/cargo-mutants
