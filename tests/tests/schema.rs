@@ -105,7 +105,7 @@ fn the_pages_are_valid() {
 
 #[test]
 fn the_variants_are_valid() {
-    let options = ["variants", "--json", "--size=64M", "--trials=15", "--iters=2000"];
+    let options = ["variants", "--json", "--size=64M", "--trials=7", "--iters=2000"];
     let document = run(&options).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/points/0/variant"), "index4-packed");

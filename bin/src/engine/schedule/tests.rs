@@ -141,6 +141,18 @@ fn the_time_limit_holds_within_trials_and_warm_up() {
 }
 
 #[test]
+fn writing_a_chain_anew_counts() {
+    let budget = Budget { point_ns: 1e9, bounded: true, precision: 0.0, ..rewritten() };
+    // 0.64 s for the chain of each visit, as of elements of four bytes.
+    let mut fake = Fake::new(&budget, |_| 150.0);
+    fake.byte_ns = 0.64e9 / SIZE.0 as f64;
+    let mut schedule = Schedule::new(fake, budget, &point(SIZE), points(4)).unwrap();
+    schedule.run(&mut Progress::new(When::Never)).unwrap();
+    assert!(schedule.arena.now_ns < 4.0 * 2e9, "{}", schedule.arena.now_ns);
+    assert_eq!(rounds(&mut schedule), [2; 4]);
+}
+
+#[test]
 fn what_lies_between_batches_counts() {
     let budget = Budget { point_ns: 0.1e9, bounded: true, precision: 0.0, ..Budget::DEFAULT };
     let mut loud = noise(4, 0.05);
