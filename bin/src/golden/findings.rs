@@ -212,7 +212,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         // Where time was short, nobody knows.
         clear: (!scene.troubles.contains(&Trouble::Imprecise)).then_some(true),
         cache: Some(Bytes::MIB.times(22)),
-        in_cache: Some(Bytes::MIB.times(8)),
+        in_cache: (!scene.troubles.contains(&Trouble::Imprecise)).then_some(Bytes::MIB.times(8)),
         cache_sought: true,
         seconds: 0.287,
     });

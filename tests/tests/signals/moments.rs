@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// What is promised: the CPU time from the signal to the end.
 const LIMIT: Duration = Duration::from_millis(200);
 /// Moments in each case of a short run.
-const MOMENTS: u32 = 4;
+const MOMENTS: u32 = 3;
 /// Between the look at the clock and the signal the process went on for so long: the moment does not count.
 const DISTURBED: Duration = Duration::from_millis(10);
 
