@@ -10,6 +10,7 @@ pub mod confine;
 pub mod directory;
 pub mod document;
 pub mod enclose;
+pub mod everywhere;
 pub mod imports;
 pub mod lab;
 pub mod places;

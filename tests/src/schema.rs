@@ -9,19 +9,24 @@
 
 use crate::program::workspace;
 use serde_json::{Map, Value};
+use std::sync::OnceLock;
 
 /// Keywords without a bearing on validity.
 const ANNOTATIONS: [&str; 6] = ["$schema", "$id", "$defs", "title", "description", "$comment"];
 
-/// The schema of the tool's documents.
+/// The schema of the tool's documents, read once.
 ///
 /// # Panics
 ///
 /// When it cannot be read.
-pub fn of_results() -> Value {
-    let path = workspace().join("tests/schema/latency-bench.schema.json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+pub fn of_results() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let path = workspace().join("tests/schema/latency-bench.schema.json");
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    })
 }
 
 /// Asserts that the schema of the tool's documents allows this one.
@@ -30,7 +35,7 @@ pub fn of_results() -> Value {
 ///
 /// With everything that breaks it.
 pub fn assert_valid(document: &Value) {
-    let found = violations(&of_results(), document);
+    let found = violations(of_results(), document);
     assert!(found.is_empty(), "{}\n{document:#}", found.join("\n"));
 }
 

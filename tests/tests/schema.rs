@@ -161,7 +161,7 @@ fn a_key_that_is_gone_or_new_is_noticed() {
     let broken = |change: &dyn Fn(&mut Value)| {
         let mut document = document.clone();
         change(&mut document);
-        !violations(&of_results(), &document).is_empty()
+        !violations(of_results(), &document).is_empty()
     };
     assert!(!broken(&|_| {}));
     assert!(broken(&|document| document["seed"] = "42".into()));

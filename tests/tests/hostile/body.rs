@@ -7,9 +7,6 @@ use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
-use std::thread;
 use std::time::Duration;
 
 /// When this variable is `all`, every combination is tried, and not a part of them.
@@ -120,9 +117,8 @@ pub fn status(found: &Run) -> Result<i32, String> {
 
 /// A document is valid, is partial only after an interruption, and claims no proof that it does not show.
 pub fn judge_document(text: &str, status: i32) -> Result<(), String> {
-    static SCHEMA: OnceLock<Value> = OnceLock::new();
     let document = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
-    let found = violations(SCHEMA.get_or_init(of_results), &document);
+    let found = violations(of_results(), &document);
     if !found.is_empty() {
         return Err(format!("the schema does not allow {}", found.join("; ")));
     }
@@ -149,28 +145,4 @@ fn judge_point(point: &Value, document: &Value) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("not proven, and not said: {point:#}")),
     }
-}
-
-/// Goes through all places on two threads.
-///
-/// # Panics
-///
-/// With what does not hold in each of them.
-pub fn everywhere<T: Sync>(places: &[T], body: impl Fn(&T) -> Result<(), String> + Sync) {
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(reason) = body(place) {
-                        failures.lock().expect("a lock that nobody died with").push(reason);
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().expect("a lock that nobody died with");
-    let shown = failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
-    assert!(failures.is_empty(), "{} of {} places:\n{shown}", failures.len(), places.len());
 }

@@ -1,10 +1,11 @@
 //! System calls that are forbidden, one at a time and as containers forbid them.
 
-use super::body::{all, end, everywhere, held, judge, judge_document, smallest, status, tasks, EXPERIMENTS};
+use super::body::{all, end, held, judge, judge_document, smallest, status, tasks, EXPERIMENTS};
 use latency_tests::confine::CONTAINER;
 use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
 use latency_tests::enclose::{Enclose, Fate};
+use latency_tests::everywhere::everywhere;
 use latency_tests::run::command;
 use libc::{c_int, c_long};
 use std::os::unix::process::ExitStatusExt;

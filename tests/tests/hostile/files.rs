@@ -1,10 +1,11 @@
 //! File systems that are not there, that show nothing, and that take nothing.
 
-use super::body::{end, everywhere, held, judge, smallest, tasks, EXPERIMENTS};
+use super::body::{end, held, judge, smallest, tasks, EXPERIMENTS};
 use latency_tests::confine::{is_root, Confine};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, text, warnings};
 use latency_tests::enclose::{may_mount, Enclose};
+use latency_tests::everywhere::everywhere;
 use latency_tests::skip::skip;
 use std::ffi::CStr;
 

@@ -1,8 +1,9 @@
 //! Limits of resources: none, next to none, and some.
 
-use super::body::{all, end, everywhere, held, judge, smallest, tasks};
+use super::body::{all, end, held, judge, smallest, tasks};
 use latency_tests::confine::Confine;
 use latency_tests::enclose::Enclose;
+use latency_tests::everywhere::everywhere;
 use latency_tests::run::command;
 use libc::c_int;
 

@@ -1,9 +1,10 @@
 //! What a process is started with: its arguments, its environment, its CPUs.
 
-use super::body::{end, everywhere, held, tasks, EXPERIMENTS};
+use super::body::{end, held, tasks, EXPERIMENTS};
 use latency_tests::confine::{allowed_cpus, Confine};
 use latency_tests::document::at;
 use latency_tests::enclose::Enclose;
+use latency_tests::everywhere::everywhere;
 use latency_tests::program::binary;
 use latency_tests::run::command;
 

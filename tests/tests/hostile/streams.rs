@@ -1,8 +1,9 @@
 //! Standard streams: each of them as it should be, closed, full, or a pipe that nobody holds at the other end.
 
-use super::body::{end, everywhere, judge_document, smallest};
+use super::body::{end, judge_document, smallest};
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
+use latency_tests::everywhere::everywhere;
 use std::fs::{read_to_string, OpenOptions};
 use std::process::{Command, Stdio};
 

@@ -5,7 +5,7 @@ use latency_tests::confine::{is_root, Confine};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at};
 use latency_tests::run::Run;
-use latency_tests::schema::violations;
+use latency_tests::schema::{of_results, violations};
 use latency_tests::skip::skip;
 use serde_json::Value;
 use std::fs;
@@ -14,7 +14,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,7 +104,7 @@ pub fn checked(command: &mut Command) -> Result<Run, String> {
         return Ok(run);
     }
     let Ok(document) = serde_json::from_str::<Value>(&run.stdout) else { return wrong("no JSON") };
-    let found = violations(schema(), &document);
+    let found = violations(of_results(), &document);
     if !found.is_empty() {
         return wrong(&found.join("\n"));
     }
@@ -119,12 +118,6 @@ pub fn checked(command: &mut Command) -> Result<Run, String> {
         }
     }
     Ok(run)
-}
-
-/// The schema of the tool's documents, read once.
-fn schema() -> &'static Value {
-    static SCHEMA: std::sync::OnceLock<Value> = std::sync::OnceLock::new();
-    SCHEMA.get_or_init(latency_tests::schema::of_results)
 }
 
 /// Runs `command` to its end: what it printed, the time of a CPU that it used.
@@ -168,23 +161,4 @@ fn all_of(mut stream: impl Read) -> String {
     // What was read before an error is worth showing.
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Calls `each` with every item on two threads, and panics with all that went wrong.
-pub fn all<T: Sync>(items: &[T], each: impl Fn(&T) -> Result<(), String> + Sync) {
-    let next = AtomicU32::new(0);
-    let wrong = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
-                    if let Err(reason) = each(item) {
-                        wrong.lock().expect("no panic").push(reason);
-                    }
-                }
-            });
-        }
-    });
-    let wrong = wrong.into_inner().expect("no panic");
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), items.len(), wrong.join("\n\n"));
 }

@@ -1,8 +1,9 @@
 //! Reported cache sizes that no processor has: ignored and said, wherever sizes of caches are used.
 
-use crate::body::{all, place, Root};
+use crate::body::{place, Root};
 use crate::tree::Tree;
 use latency_tests::document::{array, number, warnings};
+use latency_tests::everywhere::everywhere;
 use serde_json::Value;
 
 /// Every experiment that plans by sizes of caches, as far as its plan.
@@ -64,7 +65,7 @@ fn check_plan(document: &Value) -> Result<(), String> {
 #[test]
 fn absurd_sizes_are_ignored_and_said() {
     let Some(place) = place("trees::absurd_sizes") else { return };
-    all(&SIZES, |size| {
+    everywhere(&SIZES, |size| {
         let root = Root::new(&place, &with(size));
         let named = |reason: String| format!("{size}: {reason}");
         for arguments in PLANS.into_iter().chain([CURVE]) {

@@ -1,8 +1,9 @@
 //! Trees that a seeded generator has spoilt: nobody thought of these.
 
-use crate::body::{all, place, Root, MATRIX, PLAN, SYSTEM};
+use crate::body::{place, Root, MATRIX, PLAN, SYSTEM};
 use crate::tree::{Entry, Tree};
 use latency_core::rng::Pcg32;
+use latency_tests::everywhere::everywhere;
 
 /// Trees in `make test`; `TREES=N` makes more of them.
 const TREES: u64 = 200;
@@ -117,7 +118,7 @@ fn spoilt_trees_are_measured_or_refused_in_words() {
     let Some(place) = place("trees::spoilt_trees") else { return };
     let count = std::env::var(VARIABLE).ok().and_then(|count| count.parse().ok()).unwrap_or(TREES);
     let seeds: Vec<u64> = (0..count).collect();
-    all(&seeds, |&seed| {
+    everywhere(&seeds, |&seed| {
         let tree = tree(seed);
         let root = Root::new(&place, &tree);
         let arguments = [MATRIX, [PLAN, SYSTEM][seed as usize % 2]];

@@ -1,9 +1,10 @@
 //! The table of odd trees, and what is said of each.
 
-use crate::body::{all, checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
+use crate::body::{checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
 use crate::tree::{Entry, Tree};
 use latency_tests::confine::Confine;
 use latency_tests::document::{number, warnings};
+use latency_tests::everywhere::everywhere;
 use serde_json::Value;
 use std::fmt::Write;
 use std::thread;
@@ -281,7 +282,7 @@ impl Odd {
 
 fn check(test: &str, table: &[Odd]) {
     let Some(place) = place(test) else { return };
-    all(table, |odd| odd.check(&Root::new(&place, &odd.tree())));
+    everywhere(table, |odd| odd.check(&Root::new(&place, &odd.tree())));
 }
 
 #[test]
