@@ -95,4 +95,5 @@ pub mod sort;
 pub mod stats;
 pub mod text;
 pub mod topology;
+pub mod traffic;
 pub mod units;

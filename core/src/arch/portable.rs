@@ -1,10 +1,10 @@
-//! The chases in plain Rust: the oracle that every assembly kernel is tested against.
+//! Chases and traffic in plain Rust: the oracle that every assembly routine is tested against.
 //!
 //! # Safety
 //!
 //! As [`Routine`](super::Routine) and its siblings say: the caller vouches for the chain.
 
-use super::x86_64::WINDOW_ADDEND;
+use super::x86_64::{Line, WINDOW_ADDEND};
 use crate::kernel::encoding::Encoding;
 
 /// Follows the nodes' words.
@@ -61,4 +61,49 @@ pub unsafe fn strided_loads(base: *const u8, stride: usize, loads: usize) -> u64
         sum.wrapping_add(unsafe { base.add(load * stride).cast::<u64>().read_volatile() })
     };
     (0..loads).fold(0, sum)
+}
+
+/// Adds one to the first two words of every line of the number `every`, counting on from `state`; the new count.
+pub fn stream_update(lines: &mut [Line], every: u64, state: u64) -> u64 {
+    let mut state = state;
+    for Line([low, high, ..]) in lines {
+        state += 1;
+        if state == every {
+            (*low, *high) = (low.wrapping_add(1), high.wrapping_add(1));
+            state = 0;
+        }
+    }
+    state
+}
+
+/// Fills each line with the next number from `state` on; the number after the last.
+pub fn stream_write(lines: &mut [Line], state: u64) -> u64 {
+    let mut state = state;
+    for line in lines {
+        *line = Line([state; 8]);
+        state = state.wrapping_add(1);
+    }
+    state
+}
+
+/// Copies each line, with the next number from `state` on added to its words; the number after the last.
+pub fn stream_copy(from: &[Line], to: &mut [Line], state: u64) -> u64 {
+    let mut state = state;
+    for (from, to) in from.iter().zip(to) {
+        *to = Line(from.0.map(|word| word.wrapping_add(state)));
+        state = state.wrapping_add(1);
+    }
+    state
+}
+
+/// Returns the line that is read at random after `state`, of so many, and the new state.
+///
+/// # References
+///
+/// D. Knuth, "The Art of Computer Programming", volume 2, 3.3.4, table 1, line 26 (MMIX).
+#[must_use]
+pub fn stream_random(field: usize, state: u64) -> (usize, u64) {
+    let state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let line = (u128::from(state) * field as u128) >> 64;
+    (line as usize, state)
 }

@@ -31,3 +31,17 @@ pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, co
 ///
 /// Eight bytes can be read at each of the first `loads` multiples of `stride` from `base`.
 pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, loads: usize) -> u64;
+
+/// Traffic over cache lines: `(from, lines, to, state, field)` to the state after exactly that many lines.
+///
+/// It returns the state that the next call has to be given. Only its accesses
+/// matter: it proves nothing, and what it leaves in memory has no meaning.
+///
+/// # Safety
+///
+/// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy so
+/// can `lines` lines from `to`, aligned alike, and they overlap none of the first. For random reads it is
+/// `field` lines from `from`, at least one, whatever `lines` is. For updates, `state` is zero or what
+/// the same routine returned.
+pub type StreamRoutine =
+    unsafe extern "C" fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;

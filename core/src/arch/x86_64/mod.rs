@@ -9,8 +9,12 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod traffic;
+#[cfg(test)]
+mod traffic_tests;
 
 pub use chases::*;
 pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;
+pub use traffic::*;

@@ -8,18 +8,21 @@ use crate::arch::{self, portable};
 use crate::kernel::lanes::{Filler, Gap, PARALLEL, WINDOW};
 use crate::kernel::{Encoding, KERNELS};
 
-const MARKS: [u64; 6] = [0x0b0b, 0x0505, 0x1212, 0x1313, 0x1414, 0x1515];
+pub(super) const MARKS: [u64; 6] = [0x0b0b, 0x0505, 0x1212, 0x1313, 0x1414, 0x1515];
 
 /// Calls a routine with a marker in each register that the callee has to
 /// preserve; gives its result and what the registers hold afterwards.
 ///
 /// # Safety
 ///
-/// `routine` is the address of one, and `arguments` are what it asks for.
-unsafe fn call_marked(routine: usize, arguments: [usize; 4]) -> (usize, [u64; 6]) {
+/// `routine` is the address of one, and `arguments` are what it asks for: five at most.
+pub(super) unsafe fn call_marked<const COUNT: usize>(
+    routine: usize,
+    arguments: [usize; COUNT],
+) -> (usize, [u64; 6]) {
     let mut found = [0u64; 6];
     let result;
-    let [first, second, third, fourth] = arguments;
+    let argument = |number: usize| arguments.get(number).copied().unwrap_or_default();
     // SAFETY: rbx, rbp and r12 to r15 are saved on the stack and restored, the stack is aligned for the call,
     // and everything that a System V callee may destroy is declared so. The caller vouches for the arguments.
     unsafe {
@@ -28,13 +31,14 @@ unsafe fn call_marked(routine: usize, arguments: [usize; 4]) -> (usize, [u64; 6]
             "mov rbx, 0x0b0b", "mov rbp, 0x0505", "mov r12, 0x1212",
             "mov r13, 0x1313", "mov r14, 0x1414", "mov r15, 0x1515",
             "push r9", "mov r10, rsp", "and rsp, -16", "push r10", "push r10",
-            "call r8",
+            "call r11",
             "pop rsp", "pop r9",
             "mov [r9], rbx", "mov [r9 + 8], rbp", "mov [r9 + 16], r12",
             "mov [r9 + 24], r13", "mov [r9 + 32], r14", "mov [r9 + 40], r15",
             "pop r15", "pop r14", "pop r13", "pop r12", "pop rbp", "pop rbx",
-            in("r8") routine, in("r9") found.as_mut_ptr(),
-            in("rdi") first, in("rsi") second, in("rdx") third, in("rcx") fourth, lateout("rax") result,
+            in("r11") routine, in("r9") found.as_mut_ptr(),
+            in("rdi") argument(0), in("rsi") argument(1), in("rdx") argument(2), in("rcx") argument(3),
+            in("r8") argument(4), lateout("rax") result,
             clobber_abi("C"),
         );
     }

@@ -1,0 +1,227 @@
+# Traffic: walks over cache lines that no load waits for, to keep a memory busy.
+#
+# Contract of every routine here (System V AMD64):
+#   rdi  from      address of the first line, aligned to 64 bytes
+#   rsi  lines     how many lines are to be touched, exactly; zero is allowed
+#   rdx  to        address of the first line of the copy; the copies alone use it
+#   rcx  state     what the call before returned; see each family
+#   r8   field     lines to choose from; lb_stream_random alone uses it
+#   rax  returned  the state after these lines
+#   destroys rcx, rdx, rsi, rdi, r9, xmm0 to xmm4 and the flags; no stack, no calls
+#
+# Lines follow each other in ascending order. No store is silent: each changes
+# what it overwrites, because some processors do not write back lines of which
+# a store has changed nothing. SSE2 alone: wider vectors lower the core's clock.
+# A call for one line, which is what pacing makes, goes past the large loops.
+
+# ---------------------------------------------------------------------------
+# Reads: all 64 bytes of each line.
+#
+#   state  returned as it was
+
+.macro lb_stream_load_line
+        movdqa  xmm0, [rdi]
+        movdqa  xmm1, [rdi + 16]
+        movdqa  xmm2, [rdi + 32]
+        movdqa  xmm3, [rdi + 48]
+        add     rdi, 64
+.endm
+
+.pushsection .text.lb_stream, "ax", @progbits
+
+        .p2align 6
+        .globl  lb_stream_read
+        .type   lb_stream_read, @function
+lb_stream_read:
+        mov     rax, rcx
+        mov     ecx, esi
+        and     ecx, 3                  # lines that do not fill a block of four
+        jz      2f
+1:      lb_stream_load_line
+        dec     ecx
+        jnz     1b
+2:      shr     rsi, 2                  # blocks of four
+        jz      4f
+        .p2align 6
+3:      .rept   4
+        lb_stream_load_line
+        .endr
+        dec     rsi
+        jnz     3b
+4:      ret
+        .size   lb_stream_read, . - lb_stream_read
+
+# ---------------------------------------------------------------------------
+# Updates: 16 bytes of each line are loaded, and one line of each `every` is
+# stored to.
+#
+#   state  lines since the last one that was stored to, below `every`; zero at first
+#
+#   for each line:  value = the first two words of 8 bytes
+#                   if (++state == every)  store value + 1 to each, state = 0
+#
+# Groups of twelve lines, which every such number divides, know which of their
+# lines are stored to; lines before and after them count.
+
+.macro lb_stream_update name, every
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        pcmpeqd xmm4, xmm4              # -1 in each word
+        mov     rax, rcx
+1:      test    eax, eax
+        jnz     2f
+        cmp     rsi, 12
+        jae     3f
+2:      sub     rsi, 1
+        jb      4f
+        movdqa  xmm0, [rdi]
+        add     rdi, 64
+        inc     eax
+        cmp     eax, \every
+        jne     1b
+        psubq   xmm0, xmm4
+        movdqa  [rdi - 64], xmm0
+        xor     eax, eax
+        jmp     1b
+        .p2align 6
+3:      .set    .Llb_stream_line, 0
+        .rept   12
+        movdqa  xmm0, [rdi + .Llb_stream_line * 64]
+        .set    .Llb_stream_line, .Llb_stream_line + 1
+        .if     .Llb_stream_line % \every == 0
+        psubq   xmm0, xmm4
+        movdqa  [rdi + .Llb_stream_line * 64 - 64], xmm0
+        .endif
+        .endr
+        add     rdi, 12 * 64
+        sub     rsi, 12
+        cmp     rsi, 12
+        jae     3b
+        jmp     2b
+4:      ret
+        .size   \name, . - \name
+.endm
+
+lb_stream_update lb_stream_update3, 3
+lb_stream_update lb_stream_update2, 2
+lb_stream_update lb_stream_update1, 1
+
+# ---------------------------------------------------------------------------
+# Writes: all 64 bytes of each line, by stores that leave it in the caches or by
+# ones that go past them. The second are followed by a fence, so that a
+# call's lines are complete when it returns.
+#
+#   state  a number, one more after each line
+#
+#   for each line:  all eight words = state++
+
+.macro lb_stream_stores name, store, fence:vararg
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        lea     rax, [rcx + rsi]
+        pcmpeqd xmm4, xmm4              # -1 in each word
+        movq    xmm0, rcx
+        punpcklqdq xmm0, xmm0
+        test    rsi, rsi
+        jz      2f
+        .p2align 4
+1:      \store  [rdi], xmm0
+        \store  [rdi + 16], xmm0
+        \store  [rdi + 32], xmm0
+        \store  [rdi + 48], xmm0
+        psubq   xmm0, xmm4
+        add     rdi, 64
+        dec     rsi
+        jnz     1b
+2:      \fence
+        ret
+        .size   \name, . - \name
+.endm
+
+lb_stream_stores lb_stream_write, movdqa
+lb_stream_stores lb_stream_ntwrite, movntdq, sfence
+
+# ---------------------------------------------------------------------------
+# Copies: each line of `from` is loaded and stored to its place in `to`, with the
+# state added: the source never changes, and the copy has to.
+#
+#   state  a number, one more after each line
+#
+#   for each line:  each word of `to` = the word of `from` + state;  state++
+
+.macro lb_stream_copies name, store, fence:vararg
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        lea     rax, [rcx + rsi]
+        movq    xmm4, rcx
+        punpcklqdq xmm4, xmm4
+        sub     rdx, rdi                # one address is moved on, for both
+        test    rsi, rsi
+        jz      2f
+        .p2align 4
+1:      movdqa  xmm0, [rdi]
+        movdqa  xmm1, [rdi + 16]
+        movdqa  xmm2, [rdi + 32]
+        movdqa  xmm3, [rdi + 48]
+        paddq   xmm0, xmm4
+        paddq   xmm1, xmm4
+        paddq   xmm2, xmm4
+        paddq   xmm3, xmm4
+        \store  [rdi + rdx], xmm0
+        \store  [rdi + rdx + 16], xmm1
+        \store  [rdi + rdx + 32], xmm2
+        \store  [rdi + rdx + 48], xmm3
+        pcmpeqd xmm0, xmm0              # -1 in each word
+        psubq   xmm4, xmm0
+        add     rdi, 64
+        dec     rsi
+        jnz     1b
+2:      \fence
+        ret
+        .size   \name, . - \name
+.endm
+
+lb_stream_copies lb_stream_copy, movdqa
+lb_stream_copies lb_stream_copynt, movntdq, sfence
+
+# ---------------------------------------------------------------------------
+# Reads at random: 8 bytes of a line anywhere in the field. The addresses come
+# from the state alone, so that no load waits for another.
+#
+#   state  of the linear congruential generator of D. Knuth's MMIX
+#
+#   for each line:  state = state * 6364136223846793005 + 1442695040888963407
+#                   load the line of the number  (state * field) >> 64
+
+        .p2align 6
+        .globl  lb_stream_random
+        .type   lb_stream_random, @function
+lb_stream_random:
+        test    rsi, rsi
+        jz      2f
+        movabs  r9, 6364136223846793005
+        .p2align 4
+1:      imul    rcx, r9
+        movabs  rax, 1442695040888963407
+        add     rcx, rax
+        mov     rax, rcx
+        mul     r8
+        shl     rdx, 6
+        mov     rax, [rdi + rdx]
+        dec     rsi
+        jnz     1b
+2:      mov     rax, rcx
+        ret
+        .size   lb_stream_random, . - lb_stream_random
+
+.popsection
+.purgem lb_stream_load_line
+.purgem lb_stream_update
+.purgem lb_stream_stores
+.purgem lb_stream_copies

@@ -1,0 +1,174 @@
+//! The traffic routines against their models, between pages that must not be touched.
+//!
+//! # Safety
+//!
+//! Every call is one of a routine with the arguments that its type asks for: lines of memory made here.
+
+use super::tests::{call_marked, MARKS};
+use crate::arch::{self, portable, Line, StreamRoutine};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+/// The lines of a page, with an inaccessible page on either side.
+const PAGE: usize = 4096 / 64;
+
+extern "C" {
+    fn mmap(address: *mut u8, bytes: usize, access: i32, flags: i32, file: i32, offset: i64) -> *mut u8;
+    fn mprotect(address: *mut u8, bytes: usize, access: i32) -> i32;
+    fn munmap(address: *mut u8, bytes: usize) -> i32;
+}
+
+/// Four pages of lines that a neighbour's access would end the test at.
+struct Fenced(*mut Line);
+
+impl Fenced {
+    const PAGES: usize = 4;
+    const LINES: usize = Self::PAGES * PAGE;
+
+    fn new() -> Fenced {
+        let (none, read_and_write, private_and_anonymous) = (0, 3, 0x22);
+        let bytes = (Self::PAGES + 2) * PAGE * 64;
+        // SAFETY: a new mapping takes the place of no other.
+        let start = unsafe { mmap(core::ptr::null_mut(), bytes, none, private_and_anonymous, -1, 0) };
+        assert_ne!(start.addr(), usize::MAX, "mmap");
+        let inner = start.wrapping_add(PAGE * 64);
+        // SAFETY: the pages are part of the mapping above, which nothing uses yet.
+        assert_eq!(unsafe { mprotect(inner, Self::LINES * 64, read_and_write) }, 0);
+        Fenced(inner.cast())
+    }
+
+    fn lines(&mut self) -> &mut [Line] {
+        // SAFETY: so many lines are mapped there, zeroes at first, and borrowed from the mapping's owner.
+        unsafe { core::slice::from_raw_parts_mut(self.0, Self::LINES) }
+    }
+}
+
+impl Drop for Fenced {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping, to which no borrow is left.
+        unsafe { munmap(self.0.wrapping_sub(PAGE).cast(), (Self::PAGES + 2) * PAGE * 64) };
+    }
+}
+
+/// Fills lines with numbers that tell them apart.
+fn fill(lines: &mut [Line]) {
+    for (number, line) in lines.iter_mut().enumerate() {
+        *line = Line(core::array::from_fn(|word| (number * 8 + word) as u64 ^ u64::MAX << 20));
+    }
+}
+
+/// A routine, and a model of it: from its first and its last lines, all disjoint, and a state to the new state.
+type Model = fn(&mut [Line], &mut [Line], u64) -> u64;
+
+const ASCENDING: [(StreamRoutine, u64, Model); 8] = [
+    (arch::STREAM_READ, u64::MAX, |_, _, state| state),
+    (arch::STREAM_UPDATE3, 2, |from, _, state| portable::stream_update(from, 3, state)),
+    (arch::STREAM_UPDATE2, 1, |from, _, state| portable::stream_update(from, 2, state)),
+    (arch::STREAM_UPDATE1, 0, |from, _, state| portable::stream_update(from, 1, state)),
+    (arch::STREAM_WRITE, u64::MAX, |from, _, state| portable::stream_write(from, state)),
+    (arch::STREAM_NT_WRITE, u64::MAX, |from, _, state| portable::stream_write(from, state)),
+    (arch::STREAM_COPY, u64::MAX, |from, to, state| portable::stream_copy(from, to, state)),
+    (arch::STREAM_COPY_NT, u64::MAX, |from, to, state| portable::stream_copy(from, to, state)),
+];
+
+/// Compares one call on lines that begin at `from` and, for copies, `to` with the model.
+fn compare(place: usize, from: usize, to: usize, lines: usize, state: u64) {
+    let (routine, most, model) = ASCENDING[place];
+    let state = if most == u64::MAX { state } else { state % (most + 1) };
+    let mut memory = Fenced::new();
+    fill(memory.lines());
+    let mut expected: Vec<Line> = memory.lines().to_vec();
+    let (low, high) = expected.split_at_mut(from.max(to));
+    let (mut first, mut second) = (&mut low[from.min(to)..], &mut high[..lines]);
+    if from > to {
+        (first, second) = (second, first);
+    }
+    let new_state = model(&mut first[..lines], &mut second[..lines], state);
+    let base = memory.lines().as_mut_ptr().expose_provenance();
+    let arguments = [base + from * 64, lines, base + to * 64, state as usize, 0];
+    // SAFETY: both runs of lines lie within the memory and do not overlap.
+    let (result, marks) = unsafe { call_marked(routine as usize, arguments) };
+    assert_eq!((result as u64, marks), (new_state, MARKS), "routine {place}, {lines} lines");
+    assert!(memory.lines() == &expected[..], "routine {place}, {lines} lines from {from} to {to}");
+}
+
+proptest! {
+    #[test]
+    fn ascending_walks_do_what_their_models_do(
+        place in 0..ASCENDING.len(),
+        lines in 0..Fenced::LINES / 2 + 1,
+        slack in any::<[u16; 2]>(),
+        state: u64,
+        descending: bool,
+    ) {
+        let room = Fenced::LINES - 2 * lines;
+        let from = usize::from(slack[0]) % (room + 1);
+        let to = from + lines + usize::from(slack[1]) % (room - from + 1);
+        let (from, to) = if descending { (to, from) } else { (from, to) };
+        compare(place, from, to, lines, state);
+    }
+}
+
+#[test]
+fn walks_end_at_the_first_and_the_last_line() {
+    let half = Fenced::LINES / 2;
+    for place in 0..ASCENDING.len() {
+        for lines in (0..=26).chain([half - 1, half]) {
+            compare(place, 0, Fenced::LINES - lines, lines, 7);
+            compare(place, Fenced::LINES - lines, 0, lines, u64::MAX);
+        }
+    }
+}
+
+/// Runs that follow each other leave what one run does, whatever their lengths.
+#[test]
+fn updates_keep_their_ratio_over_calls_of_any_length() {
+    for (routine, every) in [(arch::STREAM_UPDATE3, 3), (arch::STREAM_UPDATE2, 2), (arch::STREAM_UPDATE1, 1)]
+    {
+        let mut memory = Fenced::new();
+        fill(memory.lines());
+        let mut expected: Vec<Line> = memory.lines().to_vec();
+        portable::stream_update(&mut expected, every, 0);
+        let base = memory.lines().as_mut_ptr().cast::<u8>();
+        let (mut at, mut state) = (0, 0);
+        for run in [1, 1, 2, 5, 11, 12, 13, 25, 1, 7, 37, 64].into_iter().cycle() {
+            let run = run.min(Fenced::LINES - at);
+            // SAFETY: the run ends at the last line or before it, and the state is the routine's.
+            state = unsafe { routine(base.wrapping_add(at * 64), run, base, state, 0) };
+            at += run;
+            assert_eq!(state, at as u64 % every);
+            if at == Fenced::LINES {
+                break;
+            }
+        }
+        assert!(memory.lines() == &expected[..], "every line of {every}");
+    }
+}
+
+#[test]
+fn random_reads_stay_in_their_field_and_reach_all_of_it() {
+    let mut memory = Fenced::new();
+    fill(memory.lines());
+    let before: Vec<Line> = memory.lines().to_vec();
+    let base = memory.lines().as_mut_ptr().expose_provenance();
+    for (first, field) in [(0, Fenced::LINES), (Fenced::LINES - 1, 1), (0, 1), (Fenced::LINES - 7, 7)] {
+        let (mut state, mut reached) = (1, [0u32; Fenced::LINES]);
+        for lines in [0, 1, 2, 3, 1000 * field] {
+            let mut expected = state;
+            for _ in 0..lines {
+                let line;
+                (line, expected) = portable::stream_random(field, expected);
+                reached[line] += 1;
+            }
+            let arguments = [base + first * 64, lines, 0, state as usize, field];
+            // SAFETY: the field ends at the memory's last line or before it.
+            let (result, marks) = unsafe { call_marked(arch::STREAM_RANDOM as usize, arguments) };
+            assert_eq!((result as u64, marks), (expected, MARKS));
+            state = expected;
+        }
+        // A thousand expected each, standard deviation 32: six of those either way.
+        let reached = &reached[..field];
+        assert!(field == 1 || reached.iter().all(|&count| (800..1200).contains(&count)), "{reached:?}");
+    }
+    assert!(memory.lines() == &before[..]);
+}

@@ -1,0 +1,228 @@
+//! Traffic: walks over memory that keep it busy.
+//!
+//! The table of what traffic there is, and how its lines are counted: a line
+//! that is loaded is read once, a line that is stored to is written once. Memory
+//! is walked over in [`field`]. Nothing here knows threads, or how long anything takes.
+
+pub mod field;
+
+use crate::arch;
+
+pub use field::{Field, Part};
+
+/// The lines of [`Part::block`]: a multiple of twelve, which is as many as the routines have in their largest loop.
+pub const BLOCK: usize = 192;
+
+/// The bytes of a line.
+const LINE_BYTES: u64 = size_of::<arch::Line>() as u64;
+
+/// One kind of traffic.
+///
+/// Its lines are the steps of its walk: what is loaded and what is stored to on
+/// the way is counted from them. There are those of [`KINDS`] and no copies.
+#[derive(Debug)]
+pub struct Kind {
+    /// The name by which it is chosen.
+    pub name: &'static str,
+    /// A few words for help.
+    pub summary: &'static str,
+    /// Every step loads a line.
+    loads: bool,
+    /// Of so many steps the last stores to a line; zero: none does.
+    every: u64,
+    /// A store may have to read the rest of its line first.
+    owns: bool,
+    access: Access,
+    routine: arch::StreamRoutine,
+}
+
+/// The lines that a routine takes at each step, and the meaning of its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// The next line; the state is any number.
+    Next,
+    /// The next line; the state is the number of steps since the last store.
+    Counted,
+    /// The next line of one half, and its place in the other half.
+    Halves,
+    /// Any line.
+    Random,
+}
+
+/// Every kind of traffic, those of which memory's share is known before the others.
+pub static KINDS: [Kind; 9] = [
+    Kind {
+        name: "read",
+        summary: "every line is read",
+        loads: true,
+        every: 0,
+        owns: false,
+        access: Access::Next,
+        routine: arch::STREAM_READ,
+    },
+    Kind {
+        name: "3:1",
+        summary: "every line is read, every third is written",
+        loads: true,
+        every: 3,
+        owns: false,
+        access: Access::Counted,
+        routine: arch::STREAM_UPDATE3,
+    },
+    Kind {
+        name: "2:1",
+        summary: "every line is read, every second is written",
+        loads: true,
+        every: 2,
+        owns: false,
+        access: Access::Counted,
+        routine: arch::STREAM_UPDATE2,
+    },
+    Kind {
+        name: "1:1",
+        summary: "every line is read and written",
+        loads: true,
+        every: 1,
+        owns: false,
+        access: Access::Counted,
+        routine: arch::STREAM_UPDATE1,
+    },
+    Kind {
+        name: "nt-write",
+        summary: "every line is written past the caches",
+        loads: false,
+        every: 1,
+        owns: false,
+        access: Access::Next,
+        routine: arch::STREAM_NT_WRITE,
+    },
+    Kind {
+        name: "copy-nt",
+        summary: "every line is copied, past the caches",
+        loads: true,
+        every: 1,
+        owns: false,
+        access: Access::Halves,
+        routine: arch::STREAM_COPY_NT,
+    },
+    Kind {
+        name: "random",
+        summary: "lines are read in random order",
+        loads: true,
+        every: 0,
+        owns: false,
+        access: Access::Random,
+        routine: arch::STREAM_RANDOM,
+    },
+    Kind {
+        name: "write",
+        summary: "every line is written by plain stores",
+        loads: false,
+        every: 1,
+        owns: true,
+        access: Access::Next,
+        routine: arch::STREAM_WRITE,
+    },
+    Kind {
+        name: "copy",
+        summary: "every line is copied by plain stores",
+        loads: true,
+        every: 1,
+        owns: true,
+        access: Access::Halves,
+        routine: arch::STREAM_COPY,
+    },
+];
+
+impl Kind {
+    /// Returns the kind of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<&'static Kind> {
+        KINDS.iter().find(|kind| kind.name == name)
+    }
+
+    /// Returns the lines that are read in the first `lines` steps.
+    #[must_use]
+    pub const fn reads(&self, lines: u64) -> u64 {
+        if self.loads {
+            lines
+        } else {
+            0
+        }
+    }
+
+    /// Returns the lines that are written in the first `lines` steps, rounded down to whole lines.
+    #[must_use]
+    pub const fn writes(&self, lines: u64) -> u64 {
+        match self.every {
+            0 => 0,
+            every => lines / every,
+        }
+    }
+
+    /// Returns the bytes read and written in the first `lines` steps.
+    ///
+    /// Six steps of any kind are whole lines, and those after them are like them.
+    #[must_use]
+    pub const fn bytes(&self, lines: u64) -> u64 {
+        LINE_BYTES * (self.reads(lines) + self.writes(lines))
+    }
+
+    /// Returns the lines that memory may have to read beside those that are counted, because they are stored to.
+    ///
+    /// A plain store reads its line first (a read for ownership), unless the
+    /// processor sees in time that all of it will be written.
+    #[must_use]
+    pub const fn owned(&self, lines: u64) -> u64 {
+        if self.owns {
+            self.writes(lines)
+        } else {
+            0
+        }
+    }
+
+    /// Returns true if [`owned`](Self::owned) lines may come on top, so that memory's traffic is known as a range.
+    #[must_use]
+    pub const fn reads_for_ownership(&self) -> bool {
+        self.owns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn the_table_is_in_the_order_that_is_documented() {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        let order = ["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
+        assert_eq!(names, order);
+        for kind in &KINDS {
+            assert!(Kind::parse(kind.name).is_some_and(|found| core::ptr::eq(found, kind)));
+        }
+        assert!(Kind::parse("3:2").is_none() && Kind::parse("").is_none());
+    }
+
+    #[test]
+    fn six_steps_are_whole_lines_of_every_kind() {
+        let counts: Vec<_> =
+            KINDS.iter().map(|kind| (kind.reads(6), kind.writes(6), kind.owned(6), kind.bytes(6))).collect();
+        let expected = [
+            (6, 0, 0, 384),
+            (6, 2, 0, 512),
+            (6, 3, 0, 576),
+            (6, 6, 0, 768),
+            (0, 6, 0, 384),
+            (6, 6, 0, 768),
+            (6, 0, 0, 384),
+            (0, 6, 6, 384),
+            (6, 6, 6, 768),
+        ];
+        assert_eq!(counts, expected);
+        for kind in &KINDS {
+            assert_eq!(kind.bytes(6000), 1000 * kind.bytes(6), "{}", kind.name);
+            assert_eq!(kind.bytes(0), 0);
+        }
+    }
+}
