@@ -3,10 +3,12 @@
 
 use latency_tests::cachegrind::CHASE_PREFIX;
 use latency_tests::program::binary;
+use latency_tests::skip::skip;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
+use std::process::Command;
 
 /// The most bytes: what is reached, rounded up to 8 KiB. It goes down with the program, and up only with a word in
 /// the commit that says what the bytes buy. The aim is 300 KiB; `make size` shows what stands in its way.
@@ -63,6 +65,25 @@ fn it_has_no_libc() {
             assert!(!names.contains(&name), "it has the symbol {name}");
         }
     });
+}
+
+/// Threads share the register that leads to thread-local storage, and it leads nowhere.
+#[test]
+fn it_has_no_thread_local_storage() {
+    with_file(|file| {
+        let endian = file.endian();
+        let kinds = file.elf_program_headers().iter().map(|segment| segment.p_type(endian));
+        assert_eq!(kinds.filter(|&kind| kind == elf::PT_TLS).count(), 0, "a segment of thread-local data");
+    });
+    // A stack protector needs no segment: it reads what a C library has put there.
+    let Ok(output) = Command::new("objdump").arg("-d").arg(binary()).output() else {
+        skip("it_has_no_thread_local_storage", "there is no objdump");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("<_start>:") && text.contains("%rsp"), "objdump: {}", output.status);
+    let found: Vec<&str> = text.lines().filter(|line| line.contains("%fs:")).collect();
+    assert!(found.is_empty(), "instructions read thread-local storage:\n{}", found.join("\n"));
 }
 
 #[test]

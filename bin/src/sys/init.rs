@@ -64,6 +64,8 @@ fn hear_the_end_of_cpu_time() {
 }
 
 /// Ends the process with the exit status `status`; as a machine's first process, says it and turns the machine off.
+///
+/// Any thread may call it, as a panic does: the others end with the process, or with the machine.
 pub fn end(status: i32) -> ! {
     if !is_first_process() {
         exit(status);

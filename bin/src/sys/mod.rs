@@ -20,4 +20,5 @@ pub mod signal;
 pub mod system;
 pub mod table;
 pub mod terminal;
+pub mod thread;
 pub mod time;

@@ -6,12 +6,26 @@
 //! # Safety
 //!
 //! The only inline assembly of the program outside the timed loops. A system
-//! call can do anything to the process, so `syscall6` is unsafe and each
-//! caller states what its arguments may touch.
+//! call can do anything to the process, so `syscall6` and `clone` are unsafe and
+//! each caller states what its arguments may touch.
 
 use super::errno::Errno;
-use core::arch::asm;
+use core::arch::{asm, global_asm};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use linux_raw_sys::general::{__NR_exit, __NR_exit_group};
+
+global_asm!(include_str!("../../../asm/x86_64/thread.s"), options(raw));
+
+/// What a new thread runs, with the pointer that is its stack; it must not unwind.
+pub(super) type Routine = extern "C" fn(*mut c_void);
+
+extern "C" {
+    fn lb_thread_clone(flags: usize, stack: *mut c_void, tid: *const AtomicU32, routine: Routine) -> isize;
+}
+
+/// The threads of the process beside the first, from before each is made until it has ended.
+pub(super) static OTHER_THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes the system call `number` with six arguments; calls that take fewer ignore the rest.
 ///
@@ -46,20 +60,51 @@ pub(super) unsafe fn syscall6(number: u32, arguments: [usize; 6]) -> Result<usiz
             options(nostack),
         );
     }
+    checked(result)
+}
+
+/// Tells a result from a negated error.
+fn checked(result: isize) -> Result<usize, Errno> {
     match result {
         -4095..=-1 => Err(Errno::new(-result as i32)),
         _ => Ok(result as usize),
     }
 }
 
+/// Starts a thread that runs `routine(stack)` on the stack that ends at `stack`, and ends with it.
+///
+/// The kernel puts the number of the thread into `tid` where `flags` has `CLONE_PARENT_SETTID`, before the thread
+/// runs, and a zero where it has `CLONE_CHILD_CLEARTID`, when it has ended.
+///
+/// # Errors
+/// `EAGAIN` where a limit of processes is reached (`RLIMIT_NPROC`, `pids.max`, `threads-max`), `ENOMEM`; `EPERM` or
+/// `ENOSYS` under a seccomp filter.
+///
+/// # Safety
+/// `stack` must be a multiple of 16, with enough memory below it that is the thread's own until it has ended;
+/// `tid` must be valid for the same time, `stack` what `routine` takes, and `flags` must make a thread without
+/// thread-local storage.
+pub(super) unsafe fn clone(
+    flags: u32,
+    stack: *mut c_void,
+    tid: *const AtomicU32,
+    routine: Routine,
+) -> Result<(), Errno> {
+    // SAFETY: as the caller promises; the thread never returns into code of this one.
+    checked(unsafe { lb_thread_clone(flags as usize, stack, tid, routine) }).map(drop)
+}
+
 /// Ends the process, with all its threads, with the exit status `status & 0xff`; by SIGILL where a seccomp filter
 /// forbids to end otherwise.
 pub fn exit(status: i32) -> ! {
-    for number in [__NR_exit_group, __NR_exit] {
-        // SAFETY: neither takes an address. Where they are made they do not return; there is one thread.
+    let ways = [__NR_exit_group, __NR_exit];
+    // The second ends one thread: beside others the process would go on, and nobody know why.
+    let alone = OTHER_THREADS.load(Ordering::Relaxed) == 0;
+    for &number in ways.iter().take(if alone { 2 } else { 1 }) {
+        // SAFETY: neither takes an address. Where they are made they do not return.
         let _ = unsafe { syscall6(number, [status as usize, 0, 0, 0, 0, 0]) };
     }
-    // SAFETY: an instruction that is defined to be none.
+    // SAFETY: an instruction that is defined to be none; its signal ends every thread.
     unsafe { asm!("ud2", options(noreturn)) }
 }
 
@@ -70,7 +115,7 @@ mod tests {
 
     // The executable's memory functions take the place of the host's in this test
     // program, so that every test runs on them; here they are held against Rust's.
-    core::arch::global_asm!(include_str!("../../../asm/x86_64/mem.s"), options(raw));
+    global_asm!(include_str!("../../../asm/x86_64/mem.s"), options(raw));
 
     extern "C" {
         fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8;

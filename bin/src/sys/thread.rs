@@ -1,0 +1,252 @@
+//! Threads without a C library: a few that help the first one, and end before it goes on.
+//!
+//! [`scope`] starts them, and joins them in every case; [`wait`] and [`wake`] let them sleep in
+//! between. Knows nothing of CPUs or of what the threads do.
+//!
+//! A thread begins with what its maker has: the signals that are held back (so that they still
+//! wait for the whole process, and the first thread hears them), the CPU that it is pinned to
+//! and the memory policy. What it should not share it changes itself.
+//!
+//! There is no thread-local storage: the register that leads to it is the maker's. The program
+//! has none; under the standard library, work must not use it, nor panic.
+//!
+//! # Safety
+//!
+//! All stacks are one mapping of a [`Crew`], which unmaps it after it has seen the end of every
+//! thread that it started. What the threads share outlives the crew, and is `Sync`. The first
+//! thread writes an [`Order`] before the clone that hands it over; after that the order is only
+//! read, but for the number of the thread, which is atomic.
+
+use super::cpu::yield_now;
+use super::errno::Errno;
+use super::raw::{clone, Routine, OTHER_THREADS};
+use super::time::sleep_ns;
+use core::ffi::{c_void, CStr};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU32, Ordering};
+use linux_raw_sys::general::{
+    CLONE_CHILD_CLEARTID, CLONE_FILES, CLONE_FS, CLONE_PARENT_SETTID, CLONE_SIGHAND, CLONE_SYSVSEM,
+    CLONE_THREAD, CLONE_VM,
+};
+use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
+use rustix::thread::futex;
+
+/// A stack: a panic formats its message on it, which takes a few KiB.
+const STACK: usize = 64 << 10;
+/// What is without access below each stack, so that an overrun ends the process.
+const GUARD: usize = 4096;
+
+/// Everything shared, and a word that the kernel sets while the thread lives. No older kernel lacks any of it, and
+/// filters of system calls that allow threads allow these.
+const FLAGS: u32 = CLONE_VM
+    | CLONE_FS
+    | CLONE_FILES
+    | CLONE_SIGHAND
+    | CLONE_THREAD
+    | CLONE_SYSVSEM
+    | CLONE_PARENT_SETTID
+    | CLONE_CHILD_CLEARTID;
+
+/// What became of the threads asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The number of threads that run; their indices are those below it.
+    pub threads: usize,
+    /// Why there are fewer than were asked for: `EAGAIN` for a limit (`RLIMIT_NPROC`, `pids.max`, `threads-max`),
+    /// `ENOMEM`, `EPERM` or `ENOSYS` for a filter of system calls.
+    pub refused: Option<Errno>,
+}
+
+/// Runs `body` while up to `count` threads run `work(shared, index)`, then dismisses and joins them.
+///
+/// `dismiss` is called once, after the end of `body` (a panic's too, where panics unwind); it must
+/// make every `work` return soon. Where fewer threads start than asked for, `body` is told and runs all the same.
+/// A panic of a thread ends the process, as that of the first does.
+///
+/// # Errors
+/// `ENOMEM` where there is no memory for the stacks; nothing has run then.
+pub fn scope<S: Sync, R>(
+    count: usize,
+    shared: &S,
+    work: fn(&S, usize),
+    dismiss: fn(&S),
+    body: impl FnOnce(Started) -> R,
+) -> Result<R, Errno> {
+    let job = Job { shared, work };
+    let mut crew = Crew::map(count)?;
+    // Dropped before the crew, which waits for those that it dismisses.
+    let _dismissal = Dismissal { shared, dismiss };
+    // SAFETY: the crew is new and has `count` stacks. The routine takes an order with a job of this type, which
+    // outlives the crew and is shared, as `S` is `Sync`.
+    let refused = unsafe { crew.start(count, enter::<S>, (&raw const job).cast()) }.err();
+    Ok(body(Started { threads: crew.started, refused }))
+}
+
+/// Sleeps while `word` holds `value`. May be woken by [`wake`] alone, after the word was changed.
+///
+/// Where futexes are forbidden it looks at the word once in a millisecond.
+pub fn wait(word: &AtomicU32, value: u32) {
+    while word.load(Ordering::Acquire) == value {
+        sleep_on(word, value, futex::Flags::PRIVATE);
+    }
+}
+
+/// Wakes all that sleep on `word` in [`wait`], to look at it again.
+pub fn wake(word: &AtomicU32) {
+    const ALL: u32 = i32::MAX as u32;
+    // Where it is forbidden nobody sleeps so.
+    let _ = futex::wake(word, futex::Flags::PRIVATE, ALL);
+}
+
+/// Names this thread, for those who look at the threads of a process (`top -H`); 15 bytes of the name are kept.
+pub fn name(text: &CStr) {
+    // Without it the thread has the name of the process.
+    let _ = rustix::thread::set_name(text);
+}
+
+/// Sleeps until `word` may be different from `value`.
+fn sleep_on(word: &AtomicU32, value: u32, flags: futex::Flags) {
+    /// Between two looks at a word of which nobody tells.
+    const NAP_NS: u64 = 1_000_000;
+    match futex::wait(word, flags, value, None) {
+        Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+        Err(_) => {
+            // Sleeping may be forbidden as well.
+            yield_now();
+            sleep_ns(NAP_NS);
+        }
+    }
+}
+
+/// The work of all threads of a scope.
+struct Job<'a, S> {
+    shared: &'a S,
+    work: fn(&S, usize),
+}
+
+/// What one thread is to do, at the top of its stack.
+#[repr(C, align(16))]
+struct Order {
+    /// The number of the thread while it lives, then 0; the kernel writes both.
+    tid: AtomicU32,
+    index: usize,
+    job: *const c_void,
+}
+
+/// Obeys an order, on the thread that it is for.
+extern "C" fn enter<S: Sync>(order: *mut c_void) {
+    // SAFETY: `lb_thread_clone` passes the stack that `Crew::start` gave it, an order that is there until this
+    // thread has ended.
+    let order = unsafe { &*order.cast::<Order>() };
+    // SAFETY: the job of the order is one for this `S`, as `scope` passed both, and outlives the thread.
+    let job = unsafe { &*order.job.cast::<Job<'_, S>>() };
+    (job.work)(job.shared, order.index);
+}
+
+/// The end of the threads' work, whatever becomes of the body.
+struct Dismissal<'a, S> {
+    shared: &'a S,
+    dismiss: fn(&S),
+}
+
+impl<S> Drop for Dismissal<'_, S> {
+    fn drop(&mut self) {
+        (self.dismiss)(self.shared);
+    }
+}
+
+/// The stacks of some threads, the first of which have been started; joined and unmapped when dropped.
+struct Crew {
+    start: *mut u8,
+    length: usize,
+    started: usize,
+}
+
+impl Crew {
+    /// Maps the stacks of `count` threads.
+    fn map(count: usize) -> Result<Crew, Errno> {
+        // One guard more ends the last stack, and makes a mapping where there is none.
+        let length = count.checked_mul(GUARD + STACK).and_then(|length| length.checked_add(GUARD));
+        let length = length.ok_or(Errno::ENOMEM)?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other.
+        let start = unsafe { mmap_anonymous(null_mut(), length, ProtFlags::empty(), flags) }?;
+        // From here on the mapping is released when `crew` is dropped.
+        let crew = Crew { start: start.cast(), length, started: 0 };
+        for index in 0..count {
+            let stack = crew.top(index).wrapping_sub(STACK);
+            let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED);
+            // SAFETY: MAP_FIXED replaces a part of the mapping just made, which nothing uses yet.
+            unsafe { mmap_anonymous(stack.cast(), STACK, access, flags) }?;
+        }
+        Ok(crew)
+    }
+
+    /// Where the stack with this index ends.
+    fn top(&self, index: usize) -> *mut u8 {
+        self.start.wrapping_add((index + 1) * (GUARD + STACK))
+    }
+
+    /// The order of the thread with this index, inside its stack.
+    fn order(&self, index: usize) -> *mut Order {
+        self.top(index).wrapping_sub(size_of::<Order>()).cast()
+    }
+
+    /// Starts `count` threads, or as many as the kernel allows.
+    ///
+    /// # Errors
+    /// As those of [`clone`]; the threads started so far run.
+    ///
+    /// # Safety
+    /// `count` must be that of [`map`](Self::map), and this the first call. `routine` must take an [`Order`] for
+    /// `job`, which must outlive this and may be used by all threads at once.
+    unsafe fn start(&mut self, count: usize, routine: Routine, job: *const c_void) -> Result<(), Errno> {
+        for index in 0..count {
+            let order = self.order(index);
+            // SAFETY: inside a stack, as the index is below `count`, and aligned to 16 like its end; nobody uses it yet.
+            let tid = unsafe {
+                order.write(Order { tid: AtomicU32::new(0), index, job });
+                &raw const (*order).tid
+            };
+            OTHER_THREADS.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: the order, a multiple of 16, has the stack below it; all of it is unmapped after the join. The
+            // caller answers for the routine; the flags ask for no thread-local storage.
+            let made = unsafe { clone(FLAGS, order.cast(), tid, routine) };
+            if made.is_err() {
+                OTHER_THREADS.fetch_sub(1, Ordering::Relaxed);
+            }
+            made?;
+            self.started += 1;
+        }
+        Ok(())
+    }
+
+    /// Waits until the kernel has seen the last of every thread.
+    fn join(&mut self) {
+        for index in 0..self.started {
+            // SAFETY: the order of a thread that was started is there until the crew is dropped.
+            let tid = unsafe { &(*self.order(index)).tid };
+            loop {
+                match tid.load(Ordering::Acquire) {
+                    0 => break,
+                    // The kernel wakes whoever waits across processes: a private wait would never end.
+                    alive => sleep_on(tid, alive, futex::Flags::empty()),
+                }
+            }
+            OTHER_THREADS.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.started = 0;
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.join();
+        // SAFETY: the mapping is this value's own, and no thread is left on it. An error would leave it mapped,
+        // which is harmless.
+        let _ = unsafe { munmap(self.start.cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests;
