@@ -29,7 +29,7 @@ const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
 };
 
 /// The exponent of a positive number, and the natural logarithm of what is left: at most half of ln 2 from zero.
-fn split(value: f64) -> (f64, f64) {
+const fn split(value: f64) -> (f64, f64) {
     // A subnormal number has no implicit leading one until it is scaled up.
     let (value, scaled) = if value < f64::MIN_POSITIVE { (value * WHOLE_FROM, 52) } else { (value, 0) };
     let bits = value.to_bits();
@@ -45,14 +45,16 @@ fn split(value: f64) -> (f64, f64) {
     let ratio = (mantissa - 1.0) / (mantissa + 1.0);
     let square = ratio * ratio;
     let mut series = 0.0;
-    for term in (0..LOGARITHM_TERMS).rev() {
-        series = series * square + 1.0 / f64::from(2 * term + 1);
+    let mut term = LOGARITHM_TERMS;
+    while term > 0 {
+        term -= 1;
+        series = series * square + 1.0 / (2 * term + 1) as f64;
     }
     (exponent as f64, 2.0 * ratio * series)
 }
 
 /// The logarithm of a number that has none, or an infinite one.
-fn without_logarithm(value: f64) -> Option<f64> {
+const fn without_logarithm(value: f64) -> Option<f64> {
     match value {
         0.0 => Some(f64::NEG_INFINITY),
         f64::INFINITY => Some(value),
@@ -75,7 +77,7 @@ pub fn log2(value: f64) -> f64 {
 
 /// The natural logarithm; see [`log2`] for what has none.
 #[must_use]
-pub fn ln(value: f64) -> f64 {
+pub const fn ln(value: f64) -> f64 {
     if let Some(special) = without_logarithm(value) {
         return special;
     }

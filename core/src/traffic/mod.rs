@@ -1,10 +1,12 @@
-//! Traffic: walks over memory that keep it busy.
+//! Traffic: walks over memory that keep it busy, and the times at which they touch it.
 //!
 //! The table of what traffic there is, and how its lines are counted: a line
 //! that is loaded is read once, a line that is stored to is written once. Memory
-//! is walked over in [`field`]. Nothing here knows threads, or how long anything takes.
+//! is walked over in [`field`], and times are in [`pace`]. Nothing here knows
+//! threads, or how long anything takes.
 
 pub mod field;
+pub mod pace;
 
 use crate::arch;
 

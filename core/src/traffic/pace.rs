@@ -1,0 +1,153 @@
+//! Times at which traffic touches memory: at an offered rate, whatever a touch takes.
+//!
+//! Gaps of an exponential distribution make a Poisson process, which requests
+//! of many independent programs resemble. Even gaps hide the waiting in queues,
+//! and can keep step with a chase, which then never meets a request. Time comes
+//! in ticks from the caller; nothing here reads a clock.
+
+use crate::math::ln;
+use crate::rng::Pcg32;
+
+/// The fractional bits of a mean gap in ticks.
+pub const FRACTION_BITS: u32 = 20;
+
+/// The longest mean gap, in ticks with fractional bits: eight times as much, the longest gap, has to fit.
+const LONGEST: u64 = 1 << 60;
+
+/// The fractional bits of [`GAPS`]: the longest of them is 7.93.
+const GAP_BITS: u32 = 28;
+/// The logarithm to base 2 of the number of gaps.
+const INDEX_BITS: u32 = 10;
+
+/// Numbers of lines that are touched at one deadline.
+const BURSTS: [u32; 5] = [1, 2, 4, 8, 16];
+
+/// The exponential distribution of mean 1, cut into parts of equal probability: the mean of each part.
+///
+/// Their own mean is exactly 1, because each is the difference of two values
+/// of one rounded integral. That of -ln v from zero to v is v - v ln v.
+static GAPS: [u32; 1 << INDEX_BITS] = {
+    let mut gaps = [0; 1 << INDEX_BITS];
+    let (mut part, mut below) = (0, 0);
+    while part < gaps.len() {
+        let v = (part + 1) as f64 / gaps.len() as f64;
+        let integral = v - v * ln(v);
+        let above = (integral * (1u64 << (GAP_BITS + INDEX_BITS)) as f64 + 0.5) as u64;
+        gaps[part] = (above - below) as u32;
+        below = above;
+        part += 1;
+    }
+    gaps
+};
+
+/// The distribution of the gaps between deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// Exponential gaps.
+    Poisson,
+    /// Equal gaps.
+    Even,
+}
+
+/// A series of deadlines.
+///
+/// A caller that comes too late catches up, but for at most one mean gap: a
+/// stalled processor is not to be followed by a burst without gaps.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    pacing: Pacing,
+    /// The mean gap, in ticks with fractional bits.
+    mean: u64,
+    rng: Pcg32,
+    deadline: u64,
+    /// What the deadline leaves out of a tick.
+    fraction: u64,
+    lost: u64,
+}
+
+impl Pacer {
+    /// Returns deadlines after `now`, whose gaps have the mean `gap`, in ticks with [`FRACTION_BITS`].
+    ///
+    /// The seed decides on all gaps, or on the phase of even ones.
+    #[must_use]
+    pub fn new(pacing: Pacing, gap: u64, seed: u64, now: u64) -> Pacer {
+        // A family of its own for each seed, because one family would give neighbours similar numbers.
+        let rng = Pcg32::new(seed, seed);
+        let mean = gap.min(LONGEST);
+        let mut pacer = Pacer { pacing, mean, rng, deadline: now, fraction: 0, lost: 0 };
+        let first = match pacing {
+            Pacing::Poisson => pacer.gap(),
+            Pacing::Even => scaled(mean, pacer.rng.next_u32(), 32),
+        };
+        pacer.postpone(first);
+        pacer
+    }
+
+    /// Returns true from the deadline on.
+    #[must_use]
+    #[inline]
+    pub const fn due(&self, now: u64) -> bool {
+        now.wrapping_sub(self.deadline).cast_signed() >= 0
+    }
+
+    /// Goes on to the next deadline, which is not left further behind `now` than one mean gap.
+    ///
+    /// `now` is what [`due`](Self::due) was asked with: one look at the counter serves both.
+    #[inline]
+    pub fn advance(&mut self, now: u64) {
+        let gap = self.gap();
+        self.postpone(gap);
+        let debt = (self.mean >> FRACTION_BITS).cast_signed();
+        if now.wrapping_sub(self.deadline).cast_signed() > debt {
+            self.deadline = now.wrapping_sub(debt.cast_unsigned());
+            self.lost += 1;
+        }
+    }
+
+    /// Returns how often time was given up, so that less was delivered than offered.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn gap(&mut self) -> u64 {
+        match self.pacing {
+            Pacing::Even => self.mean,
+            Pacing::Poisson => {
+                let place = self.rng.next_u32() >> (u32::BITS - INDEX_BITS);
+                scaled(self.mean, GAPS[place as usize], GAP_BITS)
+            }
+        }
+    }
+
+    const fn postpone(&mut self, gap: u64) {
+        let sum = self.fraction + gap;
+        self.deadline = self.deadline.wrapping_add(sum >> FRACTION_BITS);
+        self.fraction = sum & ((1 << FRACTION_BITS) - 1);
+    }
+}
+
+/// `mean` times a factor with so many fractional bits.
+const fn scaled(mean: u64, factor: u32, bits: u32) -> u64 {
+    ((mean as u128 * factor as u128) >> bits) as u64
+}
+
+/// Returns the gap of so many ticks with [`FRACTION_BITS`]; the longest one for more than fits.
+#[must_use]
+pub const fn gap(ticks: f64) -> u64 {
+    (ticks * (1u64 << FRACTION_BITS) as f64) as u64
+}
+
+/// Returns the smallest burst for which a look at the counter costs at most a quarter of the gap between bursts.
+///
+/// `gap` is the mean gap of one line, in ticks with [`FRACTION_BITS`], and
+/// `cost` is that of a look in ticks. The largest burst where none is enough.
+#[must_use]
+pub fn burst(gap: u64, cost: u64) -> u32 {
+    let enough =
+        |lines: &u32| u128::from(*lines) * u128::from(gap) >= u128::from(cost) << (FRACTION_BITS + 2);
+    BURSTS.into_iter().find(enough).unwrap_or(BURSTS[BURSTS.len() - 1])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Deadlines against the theory of a Poisson process, and of one queue that they feed.
+
+use super::*;
+use std::vec::Vec;
+
+/// A number of draws whose means have a standard error of a few thousandths.
+const DRAWS: usize = 200_000;
+
+/// A gap with fractional bits, in ticks.
+fn ticks(gap: u64) -> f64 {
+    gap as f64 / f64::from(1 << FRACTION_BITS)
+}
+
+/// Gaps of mean 1 that a seed leads to.
+fn draws(seed: u64) -> Vec<f64> {
+    let mut pacer = Pacer::new(Pacing::Poisson, gap(1000.0), seed, 0);
+    (0..DRAWS).map(|_| ticks(pacer.gap()) / 1000.0).collect()
+}
+
+/// The correlation of two series of the exponential distribution with mean 1.
+fn correlation(first: &[f64], second: &[f64]) -> f64 {
+    let products = first.iter().zip(second).map(|(first, second)| (first - 1.0) * (second - 1.0));
+    products.sum::<f64>() / first.len().min(second.len()) as f64
+}
+
+#[test]
+fn the_mean_of_the_table_is_exactly_one() {
+    let sum: u64 = GAPS.iter().map(|&gap| u64::from(gap)).sum();
+    assert_eq!(sum, 1 << (GAP_BITS + INDEX_BITS));
+}
+
+#[test]
+fn the_table_is_the_exponential_distribution() {
+    let mut gaps = GAPS.map(|gap| f64::from(gap) / f64::from(1 << GAP_BITS));
+    gaps.sort_by(f64::total_cmp);
+    let count = gaps.len() as f64;
+    let distance = gaps.iter().enumerate().fold(0.0, |most: f64, (place, gap)| {
+        let probability = 1.0 - (-gap).exp();
+        let (below, above) = (place as f64 / count, (place + 1) as f64 / count);
+        most.max((probability - below).abs()).max((probability - above).abs())
+    });
+    assert!(distance < 0.01, "Kolmogorov distance {distance}");
+    // The second moment decides how long a queue is; that of the distribution is 2.
+    let second = gaps.iter().map(|gap| gap * gap).sum::<f64>() / count;
+    assert!((second - 2.0).abs() < 0.01, "second moment {second}");
+}
+
+#[test]
+fn gaps_do_not_depend_on_each_other() {
+    let (first, other) = (draws(1), draws(2));
+    // Standard error 0.0022.
+    for (name, found) in [
+        ("next gap", correlation(&first, &first[1..])),
+        ("the gap after it", correlation(&first, &first[2..])),
+        ("next seed", correlation(&first, &other)),
+    ] {
+        assert!(found.abs() < 0.01, "{name}: {found}");
+    }
+    let mean = first.iter().sum::<f64>() / DRAWS as f64;
+    assert!((mean - 1.0).abs() < 0.01, "mean {mean}");
+}
+
+/// The share of the deadlines before tick `until` that a generator meets: a look at the counter takes it `look` ticks,
+/// and a touch, when it is time, `cost` ticks.
+fn delivered(pacer: &Pacer, look: u64, cost: u64, until: u64) -> f64 {
+    let (mut pacer, mut ideal) = (pacer.clone(), pacer.clone());
+    let (mut now, mut touches, mut offered) = (0, 0, 0);
+    while now < until {
+        now += look;
+        if pacer.due(now) {
+            touches += 1;
+            pacer.advance(now);
+            now += cost;
+        }
+    }
+    while ideal.due(until) {
+        offered += 1;
+        ideal.advance(ideal.deadline);
+    }
+    f64::from(touches) / f64::from(offered)
+}
+
+#[test]
+fn what_is_offered_is_delivered_below_the_limit() {
+    for pacing in [Pacing::Poisson, Pacing::Even] {
+        // The last is the fastest rate that `burst` allows.
+        for (mean, look, cost) in [(100.3, 1, 1), (100.3, 5, 10), (1e4, 25, 100), (100.3, 25, 5)] {
+            let pacer = Pacer::new(pacing, gap(mean), 3, 0);
+            let found = delivered(&pacer, look, cost, 300_000 * mean as u64);
+            assert!((found - 1.0).abs() < 1e-3, "{pacing:?} {mean} {look} {cost}: {found}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_delivered_is_lost() {
+    let pacer = Pacer::new(Pacing::Poisson, gap(100.0), 3, 0);
+    let found = delivered(&pacer, 20, 180, 100_000_000);
+    assert!((0.48..0.5).contains(&found), "{found}");
+}
+
+#[test]
+fn a_fraction_of_a_tick_is_not_lost() {
+    let mut pacer = Pacer::new(Pacing::Even, gap(2.75), 3, u64::MAX - 1000);
+    let start = pacer.deadline;
+    for _ in 0..4000 {
+        pacer.advance(pacer.deadline);
+    }
+    assert_eq!((pacer.deadline.wrapping_sub(start), pacer.lost()), (11_000, 0));
+}
+
+#[test]
+fn debt_is_carried_for_one_mean_gap() {
+    let mut pacer = Pacer::new(Pacing::Even, gap(100.0), 3, 0);
+    let first = pacer.deadline;
+    assert!(first < 100 && !pacer.due(first - 1) && pacer.due(first));
+    pacer.advance(first + 150);
+    assert_eq!((pacer.deadline, pacer.lost()), (first + 100, 0));
+    // Two gaps late after the deadline has moved on: one of them is given up.
+    pacer.advance(first + 400);
+    assert_eq!((pacer.deadline, pacer.lost()), (first + 300, 1));
+    // The other is caught up with.
+    assert!(pacer.due(first + 400));
+    pacer.advance(first + 400);
+    assert!(pacer.due(first + 400) && pacer.deadline == first + 400);
+    pacer.advance(first + 400);
+    assert_eq!((pacer.due(first + 400), pacer.lost()), (false, 1));
+}
+
+#[test]
+fn seeds_give_even_gaps_their_phases() {
+    let mut quarters = [0; 4];
+    for seed in 0..400 {
+        let pacer = Pacer::new(Pacing::Even, gap(400.0), seed, 7);
+        quarters[(pacer.deadline - 7) as usize / 100] += 1;
+    }
+    // A hundred each, standard deviation 9.
+    assert!(quarters.iter().all(|count| (60..140).contains(count)), "{quarters:?}");
+}
+
+#[test]
+fn bursts_are_as_short_as_the_cost_of_a_look_allows() {
+    for (ticks, cost, lines) in [
+        (100.0, 25, 1),
+        (99.0, 25, 2),
+        (50.0, 25, 2),
+        (25.0, 25, 4),
+        (7.0, 25, 16),
+        (6.25, 25, 16),
+        (1.0, 25, 16),
+    ] {
+        assert_eq!(burst(gap(ticks), cost), lines, "{ticks}");
+    }
+    assert_eq!((burst(0, 0), burst(u64::MAX, u64::MAX >> 32)), (1, 1));
+}
+
+/// The mean wait of a chase at a server that takes requests in order, each of which takes it `SERVICE` ticks.
+///
+/// Requests come at the pacer's deadlines. The chase makes its next request when the one before it has come back,
+/// `IDLE` ticks after its service.
+fn wait(pacing: Pacing, load: f64, hops: u32) -> f64 {
+    const SERVICE: u64 = 1000;
+    const IDLE: u64 = 40 * SERVICE;
+    let mut pacer = Pacer::new(pacing, gap(SERVICE as f64 / load), 11, 0);
+    let (mut chase, mut free, mut waited) = (0, 0, 0);
+    for _ in 0..hops {
+        while pacer.deadline <= chase {
+            free = pacer.deadline.max(free) + SERVICE;
+            pacer.advance(pacer.deadline);
+        }
+        let start = chase.max(free);
+        waited += start - chase;
+        free = start + SERVICE;
+        chase = free + IDLE;
+    }
+    waited as f64 / f64::from(hops) / SERVICE as f64
+}
+
+#[test]
+fn a_chase_waits_at_a_queue_as_theory_says_under_exponential_gaps_alone() {
+    for load in [0.2, 0.5, 0.8] {
+        // The mean wait in front of a server with equal service times (Pollaczek and Khinchine).
+        let theory = load / (2.0 * (1.0 - load));
+        let found = wait(Pacing::Poisson, load, 200_000);
+        assert!((found - theory).abs() < 0.1, "load {load}: {found} for {theory}");
+        let even = wait(Pacing::Even, load, 200_000);
+        // At a low load both are short.
+        assert!(load < 0.5 || (even - theory).abs() > 0.1, "load {load}: even gaps make it wait {even}");
+    }
+}
