@@ -15,8 +15,10 @@
 pub(crate) mod files;
 mod memory;
 mod read;
+mod sharing;
 
 pub use files::Files;
+pub use sharing::{threads_of_core, Groups, Shared, Sharing};
 
 use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};

@@ -3,11 +3,8 @@
 //! It reads counters of the kernel, which cost nothing while something is timed. It times nothing itself, but for the
 //! two clocks against each other.
 
-use core::fmt::Write;
-
 use latency_core::cpulist::CpuSet;
-use latency_core::text::Text;
-use latency_core::topology::Files;
+use latency_core::topology::{threads_of_core, Files};
 use latency_core::units::Hertz;
 
 use super::clock::{Counter, Timer};
@@ -58,7 +55,7 @@ impl Watch {
         }
         let mut siblings = CpuSet::EMPTY;
         for cpu in cpus.iter() {
-            siblings = siblings.union(&sharing_core(cpu));
+            siblings = siblings.union(&threads_of_core(&SystemFiles, cpu).unwrap_or_default());
         }
         let siblings = siblings.difference(&cpus);
         Watch { cpus, siblings, before: look(&cpus, &siblings) }
@@ -128,16 +125,6 @@ fn warn(warnings: &mut Warnings, platform: Platform, found: &Conditions) {
     if let Some(ppm) = found.timer_drift_ppm.filter(|ppm| ppm.abs() >= SOME_DRIFT_PPM) {
         warnings.push(Warning::TscDrift { ppm });
     }
-}
-
-/// The CPUs that share the core of `cpu`, itself among them; none where nobody says.
-fn sharing_core(cpu: u32) -> CpuSet {
-    let mut path = Text::<96>::EMPTY;
-    // What does not fit names no file.
-    let _ = write!(path, "/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let mut buffer = [0; 256];
-    let list = SystemFiles.read(path.as_str(), &mut buffer);
-    list.and_then(|list| CpuSet::parse_kernel(list).ok()).unwrap_or_default()
 }
 
 #[inline(never)] // offsets into a small frame are short

@@ -8,7 +8,7 @@ use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, NodeId, Picoseconds};
 
 pub(super) const NODES: &str = "/sys/devices/system/node";
-const CPUS: &str = "/sys/devices/system/cpu";
+pub(super) const CPUS: &str = "/sys/devices/system/cpu";
 
 impl Topology {
     /// Reads the topology of a system, in place of what was read before.

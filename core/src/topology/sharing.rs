@@ -1,0 +1,223 @@
+//! What CPUs share: a core, a cache, a node, a package.
+//!
+//! Read for those experiments alone that choose among CPUs: a machine of 576 threads takes some 900 small files, and
+//! each list is read once for all CPUs that it names. What the kernel does not say is taken for the least that can be
+//! shared, never for an error: a CPU without lists is a core of its own.
+//!
+//! # References
+//! Linux `Documentation/admin-guide/cputopology.rst` and `Documentation/ABI/testing/sysfs-devices-system-cpu`.
+
+use super::files::{self, path, Files};
+use super::read::CPUS;
+use super::{Node, Topology};
+use crate::cpulist::CpuSet;
+
+/// The nearest thing that two CPUs have in common, nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shared {
+    /// A core, of which both are threads.
+    Core,
+    /// A cache of the second level.
+    L2,
+    /// A cache of the third level.
+    L3,
+    /// A node.
+    Node,
+    /// A package, but no node: sub-NUMA clusters.
+    Package,
+    /// The machine alone.
+    Machine,
+}
+
+/// The number of things that CPUs are grouped by: all of [`Shared`] but the machine.
+const KINDS: usize = Shared::Machine as usize;
+/// The mark of a group that is not yet known. No CPU has this number: there are 8192 at most.
+const UNKNOWN: u16 = u16::MAX;
+
+/// The groups of one CPU, each named by its lowest CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Groups {
+    lowest: [u16; KINDS],
+    told: bool,
+}
+
+/// What the CPUs of a machine share. Without any CPU where it was not read: then each is a core of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Sharing<'a> {
+    cpus: &'a [Groups],
+}
+
+impl Shared {
+    /// Returns the words for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Core => "same core",
+            Self::L2 => "same L2",
+            Self::L3 => "same L3",
+            Self::Node => "same node",
+            Self::Package => "same socket",
+            Self::Machine => "other socket",
+        }
+    }
+}
+
+impl Groups {
+    /// The groups of a CPU of which nothing is known.
+    pub const EMPTY: Self = Self { lowest: [UNKNOWN; KINDS], told: false };
+}
+
+impl<'a> Sharing<'a> {
+    /// What is known before anything is read: nothing.
+    pub const EMPTY: Self = Self { cpus: &[] };
+
+    /// Returns the places that [`Sharing::read`] needs for these CPUs: one for each number up to the highest.
+    #[must_use]
+    pub fn places(cpus: &CpuSet) -> usize {
+        cpus.last().map_or(0, |last| last as usize + 1)
+    }
+
+    /// Reads what each of `cpus` shares, and keeps it in `places`. CPUs beyond them are left out.
+    #[must_use]
+    pub fn read(files: &impl Files, topology: &Topology, cpus: &CpuSet, places: &'a mut [Groups]) -> Self {
+        places.fill(Groups::EMPTY);
+        for node in topology.nodes() {
+            mark(places, Shared::Node, &node.cpus, node.cpus.first());
+        }
+        for cpu in cpus {
+            if is_open(places, Shared::Core, cpu) {
+                let threads = threads_of_core(files, cpu).filter(|threads| threads.contains(cpu));
+                for thread in threads.iter().flatten() {
+                    if let Some(place) = places.get_mut(thread as usize) {
+                        place.told = true;
+                    }
+                }
+                join(places, Shared::Core, threads, cpu);
+            }
+            for (kind, level) in [(Shared::L2, 2), (Shared::L3, 3)] {
+                if is_open(places, kind, cpu) {
+                    join(places, kind, sharing_cache(files, cpu, level), cpu);
+                }
+            }
+            if is_open(places, Shared::Package, cpu) {
+                let list = path(format_args!("{CPUS}/cpu{cpu}/topology/core_siblings_list"));
+                join(places, Shared::Package, files::set(files, list.as_str()), cpu);
+            }
+        }
+        for (cpu, place) in places.iter_mut().enumerate() {
+            close(place, cpu as u16, topology);
+        }
+        Self { cpus: places }
+    }
+
+    /// Returns the lowest CPU with which this one shares a thing; itself where nobody says.
+    #[must_use]
+    pub fn lowest(&self, kind: Shared, cpu: u32) -> u32 {
+        let group = || self.cpus.get(cpu as usize)?.lowest.get(kind as usize).copied();
+        match (kind, group()) {
+            (Shared::Machine, _) => 0,
+            (_, group) => group.map_or(cpu, u32::from),
+        }
+    }
+
+    /// Returns the first thread of a CPU's core; itself where nobody says.
+    #[must_use]
+    pub fn core_of(&self, cpu: u32) -> u32 {
+        self.lowest(Shared::Core, cpu)
+    }
+
+    /// Returns whether the kernel names the threads of a CPU's core.
+    #[must_use]
+    pub fn tells_core_of(&self, cpu: u32) -> bool {
+        self.cpus.get(cpu as usize).is_some_and(|groups| groups.told)
+    }
+
+    /// Returns the nearest thing that two CPUs share.
+    #[must_use]
+    pub fn between(&self, one: u32, other: u32) -> Shared {
+        let shares = |kind: &Shared| self.lowest(*kind, one) == self.lowest(*kind, other);
+        // Before the node: with `numa=off` one node has all packages.
+        let caches = [Shared::Core, Shared::L2, Shared::L3];
+        match caches.into_iter().find(shares) {
+            Some(kind) => kind,
+            None if !shares(&Shared::Package) => Shared::Machine,
+            None if shares(&Shared::Node) => Shared::Node,
+            None => Shared::Package,
+        }
+    }
+
+    /// Returns one thread of each core that has any in `set`: its lowest one there.
+    #[must_use]
+    pub fn cores_of(&self, set: &CpuSet) -> CpuSet {
+        let mut seen = CpuSet::EMPTY;
+        set.iter().filter(|cpu| seen.insert(self.core_of(*cpu))).collect()
+    }
+}
+
+/// Returns the online threads of a CPU's core, itself among them; `None` where nobody says.
+#[must_use]
+pub fn threads_of_core(files: &impl Files, cpu: u32) -> Option<CpuSet> {
+    files::set(files, path(format_args!("{CPUS}/cpu{cpu}/topology/thread_siblings_list")).as_str())
+}
+
+/// Returns the CPUs that share the cache of a level. Beyond the first level there are none for instructions alone.
+fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
+    let level_of = |index: usize| {
+        let level = path(format_args!("{CPUS}/cpu{cpu}/cache/index{index}/level"));
+        files::number::<usize>(files, level.as_str())
+    };
+    // With two caches on the first level, the index of each further one is its level.
+    let index = if level_of(level) == Some(level) {
+        level
+    } else {
+        // A level has two at most, and the nearer ones come first.
+        let mut levels = (0..2 * level).map_while(|index| Some((index, level_of(index)?)));
+        levels.find(|(_, found)| *found == level)?.0
+    };
+    files::set(files, path(format_args!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list")).as_str())
+}
+
+/// Returns whether the group of a CPU is still to be found.
+fn is_open(places: &[Groups], kind: Shared, cpu: u32) -> bool {
+    places.get(cpu as usize).is_some_and(|groups| groups.lowest.get(kind as usize) == Some(&UNKNOWN))
+}
+
+/// Makes a group of a list. One that leaves out the CPU that it was read for is wrong, and says nothing.
+fn join(places: &mut [Groups], kind: Shared, list: Option<CpuSet>, cpu: u32) {
+    if let Some(list) = list.filter(|list| list.contains(cpu)) {
+        mark(places, kind, &list, list.first());
+    }
+}
+
+/// Names the group of every CPU of a list that has none.
+#[inline(never)]
+fn mark(places: &mut [Groups], kind: Shared, list: &CpuSet, lowest: Option<u32>) {
+    let lowest = lowest.map_or(UNKNOWN, |lowest| lowest as u16);
+    for cpu in list {
+        let place = places.get_mut(cpu as usize).and_then(|groups| groups.lowest.get_mut(kind as usize));
+        if let Some(group) = place.filter(|group| **group == UNKNOWN) {
+            *group = lowest;
+        }
+    }
+}
+
+/// Settles what nobody said: a core for each CPU, caches for each core, and the package by the node.
+fn close(groups: &mut Groups, cpu: u16, topology: &Topology) {
+    let [core, l2, l3, node, package] = &mut groups.lowest;
+    let settle = |group: &mut u16, otherwise: u16| {
+        if *group == UNKNOWN {
+            *group = otherwise;
+        }
+    };
+    settle(core, cpu);
+    settle(l2, *core);
+    settle(l3, *l2);
+    settle(node, cpu);
+    if *package == UNKNOWN {
+        // Nodes of one package come in any order.
+        let own = topology.nodes().iter().find(|node| node.cpus.contains(cpu.into()));
+        let like = |other: &&Node| own.is_some_and(|own| topology.same_package(own.id, other.id));
+        let lowest = topology.nodes().iter().filter(like).filter_map(|node| node.cpus.first()).min();
+        *package = lowest.map_or(*node, |lowest| lowest as u16);
+    }
+}
