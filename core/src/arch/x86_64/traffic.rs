@@ -26,13 +26,13 @@ streams! {
     lb_stream_copy lb_stream_copynt lb_stream_random
 }
 
-/// Loads every byte of each line.
+/// Loads from each line.
 pub const STREAM_READ: StreamRoutine = lb_stream_read;
-/// Loads 16 bytes of each line, and stores to every third.
+/// Loads from each line, and stores to every third.
 pub const STREAM_UPDATE3: StreamRoutine = lb_stream_update3;
-/// Loads 16 bytes of each line, and stores to every second.
+/// Loads from each line, and stores to every second.
 pub const STREAM_UPDATE2: StreamRoutine = lb_stream_update2;
-/// Loads 16 bytes of each line, and stores to it.
+/// Loads from each line, and stores to it.
 pub const STREAM_UPDATE1: StreamRoutine = lb_stream_update1;
 /// Stores every byte of each line.
 pub const STREAM_WRITE: StreamRoutine = lb_stream_write;
@@ -42,5 +42,5 @@ pub const STREAM_NT_WRITE: StreamRoutine = lb_stream_ntwrite;
 pub const STREAM_COPY: StreamRoutine = lb_stream_copy;
 /// Copies each line; the stores go past the caches.
 pub const STREAM_COPY_NT: StreamRoutine = lb_stream_copynt;
-/// Loads 8 bytes of lines chosen at random.
+/// Loads from lines chosen at random.
 pub const STREAM_RANDOM: StreamRoutine = lb_stream_random;
