@@ -14,7 +14,8 @@ use crate::memory::{self, Backend, Latency, Memory, Placing, Region};
 use crate::model::{Description, Level, Machine, Scope};
 use crate::pacing::Pacing;
 use crate::tlb::{PageRule, TlbLevel};
-use values::{any_or_index, divides, exactly, index, number, page, percent, periodic, positive};
+use many::Many;
+use values::{any_or_index, cpus, divides, exactly, index, number, page, percent, periodic, positive};
 
 /// An argument that cannot be used, as it was written, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct Arguments {
     pub latencies: Vec<Latency>,
     /// Nodes of CPUs; those that are not named are on node 0.
     pub cpus: Vec<(RangeInclusive<usize>, u32)>,
+    /// What several CPUs do to each other.
+    pub many: Many,
     /// How the emulator's own cost is taken back.
     pub pacing: Pacing,
     /// Whether to report which memory was touched.
@@ -59,9 +62,25 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given once.
-const SINGLE: [&str; 14] = [
-    "start", "end", "stamps", "other", "page", "prefetch", "noise", "drift", "burst", "seed", "absorb",
-    "overhead", "probe", "report",
+const SINGLE: [&str; 18] = [
+    "start",
+    "end",
+    "stamps",
+    "other",
+    "page",
+    "prefetch",
+    "noise",
+    "drift",
+    "burst",
+    "outstanding",
+    "cores",
+    "slowline",
+    "calls",
+    "seed",
+    "absorb",
+    "overhead",
+    "probe",
+    "report",
 ];
 
 impl Arguments {
@@ -131,13 +150,8 @@ impl Arguments {
                 self.latencies.push(Latency { from, to, ticks: number(ticks)? });
             }
             "cpu" => {
-                let [cpus, node] = exactly(&pieces, "FIRST-LAST:NODE")?;
-                let (first, last) = cpus.split_once('-').unwrap_or((cpus, cpus));
-                let (first, last): (u32, u32) = (index(first)?, index(last)?);
-                if last < first {
-                    return Err(format!("the range {cpus} is backward"));
-                }
-                self.cpus.push((first as usize..=last as usize, index(node)?));
+                let [of, node] = exactly(&pieces, "FIRST-LAST:NODE")?;
+                self.cpus.push((cpus(of)?, index(node)?));
             }
             "tlb" => self.add_tlb(&pieces)?,
             "page" => {
@@ -175,11 +189,11 @@ impl Arguments {
             "report" if value.is_empty() => return Err("no file named".to_owned()),
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
-                return Err(
+                let unknown =
                     "unknown; known are start, end, stamps, block, level, other, node, backend, latency, cpu, tlb, page, \
-                            prefetch, tail, pause, noise, drift, burst, seed, absorb, overhead, probe, report"
-                        .to_owned(),
-                )
+                     prefetch, tail, pause, noise, drift, burst, stream, server, outstanding, cores, cluster, cost, \
+                     slowline, calls, seed, absorb, overhead, probe, report";
+                return self.many.set(name, &pieces).unwrap_or_else(|| Err(unknown.to_owned()));
             }
         }
         Ok(())
@@ -282,6 +296,7 @@ impl Arguments {
     }
 }
 
+mod many;
 #[cfg(test)]
 mod tests;
 mod values;

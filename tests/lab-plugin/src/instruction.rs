@@ -13,7 +13,7 @@
 pub enum Purpose {
     /// It may be a hop.
     Data,
-    /// It takes something from the stack.
+    /// It takes something from the stack, or puts it there.
     Stack,
     /// It takes the return address.
     Return,
@@ -39,13 +39,13 @@ pub fn stamp(bytes: &[u8]) -> Option<Stamp> {
 }
 
 /// What the x86-64 instruction with these bytes loads for, if it loads at all:
-/// `ret` in its forms (C3, C2, with any of the prefixes F2 and F3), `pop` of a
-/// register (58 to 5F, 41 before it for r8 to r15) and `leave` (C9).
+/// `ret` in its forms (C3, C2, with any of the prefixes F2 and F3), `push` and `pop` of a
+/// register (50 to 5F, 41 before it for r8 to r15) and `leave` (C9).
 #[must_use]
 pub fn purpose(bytes: &[u8]) -> Purpose {
     match bytes {
         [0xc3, ..] | [0xc2, ..] | [0xf2 | 0xf3, 0xc3 | 0xc2, ..] => Purpose::Return,
-        [0x58..=0x5f, ..] | [0x41, 0x58..=0x5f, ..] | [0xc9, ..] => Purpose::Stack,
+        [0x50..=0x5f, ..] | [0x41, 0x50..=0x5f, ..] | [0xc9, ..] => Purpose::Stack,
         _ => Purpose::Data,
     }
 }
@@ -60,6 +60,28 @@ pub fn streams(bytes: &[u8]) -> bool {
         _ => bytes,
     };
     matches!(bytes, [0x0f, 0xe7 | 0x2b | 0xc3, ..])
+}
+
+/// Whether the x86-64 instruction with these bytes loads and stores at once, if it touches memory: whatever has the
+/// prefix `lock` (F0), and `xchg` (86, 87), which needs none.
+#[must_use]
+pub fn exchanges(bytes: &[u8]) -> bool {
+    let is_prefix = |byte: &u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf2 | 0xf3);
+    let mut rest =
+        bytes.iter().skip_while(|byte| is_prefix(byte)).skip_while(|byte| matches!(byte, 0x40..=0x4f));
+    matches!(rest.next(), Some(0xf0 | 0x86 | 0x87))
+}
+
+/// Whether the x86-64 instruction with these bytes is `clflush` (0F AE /7) or `clflushopt` (66 before it). With these
+/// bytes and two registers it is `sfence`.
+#[must_use]
+pub fn flushes(bytes: &[u8]) -> bool {
+    match bytes.strip_prefix(&[0x66]).unwrap_or(bytes) {
+        [0x40..=0x4f, 0x0f, 0xae, operands, ..] | [0x0f, 0xae, operands, ..] => {
+            operands >> 3 & 7 == 7 && operands >> 6 != 3
+        }
+        _ => false,
+    }
 }
 
 /// Whether the x86-64 instruction with these bytes is `dec rdi`, by which such a routine counts its blocks.
@@ -94,6 +116,28 @@ mod tests {
     }
 
     #[test]
+    fn exchanges_and_flushes_are_told_from_loads_and_stores() {
+        for bytes in [
+            &[0xf0, 0x48, 0x0f, 0xc1, 0x07][..],   // lock xadd [rdi], rax
+            &[0xf0, 0x48, 0x0f, 0xb1, 0x17],       // lock cmpxchg [rdi], rdx
+            &[0x3e, 0xf0, 0x41, 0x0f, 0xc1, 0x00], // lock xadd [r8], eax
+            &[0x48, 0x87, 0x07],                   // xchg [rdi], rax
+        ] {
+            assert!(exchanges(bytes), "{bytes:x?}");
+        }
+        assert!(!exchanges(&[0x48, 0x8b, 0x07]) && !exchanges(&[0x48, 0x89, 0x07])); // mov, both ways
+        for bytes in [
+            &[0x0f, 0xae, 0x3f][..],         // clflush [rdi]
+            &[0x66, 0x41, 0x0f, 0xae, 0x38], // clflushopt [r8]
+            &[0x41, 0x0f, 0xae, 0x78, 0x40], // clflush [r8 + 64]
+        ] {
+            assert!(flushes(bytes), "{bytes:x?}");
+        }
+        assert!(!flushes(&[0x0f, 0xae, 0xf8]) && !flushes(&[0x0f, 0xae, 0xe8])); // sfence, lfence
+        assert!(!flushes(&[0x0f, 0xae, 0x07])); // fxsave [rdi]
+    }
+
+    #[test]
     fn stamps_open_and_close() {
         assert_eq!(stamp(&[0x0f, 0x31]), Some(Stamp::Open));
         assert_eq!(stamp(&[0x0f, 0x01, 0xf9]), Some(Stamp::Close));
@@ -111,6 +155,8 @@ mod tests {
             (&[0xf3, 0xc3], Purpose::Return),
             (&[0xc2, 0x08, 0x00], Purpose::Return),
             (&[0x5b], Purpose::Stack),       // pop rbx
+            (&[0x53], Purpose::Stack),       // push rbx
+            (&[0x41, 0x57], Purpose::Stack), // push r15
             (&[0x41, 0x5f], Purpose::Stack), // pop r15
             (&[0xc9], Purpose::Stack),       // leave
             (&[], Purpose::Data),

@@ -37,6 +37,14 @@
 //! | `drift=PERCENT:TICKS` | all that loads take is multiplied by a factor that follows a sine of time, 1 ± PERCENT, with that period; none |
 //! | `burst=EVERY:LENGTH:PERCENT` | for LENGTH ticks out of every EVERY loads take PERCENT longer; none |
 //! | `noise=PERCENT:EVERY` | all that loads take is multiplied by a factor that is drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT; none |
+//! | `stream=START:END:NAME` + | virtual addresses of a kernel of load generators, the end excluded, and its name in the report |
+//! | `server=NODE\|link:TICKS[:LINES:PERCENT]` + | the memory of NODE serves one line at a time and needs TICKS for each, or PERCENT more while more than LINES wait; `link` serves instead of them all that goes from one node to another. Without, lines never wait |
+//! | `outstanding=LINES` | lines that the generators of a CPU may have on their way; 64 |
+//! | `calls=HOPS` | each call of a loop, or of a kernel between cores, with at least so many accesses has a line in the report |
+//! | `cores=START:END` | virtual addresses of the kernels that hand lines from core to core, the end excluded |
+//! | `cluster=CLASS:FIRST[-LAST]` + | these CPUs are near each other, and CLASS is the class of their pairs; the first cluster that has both counts, several may have the same class. What no cluster has is the class `far` |
+//! | `cost=CLASS:OPERATION:STATE:TICKS` + | ticks of an access by such a kernel; CLASS is that of a cluster or `far`, `own` or `memory`, OPERATION `load`, `store` or `rmw`, STATE the one in which the line is found, `m`, `e` or `s`, and `i` for `memory`; `*` is every one; the narrower goes before the wider, the later before the earlier; required for all that can happen |
+//! | `slowline=EVERY:INDEX:TICKS` | lines of the pages whose number, by virtual address, leaves INDEX when divided by EVERY take so much longer to come from elsewhere; none |
 //! | `absorb=TICKS` | a hop that begins within so many ticks of the modelled end of the last one, in the same call of the loop, is counted from that end, and so is the first one from the stamp that opens its window; 0 |
 //! | `overhead=TICKS` | any other hop is shortened by so much; 0 |
 //! | `seed=N` | of random replacement and noise; 0 |
@@ -78,6 +86,54 @@
 //! the hops, the tail of an only hop, the windows and the sum of their excesses. `empty
 //! window` is what a window without hops takes, which is in each of the others as well.
 //!
+//! # Load
+//!
+//! A generator waits for no line. Its first access to a line, by load or store, sends for
+//! it: the server of the memory starts when it is done with all lines before, and the
+//! line is there as long after its service as a hop takes. Only when `outstanding=` lines
+//! are on their way, the CPU waits until one is there. More accesses of a CPU to the same
+//! line in a row are no other line; so four stores past the caches that fill a line are one
+//! line written. A line that is loaded and then stored to is one read and one written, which
+//! is a write-back: it takes the server's time like any other. Lines do not go through the
+//! caches of the model, and have no translation.
+//!
+//! A hop that finds its line in memory waits for the same server, and then for its service;
+//! `latency=` is what it takes besides. It is in the queue from when it really begins, so
+//! `absorb=` does not let it wait for lines that came later. But where the host takes the
+//! CPU away, `absorb=64M` makes it good by thousands of hops in a row, which wait for each
+//! other: 256K takes out the guest's interrupts alone.
+//!
+//! What was imposed has its lines in the report, in ticks of the host, and lines of memory:
+//!
+//! ```text
+//! latency-lab: stream update2 read 3000
+//! latency-lab: stream update2 written 1500
+//! latency-lab: server node 0 read 3000
+//! latency-lab: server node 0 written 1500
+//! latency-lab: server node 0 hops 500
+//! latency-lab: call by 0; chase; from 81; to 46200981; hops 500; asked 46150000; waited 25000; node 0 read 9 written 3 hops 500
+//! ```
+//!
+//! A call lasts from its first access to its return, with whatever the host did to it;
+//! `asked` is what its hops were to take, `waited` the part of it for which others were
+//! served; and then comes what each server served meanwhile. That divided by `to` less
+//! `from` is the bandwidth during the call, and `to` less `from` by `hops` its latency.
+//!
+//! # Lines from core to core
+//!
+//! Accesses by the kernels of `cores=` go through a directory: a line is with nobody, with
+//! one CPU that has changed it (M) or not (E), or with several (S). A load takes it from
+//! the nearest CPU that has it, a store or an instruction that loads and stores at once
+//! from the farthest that has to give it up, in the order of `cluster=`. Accesses by other
+//! code change nothing, but for stores past the caches by the code of `stamps=`: nobody has the
+//! line afterwards. So it is after `clflush` or `clflushopt` in such a kernel, of which
+//! QEMU does not say the address: what is flushed is the line that the kernel on this CPU
+//! has touched last. Each access is shortened by `overhead=`. The report has
+//!
+//! ```text
+//! latency-lab: cores far rmw s; count 200; asked 400000; imposed 401234
+//! ```
+//!
 //! # Addresses of nodes
 //!
 //! What QEMU tells a plugin is, up to 8.1, not the guest's physical address but a
@@ -91,15 +147,17 @@
 //! # What is not modelled
 //!
 //! Overlap of independent loads (the emulator runs one at a time), loads
-//! by `pop`, `leave` and `ret`, code fetches, bandwidth, coherence, and evictions
-//! by anything but the modelled loads. Of stores those past the caches (`movntdq`
-//! and its like) alone are seen, where CPUs share a level: no level has the line afterwards. A load of a cursor that a loop keeps in
-//! memory is a hop like any other.
+//! by `pop`, `leave` and `ret`, code fetches, and evictions
+//! by anything but the modelled loads. Of stores outside of the kernels above those past the caches
+//! (`movntdq` and its like) alone are seen, where CPUs share a level or take lines from each other: nobody has the
+//! line afterwards. A load of a cursor that a loop keeps in memory is a hop like any other.
 
 pub mod api;
 pub mod arguments;
 pub mod cache;
+pub mod calls;
 pub mod delivered;
+pub mod directory;
 pub mod drift;
 pub mod instruction;
 pub mod memory;
@@ -108,5 +166,7 @@ pub mod pacing;
 pub mod plugin;
 pub mod prefetch;
 pub mod report;
+pub mod server;
 pub mod tlb;
 pub mod touched;
+pub mod traffic;

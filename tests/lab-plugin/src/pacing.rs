@@ -98,7 +98,7 @@ impl Pace {
             self.gaps.note(entry.saturating_sub(end));
         }
         self.stamped = false;
-        let continues = self.end.is_some() && entry.saturating_sub(self.deadline) <= pacing.absorb;
+        let continues = self.continues(pacing, entry);
         let over = if continues {
             self.deadline.saturating_add(ticks)
         } else {
@@ -107,6 +107,20 @@ impl Pace {
         self.deadline = over.saturating_add(pause);
         self.behind = self.deadline <= entry && continues;
         self.deadline
+    }
+
+    /// When a hop begins whose callback was entered at `entry`: where the last one ended, if it is counted from there.
+    #[must_use]
+    pub fn arrival(&self, pacing: Pacing, entry: u64) -> u64 {
+        if self.continues(pacing, entry) {
+            self.deadline
+        } else {
+            entry
+        }
+    }
+
+    fn continues(&self, pacing: Pacing, entry: u64) -> bool {
+        self.end.is_some() && entry.saturating_sub(self.deadline) <= pacing.absorb
     }
 
     /// The model had answered at `answer`, and the callback is left at `end`.
@@ -175,6 +189,7 @@ mod tests {
         let pacing = Pacing { absorb: 200, overhead: 80 };
         let mut pace = Pace::default();
         assert_eq!(hop(&mut pace, pacing, 100, 1000), 1020, "the first is shortened");
+        assert_eq!((pace.arrival(pacing, 1100), pace.arrival(pacing, 9000)), (1020, 9000));
         assert_eq!(hop(&mut pace, pacing, 1100, 1000), 2020, "the second is absorbed");
         assert_eq!(hop(&mut pace, pacing, 9000, 1000), 9920, "the third comes late");
         pace.interrupt();

@@ -8,7 +8,9 @@
 //! handles within the callback, the arguments and the information during the
 //! installation.
 
+mod lines;
 mod moments;
+mod translation;
 
 use std::arch::x86_64::_rdtsc;
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
@@ -17,18 +19,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::api::{self, Api, Bytes, Handle, Information, OnAccess, OnExecution};
+use crate::api::{self, Api, Bytes, Information};
 use crate::arguments::Arguments;
+use crate::calls::{Call, Calls};
 use crate::delivered::Windows;
-use crate::instruction::{ends_block, purpose, stamp, streams, Purpose, Stamp};
-use crate::model::Machine;
+use crate::directory::Directory;
+use crate::model::{Machine, Outcome, Source};
 use crate::pacing::{Pace, Pacing};
 use crate::report::{Report, PREFIX};
+use crate::server::Request;
 use crate::touched::Touched;
-use moments::{on_block, on_close, on_open, on_stream};
-
-/// Bytes of the longest instruction of x86.
-const LONGEST: usize = 15;
+use crate::traffic::Traffic;
+use translation::on_translation;
 
 /// What the callbacks need.
 struct Plugin {
@@ -38,6 +40,10 @@ struct Plugin {
     stamps: Range<u64>,
     blocks: Vec<(Range<u64>, u64)>,
     machine: Machine,
+    traffic: Traffic,
+    cores: Range<u64>,
+    directory: Option<Directory>,
+    calls: Option<u64>,
     pacing: Pacing,
     clocks: Vec<Mutex<Clock>>,
     touched: Option<Touched>,
@@ -52,6 +58,9 @@ struct Plugin {
 struct Clock {
     pace: Pace,
     windows: Windows,
+    calls: Calls,
+    /// The last line that a kernel between cores touched.
+    line: Option<u64>,
 }
 
 static PLUGIN: OnceLock<Plugin> = OnceLock::new();
@@ -67,6 +76,23 @@ impl Plugin {
             self.foreign.fetch_add(1, Ordering::Relaxed);
         }
         foreign
+    }
+
+    /// Sends a hop to the server of its memory at `now`, if it goes there: ticks that it waits before it is served, which
+    /// are added to what it takes. What the hop may be behind is no reason to have been in the queue earlier.
+    fn queue(&self, outcome: &mut Outcome, now: u64) -> u64 {
+        let Source::Memory(pair) = outcome.source else { return 0 };
+        let Some(pair) = self.machine.pairs().get(pair) else { return 0 };
+        let slot = self.traffic.servers.serve(*pair, Request::Hop, now);
+        outcome.ticks = outcome.ticks.saturating_add(slot.end - now);
+        slot.start - now
+    }
+
+    /// An access of a kernel of this kind begins at `arrival`: if calls are kept, that of a call may.
+    fn open_call(&self, calls: &mut Calls, kind: &'static str, arrival: u64) {
+        if self.calls.is_some() {
+            calls.open(kind, arrival, || self.traffic.servers.lines());
+        }
     }
 }
 
@@ -153,6 +179,9 @@ unsafe fn install(
     let arguments = Arguments::parse(texts).map_err(|error| error.to_string())?;
     let cpus = usize::try_from(information.cpus.max(information.most_cpus)).unwrap_or(0).max(1);
     let machine = arguments.machine(api::placing(information.current), cpus)?;
+    let nodes: Vec<u32> = machine.pairs().iter().map(|pair| pair.to).collect();
+    let traffic = arguments.many.traffic(&nodes, cpus)?;
+    let directory = arguments.many.directory(cpus)?;
     if let Some(path) = &arguments.report {
         // Now, not when the guest has run for minutes.
         std::fs::write(path, "").map_err(|error| format!("report={}: {error}", path.display()))?;
@@ -164,6 +193,10 @@ unsafe fn install(
         stamps: arguments.stamps,
         blocks: arguments.blocks,
         machine,
+        traffic,
+        directory,
+        cores: arguments.many.cores,
+        calls: arguments.many.calls,
         pacing: arguments.pacing,
         clocks: (0..cpus).map(|_| Mutex::default()).collect(),
         touched: arguments.probe.then(Touched::default),
@@ -181,59 +214,6 @@ unsafe fn install(
         register_exit(id, on_exit, std::ptr::null_mut());
     }
     Ok(())
-}
-
-/// Asks for the accesses of those instructions of a block that are in the loops, and for the stamps.
-unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
-    let Some(plugin) = PLUGIN.get() else { return };
-    let api = &plugin.api;
-    // SAFETY: the block is QEMU's and good during this callback; so are its
-    // instructions, whose numbers are below their count.
-    unsafe {
-        for number in 0..(api.instructions)(block) {
-            let instruction = (api.instruction)(block, number);
-            if instruction.is_null() {
-                continue;
-            }
-            let address = (api.instruction_address)(instruction);
-            let (is_loop, may_stamp) = (plugin.code.contains(&address), plugin.stamps.contains(&address));
-            let block = plugin.blocks.iter().find(|(routine, _)| routine.contains(&address));
-            if !is_loop && !may_stamp && block.is_none() {
-                continue;
-            }
-            let (size, mut buffer) = ((api.instruction_size)(instruction), [0; LONGEST]);
-            if let Some((_, ticks)) = block {
-                if ends_block(plugin.bytes.read(instruction, size, &mut buffer)) {
-                    let ticks = std::ptr::from_ref(ticks).cast_mut().cast();
-                    (api.register_execution)(instruction, on_block, api::NO_REGISTERS, ticks);
-                }
-                continue;
-            }
-            if !is_loop {
-                let bytes = plugin.bytes.read(instruction, size, &mut buffer);
-                let callback: OnExecution = match stamp(bytes) {
-                    Some(Stamp::Open) => on_open,
-                    Some(Stamp::Close) => on_close,
-                    None => {
-                        if streams(bytes) && plugin.machine.has_common_levels() {
-                            let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
-                            (api.register_access)(instruction, on_stream, flags, kinds, std::ptr::null_mut());
-                        }
-                        continue;
-                    }
-                };
-                (api.register_execution)(instruction, callback, api::NO_REGISTERS, std::ptr::null_mut());
-                continue;
-            }
-            let callback: OnAccess = match purpose(plugin.bytes.read(instruction, size, &mut buffer)) {
-                Purpose::Data => on_access,
-                Purpose::Return => on_return,
-                Purpose::Stack => continue,
-            };
-            let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
-            (api.register_access)(instruction, callback, flags, kinds, std::ptr::null_mut());
-        }
-    }
 }
 
 fn ticks() -> u64 {
@@ -263,9 +243,12 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     if let Some(touched) = &plugin.touched {
         touched.note(physical_address);
     }
-    let Some(outcome) = plugin.machine.load(cpu, address, physical_address, entry) else { return };
+    let Some(mut outcome) = plugin.machine.load(cpu, address, physical_address, entry) else { return };
     let Some(clock) = plugin.clocks.get(cpu) else { return };
-    let Clock { pace, windows } = &mut *locked(clock);
+    let Clock { pace, windows, calls, .. } = &mut *locked(clock);
+    plugin.open_call(calls, "chase", pace.arrival(plugin.pacing, entry));
+    let waited = plugin.queue(&mut outcome, entry);
+    calls.hop(outcome.ticks.saturating_add(outcome.pause), waited);
     let deadline = pace.enter(plugin.pacing, entry, outcome.ticks, outcome.pause);
     if plugin.stamps.is_empty() && !windows.is_open() {
         windows.keep();
@@ -312,6 +295,9 @@ unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *
         if plugin.stamps.is_empty() {
             clock.windows.close(now);
         }
+        if let Some(fewest) = plugin.calls {
+            clock.calls.close(now, fewest, || plugin.traffic.servers.lines());
+        }
     }
 }
 
@@ -319,8 +305,10 @@ unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *
 unsafe extern "C" fn on_exit(_id: u64, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     let mut all = Clock::default();
-    for clock in &plugin.clocks {
+    let mut calls: Vec<(usize, Call)> = Vec::new();
+    for (cpu, clock) in plugin.clocks.iter().enumerate() {
         let clock = locked(clock);
+        calls.extend(clock.calls.kept().map(|call| (cpu, call)));
         all.pace.add(&clock.pace);
         all.windows.add(&clock.windows);
     }
@@ -330,6 +318,9 @@ unsafe extern "C" fn on_exit(_id: u64, _data: *mut c_void) {
         pairs: plugin.machine.pairs(),
         pace: &all.pace,
         windows: &all.windows,
+        traffic: &plugin.traffic,
+        directory: plugin.directory.as_ref(),
+        calls: &calls,
         foreign: plugin.foreign.load(Ordering::Relaxed),
         stores: plugin.stores.load(Ordering::Relaxed),
         devices: plugin.devices.load(Ordering::Relaxed),

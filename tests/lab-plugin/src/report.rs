@@ -6,10 +6,14 @@
 use std::fmt::{self, Write};
 use std::ops::RangeInclusive;
 
+use crate::calls::Call;
 use crate::delivered::{Class, Windows};
+use crate::directory::Directory;
 use crate::memory::Pair;
 use crate::model::{Counts, Source};
 use crate::pacing::Pace;
+use crate::server::Lines;
+use crate::traffic::Traffic;
 
 /// Begins every line.
 pub const PREFIX: &str = "latency-lab:";
@@ -24,6 +28,12 @@ pub struct Report<'a> {
     pub pace: &'a Pace,
     /// What was delivered, over all CPUs.
     pub windows: &'a Windows,
+    /// What generators did, and what served them.
+    pub traffic: &'a Traffic,
+    /// Who took lines from whom.
+    pub directory: Option<&'a Directory>,
+    /// Calls that were kept, with the CPU that made them.
+    pub calls: &'a [(usize, Call)],
     /// Accesses by other code that QEMU took for the loops'.
     pub foreign: u64,
     /// Stores, which are not modelled.
@@ -48,6 +58,30 @@ impl Report<'_> {
             Some(Source::Unclaimed) => "unclaimed".to_owned(),
         };
         format!("{source}; misses {}; hops {}; tail {}", class.misses, class.hops, class.tail)
+    }
+
+    /// What CPUs did to each other.
+    fn write_traffic(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.traffic.is_modelled() {
+            for stream in &self.traffic.streams {
+                let (name, (read, written)) = (&stream.kernel.name, stream.lines());
+                writeln!(out, "{PREFIX} stream {name} read {read}")?;
+                writeln!(out, "{PREFIX} stream {name} written {written}")?;
+            }
+            writeln!(out, "{PREFIX} unclaimed lines {}", self.traffic.unclaimed())?;
+            for (place, Lines { read, written, hops }) in self.traffic.servers.lines() {
+                writeln!(out, "{PREFIX} server {place} read {read}")?;
+                writeln!(out, "{PREFIX} server {place} written {written}")?;
+                writeln!(out, "{PREFIX} server {place} hops {hops}")?;
+            }
+        }
+        for (name, tally) in self.directory.map(Directory::tallies).unwrap_or_default() {
+            writeln!(out, "{PREFIX} cores {name}; {tally}")?;
+        }
+        for (cpu, call) in self.calls {
+            writeln!(out, "{PREFIX} call by {cpu}; {call}")?;
+        }
+        Ok(())
     }
 }
 
@@ -100,6 +134,7 @@ impl fmt::Display for Report<'_> {
             writeln!(out, "{PREFIX} timed by {hops}, hops {}", served.hops)?;
             writeln!(out, "{PREFIX} timed by {hops}, from the other node's cache {}", served.other)?;
         }
+        self.write_traffic(out)?;
         for range in self.touched.unwrap_or_default() {
             writeln!(out, "{PREFIX} touched {:#x}-{:#x}", range.start(), range.end())?;
         }
@@ -110,7 +145,10 @@ impl fmt::Display for Report<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory::{Cost, Operation, Rules};
     use crate::model::Outcome;
+    use crate::server::{Place, Servers, Service};
+    use crate::traffic::Kernel;
 
     #[test]
     fn every_fact_has_its_line() {
@@ -122,7 +160,25 @@ mod tests {
         windows.keep();
         windows.open(700);
         windows.close(790);
+        let rules = Rules {
+            costs: vec![Cost { class: None, operation: None, state: None, ticks: 70 }],
+            ..Rules::default()
+        };
+        let directory = Directory::new(&rules, 1).unwrap();
+        directory.note(&directory.access(0, 0, 0, Operation::Store).unwrap(), 75);
+        let service = Service { ticks: 9, congestion: None };
+        let servers = Servers::new(&[0], &[(Place::Node(0), service)]).unwrap();
+        let kernel = Kernel { code: 0..9, name: "copy".to_owned() };
+        let traffic = Traffic::new(vec![kernel], servers, 1, 8);
+        for is_store in [true, false, true] {
+            traffic.post(0, &traffic.streams[0], Some(Pair { from: 0, to: 0, ticks: 5 }), is_store, 0);
+        }
+        let served = traffic.servers.lines();
+        let call = Call { kind: "chase", from: 5, to: 9, hops: 1, asked: 4, waited: 2, served };
         let report = Report {
+            traffic: &traffic,
+            directory: Some(&directory),
+            calls: &[(3, call)],
             windows: &windows,
             counts: &counts,
             pairs: &[Pair { from: 0, to: 1, ticks: 5 }],
@@ -142,6 +198,14 @@ mod tests {
             "timed by 1, hops 1",
             "timed by 1, from the other node's cache 0",
             "windows node 0 to node 1; misses 1; hops 1; tail 0; count 1; sum 7; excess 7:1",
+            "stream copy read 1",
+            "stream copy written 2",
+            "unclaimed lines 0",
+            "server node 0 read 1",
+            "server node 0 written 2",
+            "server node 0 hops 0",
+            "cores memory store i; count 1; asked 70; imposed 75",
+            "call by 3; chase; from 5; to 9; hops 1; asked 4; waited 2; node 0 read 1 written 2 hops 0",
             "touched 0x0-0xfffff",
         ] {
             assert!(text.lines().any(|found| found == format!("latency-lab: {line}")), "{line} in\n{text}");

@@ -1,6 +1,7 @@
 //! The grammar: what is read from it, and what every mistake is told.
 
 use super::*;
+use crate::directory::Operation;
 use crate::tlb::Page;
 use proptest::prelude::*;
 
@@ -108,6 +109,21 @@ fn every_mistake_is_named() {
         ("noise=5", "expected PERCENT:EVERY"),
         ("noise=100:7", "would leave no latency"),
         ("probe=maybe", "neither on nor off"),
+        ("stream=5:9", "expected START:END:NAME"),
+        ("stream=9:9:read", "not above"),
+        ("server=0", "expected NODE|link:TICKS"),
+        ("server=0:5:7", "expected NODE|link:TICKS"),
+        ("server=lonk:5", "'lonk' is not a number"),
+        ("server=link:0", "'0' must not be zero"),
+        ("outstanding=0", "'0' must not be zero"),
+        ("calls=1:2", "expected HOPS"),
+        ("cores=9:5", "not above"),
+        ("cluster=far:0-1", "'far' cannot be the class"),
+        ("cluster=near:1-0", "the range 1-0 is backward"),
+        ("cost=own:load:m", "expected CLASS:OPERATION:STATE:TICKS"),
+        ("cost=own:move:m:5", "'move' is none of load, store, rmw, *"),
+        ("cost=own:load:o:5", "'o' is none of m, e, s, i, *"),
+        ("slowline=16:16:5", "no page of 16 has the index 16"),
         ("report=", "no file named"),
     ] {
         let message = refusal(argument);
@@ -133,6 +149,40 @@ fn mistakes_between_arguments_are_named_too() {
 }
 
 #[test]
+fn generators_and_cores_are_read() {
+    let arguments = parse(&[
+        "stream=0x500:0x540:read",
+        "stream=0x540:0x580:update",
+        "server=1:2000:32:50",
+        "server=link:900",
+        "outstanding=12",
+        "calls=500",
+        "cores=0x600:0x700",
+        "cluster=near:0-1",
+        "cost=*:*:*:100",
+        "cost=memory:*:*:900",
+        "cost=near:rmw:s:300",
+        "slowline=16:2:5K",
+    ])
+    .unwrap();
+    let many = &arguments.many;
+    assert_eq!((many.calls, &many.cores), (Some(500), &(0x600..0x700)));
+    let traffic = many.traffic(&[0, 1], 2).unwrap();
+    let places: Vec<String> = traffic.servers.lines().iter().map(|(place, _)| place.to_string()).collect();
+    assert_eq!(places, ["node 0", "node 1", "link"]);
+    assert_eq!(traffic.stream(0x540).unwrap().kernel.name, "update");
+    assert!(many.traffic(&[0], 2).unwrap_err().contains("node 1"));
+    let directory = many.directory(2).unwrap().unwrap();
+    let ticks: Vec<u64> = [(0, 3, Operation::Load), (1, 3, Operation::Load), (0, 3, Operation::Exchange)]
+        .map(|(cpu, page, operation)| directory.access(cpu, page << 12, 0, operation).unwrap().ticks)
+        .to_vec();
+    assert_eq!(ticks, [900, 100, 300]);
+    let none = parse(&[]).unwrap().many;
+    assert!(none.directory(2).unwrap().is_none() && !none.traffic(&[0], 2).unwrap().is_modelled());
+    assert!(parse(&["cost=*:*:*:5"]).unwrap().many.directory(2).unwrap_err().contains("need cores="));
+}
+
+#[test]
 fn without_nodes_everything_is_node_0() {
     let machine = parse(&["latency=*:*:5"]).unwrap().machine(Placing::Physical, 1).unwrap();
     assert_eq!(machine.load(0, 0x1000, 1 << 40, 0).unwrap().ticks, 5);
@@ -152,7 +202,7 @@ proptest! {
 
     #[test]
     fn known_names_refuse_or_accept_any_value(
-        name in prop::sample::select(vec!["level", "node", "backend", "latency", "cpu", "tlb", "tail"]),
+        name in prop::sample::select(vec!["level", "node", "backend", "latency", "cpu", "tlb", "tail", "server", "cost"]),
         value in "[0-9xKMG:*a-z-]{0,20}",
     ) {
         let _ = parse(&[&format!("{name}={value}")]);

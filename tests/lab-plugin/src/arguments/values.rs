@@ -1,5 +1,7 @@
 //! The pieces of which arguments are made: numbers, nodes, pages.
 
+use std::ops::RangeInclusive;
+
 use crate::model::Periodic;
 use crate::tlb::Page;
 
@@ -49,6 +51,16 @@ pub(super) fn index(text: &str) -> Result<u32, String> {
         .ok()
         .filter(|&value: &u32| value < 1 << 16)
         .ok_or_else(|| format!("'{text}' is not a node or CPU"))
+}
+
+/// `FIRST[-LAST]`, CPUs.
+pub(super) fn cpus(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last): (u32, u32) = (index(first)?, index(last)?);
+    if last < first {
+        return Err(format!("the range {text} is backward"));
+    }
+    Ok(first as usize..=last as usize)
 }
 
 /// A node, or `*` for every one.

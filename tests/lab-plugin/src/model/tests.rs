@@ -51,6 +51,8 @@ fn memory_costs_what_lies_between_the_nodes() {
         Outcome { ticks: 0, tail: 0, misses: 0, pause: 0, source: Source::Unclaimed }
     );
     assert_eq!(machine.load(2, 0, 0, 0), None);
+    assert_eq!(machine.pair(0, 1 << 20), Some(Pair { from: 0, to: 1, ticks: 2000 }));
+    assert_eq!((machine.pair(2, 0), machine.pair(0, 2 << 20)), (None, None));
     let counts = machine.counts();
     assert_eq!((counts.loads, counts.unclaimed, counts.ticks), (5, 1, 6000));
     assert_eq!(counts.pairs, [1, 1, 1, 1]);

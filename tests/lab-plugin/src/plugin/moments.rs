@@ -50,5 +50,8 @@ pub(super) unsafe extern "C" fn on_stream(_cpu: c_uint, access: u32, address: u6
     // SAFETY: the access is the one that QEMU passed to this callback.
     if let Some(physical_address) = unsafe { place(plugin, access, address) } {
         plugin.machine.stream(physical_address);
+        if let Some(directory) = &plugin.directory {
+            directory.forget(physical_address);
+        }
     }
 }

@@ -1,0 +1,119 @@
+//! What was imposed on each long call of a kernel, and what generators got meanwhile.
+//!
+//! A call begins with the first access that the kernel makes and ends with its return.
+//! Times are the caller's.
+
+use std::fmt;
+
+use crate::server::{Lines, Place};
+
+/// What each server has served.
+pub type Served = Vec<(Place, Lines)>;
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What kind of kernel was called.
+    pub kind: &'static str,
+    /// When its first access began.
+    pub from: u64,
+    /// When it returned.
+    pub to: u64,
+    /// Its accesses.
+    pub hops: u64,
+    /// Ticks that they were to take, all told.
+    pub asked: u64,
+    /// Those of them for which lines waited that others were served before.
+    pub waited: u64,
+    /// What was served meanwhile.
+    pub served: Served,
+}
+
+/// The calls of one CPU.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    open: Option<Call>,
+    /// The last one, which is kept when the next one begins: keeping takes time.
+    closed: Option<(Call, Served)>,
+    kept: Vec<Call>,
+}
+
+impl Calls {
+    /// An access of a kernel of this kind begins at `arrival`: if it is the first one, so does a call, before which was served what `served` tells.
+    pub fn open(&mut self, kind: &'static str, arrival: u64, served: impl FnOnce() -> Served) {
+        if self.open.is_none() {
+            self.kept.extend(self.closed.take().map(finished));
+            let served = served();
+            self.open = Some(Call { kind, from: arrival, to: arrival, hops: 0, asked: 0, waited: 0, served });
+        }
+    }
+
+    /// The access is to take `asked` ticks, `waited` of them in a queue.
+    pub fn hop(&mut self, asked: u64, waited: u64) {
+        let Some(call) = &mut self.open else { return };
+        call.hops += 1;
+        call.asked = call.asked.saturating_add(asked);
+        call.waited = call.waited.saturating_add(waited);
+    }
+
+    /// The kernel returns at `to`; a call of fewer than `fewest` accesses is not kept.
+    pub fn close(&mut self, to: u64, fewest: u64, served: impl FnOnce() -> Served) {
+        if let Some(call) = self.open.take().filter(|call| call.hops >= fewest) {
+            self.closed = Some((Call { to, ..call }, served()));
+        }
+    }
+
+    /// All calls that were kept.
+    pub fn kept(&self) -> impl Iterator<Item = Call> + '_ {
+        self.kept.iter().cloned().chain(self.closed.clone().map(finished))
+    }
+}
+
+/// A call with what was served during it.
+fn finished((mut call, after): (Call, Served)) -> Call {
+    for ((_, lines), (_, after)) in call.served.iter_mut().zip(after) {
+        *lines = after.since(*lines);
+    }
+    call
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Call { kind, from, to, hops, asked, waited, served } = self;
+        write!(out, "{kind}; from {from}; to {to}; hops {hops}; asked {asked}; waited {waited}")?;
+        for (place, Lines { read, written, hops }) in served {
+            write!(out, "; {place} read {read} written {written} hops {hops}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn served(read: u64, hops: u64) -> Served {
+        vec![(Place::Node(0), Lines { read, written: read / 3, hops }), (Place::Link, Lines::default())]
+    }
+
+    #[test]
+    fn a_call_has_what_was_imposed_and_what_was_served() {
+        let mut calls = Calls::default();
+        calls.open("chase", 1000, || served(30, 7));
+        calls.hop(500, 100);
+        calls.open("chase", 1500, || panic!("once a call"));
+        calls.hop(450, 50);
+        calls.close(1975, 2, || served(90, 9));
+        assert_eq!(calls.kept().count(), 1);
+        calls.open("chase", 5000, || served(90, 9));
+        calls.hop(1, 0);
+        calls.close(5001, 2, || panic!("not kept"));
+        calls.close(5002, 0, || panic!("not open"));
+        let lines: Vec<String> = calls.kept().map(|call| call.to_string()).collect();
+        assert_eq!(
+            lines,
+            ["chase; from 1000; to 1975; hops 2; asked 950; waited 150; node 0 read 60 written 20 hops 2; \
+              link read 0 written 0 hops 0"]
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! What several CPUs do to each other: generators that send for lines, and kernels that hand them from core to core.
+//!
+//! # Safety
+//!
+//! QEMU calls these from the threads of its virtual CPUs, with the data that was given for the callback.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::atomic::Ordering;
+
+use super::{locked, place, ticks, Plugin, PLUGIN};
+use crate::directory::Operation;
+use crate::traffic::Stream;
+
+/// A generator has made an access: if it is one to another line, waits until that can be sent for.
+pub(super) unsafe extern "C" fn on_generator(cpu: c_uint, access: u32, address: u64, data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    // SAFETY: the callback was asked for with a pointer to a stream of the static plugin.
+    let stream = unsafe { &*data.cast::<Stream>() };
+    // SAFETY: the access is the one that QEMU passed to this callback.
+    let is_store = unsafe { (plugin.api.is_store)(access) };
+    let (cpu, traffic) = (cpu as usize, &plugin.traffic);
+    if plugin.is_foreign(address) || !traffic.touches(cpu, address, is_store) {
+        return;
+    }
+    // SAFETY: as above.
+    let Some(physical_address) = (unsafe { place(plugin, access, address) }) else {
+        plugin.devices.fetch_add(1, Ordering::Relaxed);
+        return;
+    };
+    if let Some(clock) = plugin.clocks.get(cpu) {
+        locked(clock).windows.forget();
+    }
+    let mut now = ticks();
+    let admitted = traffic.admitted(cpu, now);
+    while now < admitted {
+        now = ticks();
+    }
+    traffic.post(cpu, stream, plugin.machine.pair(cpu, physical_address), is_store, now);
+}
+
+/// A kernel between cores has loaded or stored.
+pub(super) unsafe extern "C" fn on_line(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
+    let entry = ticks();
+    let Some(plugin) = PLUGIN.get() else { return };
+    // SAFETY: the access is the one that QEMU passed to this callback.
+    unsafe {
+        let operation = if (plugin.api.is_store)(access) { Operation::Store } else { Operation::Load };
+        take(plugin, entry, cpu as usize, access, address, operation);
+    }
+}
+
+/// A kernel between cores has loaded and stored at once. Where one virtual CPU runs at a time QEMU tells of both, else of
+/// one access that is a store as well.
+pub(super) unsafe extern "C" fn on_exchange(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
+    let entry = ticks();
+    let Some(plugin) = PLUGIN.get() else { return };
+    // SAFETY: the access is the one that QEMU passed to this callback.
+    unsafe {
+        if (plugin.api.is_store)(access) {
+            take(plugin, entry, cpu as usize, access, address, Operation::Exchange);
+        }
+    }
+}
+
+/// Gives a line to CPU `cpu`, and lets the time pass that this costs from `entry` on.
+///
+/// # Safety
+///
+/// The access is the one that QEMU passed to the callback that runs.
+unsafe fn take(plugin: &Plugin, entry: u64, cpu: usize, access: u32, address: u64, operation: Operation) {
+    let (Some(directory), Some(clock)) = (&plugin.directory, plugin.clocks.get(cpu)) else { return };
+    if plugin.is_foreign(address) {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let Some(physical_address) = (unsafe { place(plugin, access, address) }) else {
+        plugin.devices.fetch_add(1, Ordering::Relaxed);
+        return;
+    };
+    let Some(taken) = directory.access(cpu, address, physical_address, operation) else { return };
+    {
+        let clock = &mut *locked(clock);
+        clock.windows.forget();
+        clock.line = Some(physical_address);
+        plugin.open_call(&mut clock.calls, "cores", entry);
+        clock.calls.hop(taken.ticks, 0);
+    }
+    let deadline = entry.saturating_add(taken.ticks.saturating_sub(plugin.pacing.overhead));
+    let mut now = ticks();
+    while now < deadline {
+        now = ticks();
+    }
+    directory.note(&taken, now - entry);
+}
+
+/// A kernel between cores is about to flush a line: the one that it has touched last, since QEMU does not say which.
+pub(super) unsafe extern "C" fn on_flush(cpu: c_uint, _data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    let line = plugin.clocks.get(cpu as usize).and_then(|clock| locked(clock).line);
+    if let (Some(directory), Some(line)) = (&plugin.directory, line) {
+        directory.forget(line);
+    }
+}

@@ -1,0 +1,104 @@
+//! Which instructions of the guest are followed, and how.
+//!
+//! # Safety
+//!
+//! QEMU calls this when it translates a block; the block and its instructions are good until it returns. Data for
+//! callbacks are pointers into the static plugin.
+
+use std::ffi::c_void;
+
+use super::lines::{on_exchange, on_flush, on_generator, on_line};
+use super::moments::{on_block, on_close, on_open, on_stream};
+use super::{on_access, on_return, Plugin, PLUGIN};
+use crate::api::{self, Handle, OnAccess, OnExecution};
+use crate::instruction::{ends_block, exchanges, flushes, purpose, stamp, streams, Purpose, Stamp};
+
+/// Bytes of the longest instruction of x86.
+const LONGEST: usize = 15;
+
+/// What is done about an instruction.
+enum Callback {
+    /// Something after each of its accesses.
+    Access(OnAccess, *mut c_void),
+    /// Something before it is executed.
+    Execution(OnExecution, *mut c_void),
+}
+
+/// Asks for the accesses of those instructions of a block that are in kernels, and for the stamps.
+pub(super) unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    let api = &plugin.api;
+    // SAFETY: the block is QEMU's and good during this callback; so are its
+    // instructions, whose numbers are below their count.
+    unsafe {
+        for number in 0..(api.instructions)(block) {
+            let instruction = (api.instruction)(block, number);
+            if instruction.is_null() {
+                continue;
+            }
+            let address = (api.instruction_address)(instruction);
+            if !plugin.follows(address) {
+                continue;
+            }
+            let (size, mut buffer) = ((api.instruction_size)(instruction), [0; LONGEST]);
+            match callback(plugin, address, plugin.bytes.read(instruction, size, &mut buffer)) {
+                Some(Callback::Access(callback, data)) => {
+                    let (flags, kinds) = (api::NO_REGISTERS, api::READS_AND_WRITES);
+                    (api.register_access)(instruction, callback, flags, kinds, data);
+                }
+                Some(Callback::Execution(callback, data)) => {
+                    (api.register_execution)(instruction, callback, api::NO_REGISTERS, data);
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl Plugin {
+    /// Whether anything may be done about the instruction at this address.
+    fn follows(&self, address: u64) -> bool {
+        self.code.contains(&address)
+            || self.stamps.contains(&address)
+            || self.cores.contains(&address)
+            || self.blocks.iter().any(|(routine, _)| routine.contains(&address))
+            || self.traffic.stream(address).is_some()
+    }
+}
+
+/// What is done about the instruction with these bytes.
+fn callback(plugin: &'static Plugin, address: u64, bytes: &[u8]) -> Option<Callback> {
+    let nothing = std::ptr::null_mut();
+    if let Some((_, ticks)) = plugin.blocks.iter().find(|(routine, _)| routine.contains(&address)) {
+        let ticks = std::ptr::from_ref(ticks).cast_mut().cast();
+        return ends_block(bytes).then_some(Callback::Execution(on_block, ticks));
+    }
+    if plugin.code.contains(&address) {
+        return match purpose(bytes) {
+            Purpose::Data => Some(Callback::Access(on_access, nothing)),
+            Purpose::Return => Some(Callback::Access(on_return, nothing)),
+            Purpose::Stack => None,
+        };
+    }
+    if let Some(stream) = plugin.traffic.stream(address) {
+        let stream = std::ptr::from_ref(stream).cast_mut().cast();
+        return (purpose(bytes) == Purpose::Data).then_some(Callback::Access(on_generator, stream));
+    }
+    if plugin.cores.contains(&address) {
+        return match purpose(bytes) {
+            Purpose::Data if flushes(bytes) => Some(Callback::Execution(on_flush, nothing)),
+            Purpose::Data if exchanges(bytes) => Some(Callback::Access(on_exchange, nothing)),
+            Purpose::Data => Some(Callback::Access(on_line, nothing)),
+            Purpose::Return => Some(Callback::Access(on_return, nothing)),
+            Purpose::Stack => None,
+        };
+    }
+    match stamp(bytes) {
+        Some(Stamp::Open) => Some(Callback::Execution(on_open, nothing)),
+        Some(Stamp::Close) => Some(Callback::Execution(on_close, nothing)),
+        None => {
+            let matters = plugin.machine.has_common_levels() || plugin.directory.is_some();
+            (streams(bytes) && matters).then_some(Callback::Access(on_stream, nothing))
+        }
+    }
+}

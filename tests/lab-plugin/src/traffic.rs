@@ -1,0 +1,231 @@
+//! Generators of load: which of their accesses are lines, and which have to wait.
+//!
+//! A generator touches lines and waits for none of them, until too many are on their
+//! way. Accesses to the same line in a row are one line read or one line written; a
+//! line that is loaded and then stored to is both, since memory first gives it and
+//! later takes it back. No cache of the model sees any of this. Times are the caller's.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::memory::Pair;
+use crate::server::{Request, Servers, Slot};
+
+/// Base-2 logarithm of the bytes of a line.
+const LINE_SHIFT: u32 = 6;
+
+/// A kernel of generators as it is described by the arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its code.
+    pub code: Range<u64>,
+    /// Its name.
+    pub name: String,
+}
+
+/// What a kernel has touched.
+#[derive(Debug)]
+pub struct Stream {
+    /// The kernel.
+    pub kernel: Kernel,
+    read: AtomicU64,
+    written: AtomicU64,
+}
+
+impl Stream {
+    /// Lines read, and lines written.
+    #[must_use]
+    pub fn lines(&self) -> (u64, u64) {
+        (self.read.load(Ordering::Relaxed), self.written.load(Ordering::Relaxed))
+    }
+}
+
+/// What is on its way for one virtual CPU.
+#[derive(Clone, Debug, Default)]
+struct Generator {
+    /// The lines that were read and written last, by their virtual addresses.
+    last: [Option<u64>; 2],
+    /// When lines will be there, the earliest first.
+    outstanding: BinaryHeap<Reverse<u64>>,
+}
+
+impl Generator {
+    /// Whether an access to `address` is one to another line than the last of its kind.
+    fn touches(&mut self, address: u64, is_store: bool) -> bool {
+        let line = Some(address >> LINE_SHIFT);
+        let [read, written] = &mut self.last;
+        let last = if is_store { written } else { read };
+        std::mem::replace(last, line) != line
+    }
+
+    /// When another line can be sent for at `now`, if so many may be outstanding.
+    fn admitted(&mut self, now: u64, most: usize) -> u64 {
+        while self.outstanding.peek().is_some_and(|&Reverse(there)| there <= now) {
+            self.outstanding.pop();
+        }
+        let earliest = self.outstanding.peek().filter(|_| self.outstanding.len() >= most);
+        earliest.map_or(now, |&Reverse(there)| there)
+    }
+}
+
+/// All generators, and the servers that they and the chases visit.
+#[derive(Debug)]
+pub struct Traffic {
+    /// The kernels of generators.
+    pub streams: Vec<Stream>,
+    /// The servers.
+    pub servers: Servers,
+    generators: Vec<Mutex<Generator>>,
+    most: usize,
+    unclaimed: AtomicU64,
+}
+
+impl Traffic {
+    /// Generators on `cpus` virtual CPUs that run `kernels` and have up to `most` lines on their way each.
+    #[must_use]
+    pub fn new(kernels: Vec<Kernel>, servers: Servers, cpus: usize, most: usize) -> Self {
+        let zero = || AtomicU64::new(0);
+        let stream = |kernel| Stream { kernel, read: zero(), written: zero() };
+        Self {
+            streams: kernels.into_iter().map(stream).collect(),
+            servers,
+            generators: (0..cpus).map(|_| Mutex::default()).collect(),
+            most,
+            unclaimed: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether there is anything of all this.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        !self.streams.is_empty() || self.servers.are_busy()
+    }
+
+    /// The kernel that this code belongs to.
+    #[must_use]
+    pub fn stream(&self, code: u64) -> Option<&Stream> {
+        self.streams.iter().find(|stream| stream.kernel.code.contains(&code))
+    }
+
+    /// Whether an access by CPU `cpu` is one to a line that it has not just touched the same way.
+    pub fn touches(&self, cpu: usize, virtual_address: u64, is_store: bool) -> bool {
+        self.generator(cpu).is_some_and(|mut generator| generator.touches(virtual_address, is_store))
+    }
+
+    /// When CPU `cpu` can send for another line: `now`, or later if too many are on their way.
+    pub fn admitted(&self, cpu: usize, now: u64) -> u64 {
+        self.generator(cpu).map_or(now, |mut generator| generator.admitted(now, self.most))
+    }
+
+    /// Sends for a line between the nodes of `pair`, or for one that no node claims, at `now`.
+    pub fn post(&self, cpu: usize, stream: &Stream, pair: Option<Pair>, is_store: bool, now: u64) {
+        let Some(pair) = pair else {
+            self.unclaimed.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        let (request, count) =
+            if is_store { (Request::Write, &stream.written) } else { (Request::Read, &stream.read) };
+        count.fetch_add(1, Ordering::Relaxed);
+        let Slot { end, .. } = self.servers.serve(pair, request, now);
+        if let Some(mut generator) = self.generator(cpu) {
+            generator.outstanding.push(Reverse(end.saturating_add(pair.ticks)));
+        }
+    }
+
+    /// Lines that no node claims.
+    #[must_use]
+    pub fn unclaimed(&self) -> u64 {
+        self.unclaimed.load(Ordering::Relaxed)
+    }
+
+    fn generator(&self, cpu: usize) -> Option<MutexGuard<'_, Generator>> {
+        let generator = self.generators.get(cpu)?;
+        Some(generator.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Congestion, Lines, Place, Service};
+
+    const PAIR: Pair = Pair { from: 0, to: 0, ticks: 900 };
+
+    fn traffic(service: Service, most: usize) -> Traffic {
+        let kernel = |start: u64, name: &str| Kernel { code: start..start + 10, name: name.to_owned() };
+        let servers = Servers::new(&[0], &[(Place::Node(0), service)]).unwrap();
+        Traffic::new(vec![kernel(0, "read"), kernel(10, "update")], servers, 2, most)
+    }
+
+    /// Lines that CPU 0 gets in so many ticks, as fast as it can with `cost` ticks of its own for each.
+    fn lines(traffic: &Traffic, ticks: u64, cost: u64) -> u64 {
+        let (mut now, mut lines) = (0, 0);
+        while now < ticks {
+            now = traffic.admitted(0, now + cost);
+            traffic.post(0, &traffic.streams[0], Some(PAIR), false, now);
+            lines += 1;
+        }
+        lines
+    }
+
+    #[test]
+    fn accesses_to_a_line_in_a_row_are_one() {
+        let traffic = traffic(Service::default(), 8);
+        let touches: Vec<bool> = [
+            (0, 0, false),
+            (0, 8, false),
+            (0, 48, false),
+            (0, 0, true),
+            (0, 8, true),
+            (0, 0, false),
+            (1, 0, false),
+            (0, 64, false),
+            (0, 0, false),
+        ]
+        .map(|(cpu, address, is_store)| traffic.touches(cpu, address, is_store))
+        .to_vec();
+        assert_eq!(touches, [true, false, false, true, false, false, true, true, true]);
+        assert!(!traffic.touches(2, 0, false));
+    }
+
+    #[test]
+    fn the_server_limits_what_enough_lines_on_their_way_get() {
+        let service = Service { ticks: 100, congestion: None };
+        let found = lines(&traffic(service, 64), 1_000_000, 10);
+        assert!((10_000..10_100).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn too_few_lines_on_their_way_cannot_use_the_server() {
+        let service = Service { ticks: 10, congestion: None };
+        let found = lines(&traffic(service, 4), 1_000_000, 1);
+        // Four lines of 910 ticks each; those wait for each other as well.
+        let expected = 4 * 1_000_000 / 910;
+        assert!(found.abs_diff(expected) < expected / 20, "{found} for {expected}");
+    }
+
+    #[test]
+    fn a_congested_server_gives_less_to_those_who_ask_for_more() {
+        let congestion = Some(Congestion { lines: 20, share: 1.0 });
+        let service = Service { ticks: 100, congestion };
+        let (paced, greedy) =
+            (lines(&traffic(service, 64), 1_000_000, 110), lines(&traffic(service, 64), 1_000_000, 10));
+        assert!(paced > 9000 && greedy < 5200, "{paced} and {greedy}");
+    }
+
+    #[test]
+    fn lines_are_counted_by_kernel_and_by_server() {
+        let traffic = traffic(Service::default(), 8);
+        let update = traffic.stream(15).unwrap();
+        for is_store in [false, false, true] {
+            traffic.post(1, update, Some(PAIR), is_store, 5);
+        }
+        traffic.post(1, update, None, false, 5);
+        assert_eq!((update.lines(), traffic.streams[0].lines(), traffic.unclaimed()), ((2, 1), (0, 0), 1));
+        assert_eq!(traffic.servers.lines(), [(Place::Node(0), Lines { read: 2, written: 1, hops: 0 })]);
+        assert!(traffic.stream(20).is_none());
+    }
+}
