@@ -8,12 +8,15 @@
 mod caches;
 mod cgroup;
 mod identity;
+mod memory_limit;
 mod process;
+mod throttle;
 
 pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
-pub use cgroup::MemoryLimit;
 pub use identity::Identity;
+pub use memory_limit::MemoryLimit;
 pub use process::{Capability, Process, Seccomp};
+pub use throttle::Throttle;
 
 pub use crate::text::Text;
 
@@ -24,7 +27,7 @@ use crate::units::{Bytes, CpuId};
 /// A name that the kernel gives to a setting.
 pub type Word = Text<32>;
 
-/// The facts. About 10 KiB: to be filled in place by [`Host::read`].
+/// The facts. About 11 KiB: to be filled in place by [`Host::read`].
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     /// Which machine it is.
@@ -53,6 +56,8 @@ pub struct Host {
     pub memory_available: Option<Bytes>,
     /// The tightest memory limit of the control groups that this process is in.
     pub memory_limit: Option<MemoryLimit>,
+    /// The quota of CPU time of those groups.
+    pub throttle: Option<Throttle>,
     /// Tasks that run or wait for a CPU, this one among them.
     pub runnable: Option<u32>,
 }
@@ -117,6 +122,7 @@ impl Host {
             memory_total: None,
             memory_available: None,
             memory_limit: None,
+            throttle: None,
             runnable: None,
         }
     }
@@ -137,6 +143,7 @@ impl Host {
         self.memory_total = from_meminfo(files, "MemTotal:");
         self.memory_available = from_meminfo(files, "MemAvailable:");
         self.memory_limit = MemoryLimit::read(files);
+        self.throttle = Throttle::find(files);
         self.runnable = runnable(files);
     }
 }

@@ -3,7 +3,7 @@
 mod machine;
 
 use latency_core::cpulist::CpuSet;
-use latency_core::host::{CacheKind, Capability, Host, MemoryLimit, Seccomp};
+use latency_core::host::{CacheKind, Capability, Host, MemoryLimit, Seccomp, Throttle};
 use latency_core::units::{Bytes, CpuId};
 use machine::Machine;
 use proptest::prelude::*;
@@ -131,6 +131,80 @@ fn a_group_outside_of_the_mount_leaves_the_mount_point() {
     assert_eq!(read(&machine).memory_limit.unwrap().limit, Bytes::MIB.times(512));
     machine.set("/proc/self/cgroup", &format!("0::/{}\n", "long/".repeat(300)));
     assert_eq!(read(&machine).memory_limit.unwrap().limit, Bytes::MIB.times(512));
+}
+
+/// Sets the quota and the count of one group of version 2.
+fn quota(machine: &mut Machine, group: &str, quota: &str, times: u64) {
+    machine.set(&format!("/sys/fs/cgroup{group}/cpu.max"), quota);
+    let statistics = format!("usage_usec 7\nnr_periods 100\nnr_throttled {times}\nthrottled_usec 9\n");
+    machine.set(&format!("/sys/fs/cgroup{group}/cpu.stat"), &statistics);
+}
+
+#[test]
+fn the_tightest_quota_of_cpu_time_counts_and_all_stops_are_summed() {
+    let mut machine = Machine::default();
+    machine.set("/proc/self/cgroup", "0::/kubepods/pod/container\n");
+    quota(&mut machine, "/kubepods/pod/container", "200000 100000\n", 3);
+    quota(&mut machine, "/kubepods/pod", "150000 100000\n", 40);
+    quota(&mut machine, "/kubepods", "max 100000\n", 500);
+    let throttle = read(&machine).throttle.unwrap();
+    assert_eq!((throttle.cpus, throttle.file, throttle.times), (1.5, "cpu.max", Some(43)));
+    quota(&mut machine, "/kubepods/pod", "150000 100000\n", 42);
+    assert_eq!(throttle.count(&machine), Some(45));
+    assert_eq!(throttle.count(&Machine::default()), None);
+}
+
+#[test]
+fn a_quota_of_the_mount_point_is_found_once() {
+    let mut machine = Machine::default();
+    for groups in ["0::/\n", "0::/host/only\n", "0::/../x\n", ""] {
+        machine.set("/proc/self/cgroup", groups);
+        quota(&mut machine, "", "50000 100000\n", 11);
+        let throttle = read(&machine).throttle.unwrap();
+        assert_eq!((throttle.cpus, throttle.times), (0.5, Some(11)), "{groups}");
+    }
+}
+
+#[test]
+fn a_quota_of_version_1_is_found_under_either_name() {
+    let mut machine = Machine::default();
+    machine.set("/proc/self/cgroup", "4:memory:/a\n3:cpu,cpuacct:/a\n0::/b\n");
+    let both = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"];
+    for root in both {
+        machine.set(&format!("{root}/a/cpu.cfs_quota_us"), "25000\n");
+        machine.set(&format!("{root}/a/cpu.cfs_period_us"), "100000\n");
+        machine.set(&format!("{root}/a/cpu.stat"), "nr_periods 9\nnr_throttled 8\nthrottled_time 7\n");
+        machine.set(&format!("{root}/cpu.cfs_quota_us"), "-1\n");
+        machine.set(&format!("{root}/cpu.cfs_period_us"), "100000\n");
+        let throttle = read(&machine).throttle.unwrap();
+        assert_eq!((throttle.cpus, throttle.file, throttle.times), (0.25, "cpu.cfs_quota_us", Some(8)));
+    }
+    machine.0.retain(|path, _| !path.starts_with("/sys/fs/cgroup/cpu/"));
+    assert_eq!(read(&machine).throttle.unwrap().times, Some(8));
+}
+
+#[test]
+fn what_is_no_quota_is_none() {
+    let mut machine = Machine::default();
+    for content in ["max 100000\n", "max\n", "", "0 100000\n", "50000 0\n", "50000", "-1 100000"] {
+        machine.set("/sys/fs/cgroup/cpu.max", content);
+        assert!(Throttle::find(&machine).is_none(), "{content}");
+    }
+    // A quota whose stops nobody counts.
+    machine.set("/sys/fs/cgroup/cpu.max", "50000 100000");
+    assert_eq!(Throttle::find(&machine).unwrap().times, None);
+}
+
+#[test]
+fn groups_beyond_the_eighth_still_have_quotas() {
+    let mut machine = Machine::default();
+    let path = "/a".repeat(12);
+    machine.set("/proc/self/cgroup", &format!("0::{path}\n"));
+    for depth in 0..=12 {
+        quota(&mut machine, &"/a".repeat(depth), &format!("{} 100000\n", (depth + 1) * 100_000), 1);
+    }
+    let throttle = Throttle::find(&machine).unwrap();
+    assert_eq!((throttle.cpus, throttle.times), (1.0, Some(8)));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use latency_core::decimal::Decimal;
-use latency_core::host::{Cache, Capability, Seccomp};
+use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::host::{Cache, Capability, Seccomp, Throttle};
 use latency_core::topology::{Node, NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
@@ -49,6 +49,8 @@ fields! {
     LIMITS "limits" "What it may not do, with what would allow it.";
     WHAT "what" "What is not possible.";
     REMEDY "remedy" "What would allow it.";
+    CPU_QUOTA "cpu_quota" "The CPUs whose time a control group allows; null without a quota.";
+    THROTTLED "throttled_times" "How often it has been used up; null where nobody counts.";
 }
 
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -70,6 +72,9 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
                 });
             }
         });
+        let throttle = machine.host.throttle.as_ref();
+        document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
+        document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
     });
     facts::circumstances(document, report);
 }
@@ -102,7 +107,7 @@ struct Limit {
     remedy: &'static str,
 }
 
-fn found_limits(machine: &Machine) -> [Option<Limit>; 6] {
+fn found_limits(machine: &Machine) -> [Option<Limit>; 7] {
     let process = &machine.host.process;
     let filtered = matches!(process.seccomp, Some(Seccomp::Filter | Seccomp::Strict));
     let pool = machine.topology.nodes().iter().any(|node| {
@@ -112,6 +117,7 @@ fn found_limits(machine: &Machine) -> [Option<Limit>; 6] {
     let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
         && (!filtered || process.has(Capability::PerfMon));
     let every_cpu = machine.cpus.len() == machine.topology.online_cpus().len();
+    let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len() as f64);
     let limit = |can: bool, what, remedy| (!can).then_some(Limit { what, remedy });
     [
         limit(
@@ -132,6 +138,11 @@ fn found_limits(machine: &Machine) -> [Option<Limit>; 6] {
             "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid; in a container: docker run --cap-add=PERFMON",
         ),
         limit(every_cpu, "not every CPU", "start it without taskset, or in a wider cpuset"),
+        limit(
+            all_time,
+            "a quota of CPU time",
+            "start it in another control group; in a container: docker run without --cpus",
+        ),
     ]
 }
 
@@ -307,6 +318,16 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
     }
     if let Some(balancing) = host.memory_policy.numa_balancing {
         document.sentence(Role::Method("Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
+    }
+    if let Some(Throttle { cpus, file, times, .. }) = host.throttle {
+        document.sentence(
+            Role::Method("CPU quota"),
+            format_args!(
+                "{:.3} CPUs ({file}){}",
+                Trimmed(cpus),
+                optional(times, |times, out| write!(out, ", throttled {times} times so far"))
+            ),
+        );
     }
     if let Some(limit) = host.memory_limit {
         document.sentence(

@@ -103,6 +103,9 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if allowed < online {
         warnings.push(Warning::CpusetPartial { allowed, online });
     }
+    if let Some(throttle) = host.throttle.filter(|throttle| throttle.cpus < 1.0) {
+        warnings.push(Warning::CpuQuota { cpus: throttle.cpus });
+    }
     if !matches!(host.frequency.governor.as_str(), "" | "performance") {
         warnings.push(Warning::FrequencyScaling {
             governor: Word::new(host.frequency.governor.as_str().as_bytes()),

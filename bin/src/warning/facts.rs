@@ -33,6 +33,7 @@ impl Warning {
             Warning::OneNode => ("one-node", Note, ALL),
             Warning::TooManyNodes { .. } => ("too-many-nodes", Note, ALL),
             Warning::CpusetPartial { .. } => ("cpuset-partial", Note, ALL),
+            Warning::CpuQuota { .. } => ("cpu-quota", Note, ALL),
             Warning::NodeLeftOut { node } => ("node-left-out", Note, of_node(node)),
             Warning::NoProc => ("no-proc", Fair, ALL),
             Warning::NoSys => ("no-sys", Fair, ALL),

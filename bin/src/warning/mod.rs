@@ -55,6 +55,8 @@ pub enum Warning {
     TooManyNodes { found: u32, held: u32 },
     /// A part of the machine's CPUs is out of reach.
     CpusetPartial { allowed: u32, online: u32 },
+    /// A control group allows less time than one thread takes.
+    CpuQuota { cpus: f64 },
     /// A node's memory is not allowed, so it is not measured.
     NodeLeftOut { node: NodeId },
     /// There is no /proc.

@@ -16,6 +16,7 @@ impl fmt::Display for Reason<'_> {
             Warning::OneNode => out.write_str("one NUMA node"),
             Warning::TooManyNodes { found, held } => write!(out, "{held} of {found} nodes used"),
             Warning::CpusetPartial { allowed, online } => write!(out, "{allowed} of {online} CPUs allowed"),
+            Warning::CpuQuota { cpus } => write!(out, "quota of {:.3} CPUs", Trimmed(cpus)),
             Warning::NodeLeftOut { node } => write!(out, "node {node} not allowed"),
             Warning::NoProc => out.write_str("no /proc"),
             Warning::NoSys => out.write_str("no /sys"),

@@ -16,6 +16,7 @@ impl fmt::Display for Remedy<'_> {
             Warning::OneNode => "`latency-bench curve` measures its caches and memory",
             Warning::TooManyNodes { .. } => "choose others with --cpunode and --memnode",
             Warning::CpusetPartial { .. } => "widen cpuset.cpus or the affinity mask to use the others",
+            Warning::CpuQuota { .. } => "raise cpu.max; in a container: docker run without --cpus",
             Warning::NodeLeftOut { .. } => "widen cpuset.mems to include it",
             Warning::NoProc => "as root: mount -t proc proc /proc",
             Warning::NoSys => "as root: mount -t sysfs sysfs /sys",

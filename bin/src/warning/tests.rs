@@ -16,6 +16,7 @@ fn every() -> Vec<Warning> {
         Warning::OneNode,
         Warning::TooManyNodes { found: 200, held: 128 },
         Warning::CpusetPartial { allowed: 2, online: 8 },
+        Warning::CpuQuota { cpus: 0.5 },
         Warning::NodeLeftOut { node },
         Warning::NoProc,
         Warning::NoSys,
@@ -132,7 +133,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 56);
+    assert_eq!(codes.len(), 57);
 }
 
 #[test]

@@ -19,6 +19,11 @@ impl fmt::Display for Warning {
             Warning::CpusetPartial { allowed, online } => {
                 write!(out, "this process may use {allowed} of {online} CPUs")
             }
+            Warning::CpuQuota { cpus } => write!(
+                out,
+                "the control group grants {:.3} CPUs, so the kernel stops this process in each period",
+                Trimmed(cpus)
+            ),
             Warning::NodeLeftOut { node } => {
                 write!(out, "node {node} is not measured: the cpuset does not allow its memory")
             }
