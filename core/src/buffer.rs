@@ -46,7 +46,7 @@ pub type TimedWalk = Timed<Cursor>;
 
 impl<T> Timed<T> {
     #[inline(always)]
-    fn new(stamp: Stamp, work: impl FnOnce() -> T) -> Timed<T> {
+    pub(crate) fn new(stamp: Stamp, work: impl FnOnce() -> T) -> Timed<T> {
         let start = stamp.start();
         let ended = work();
         let end = stamp.end();

@@ -80,6 +80,7 @@ pub mod arch;
 pub mod buffer;
 pub mod chain;
 pub mod clock;
+pub mod cores;
 pub mod cpulist;
 pub mod decimal;
 pub mod double;

@@ -13,5 +13,5 @@ pub mod portable;
 mod routine;
 pub mod x86_64;
 
-pub use routine::{LaneRoutine, Routine, StreamRoutine, StridedRoutine};
+pub use routine::{Delays, ExchangeRoutine, LaneRoutine, Routine, StreamRoutine, StridedRoutine};
 pub use x86_64::*;

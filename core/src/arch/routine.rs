@@ -4,6 +4,8 @@
 //!
 //! Nothing is called here; each type says what its caller has to guarantee.
 
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
 /// A chase loop: `(base, cursor, hops, length)` to the cursor after exactly that many hops.
 ///
 /// # Safety
@@ -45,3 +47,37 @@ pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, l
 /// the same routine returned.
 pub type StreamRoutine =
     unsafe extern "C" fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;
+
+/// One side of an exchange: `(mine, theirs, count, stop, polls, delays)` to the number of round trips that were made.
+///
+/// # Safety
+///
+/// `mine` and `theirs` are the first of eight words of a line each, which others access as atomics alone, and so is
+/// `stop`. They may be one line. `polls` is at least 1. A routine that reads the time-stamp counter is called only
+/// where user code may read it. `delays` is the caller's own.
+pub type ExchangeRoutine = unsafe extern "C" fn(
+    mine: *const AtomicU64,
+    theirs: *const AtomicU64,
+    count: usize,
+    stop: *const AtomicU32,
+    polls: usize,
+    delays: *mut Delays,
+) -> usize;
+
+/// What messages took by the receiver's time-stamp counter less the sender's, in ticks.
+///
+/// The difference of the counters is in it: what it says is a time only where they are synchronised, and certainly
+/// none where it is not positive in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Delays {
+    /// Of all messages together.
+    pub sum: i64,
+    /// The smallest of one message; the largest number where there was none.
+    pub least: i64,
+}
+
+impl Delays {
+    /// The delays of no message.
+    pub const NONE: Delays = Delays { sum: 0, least: i64::MAX };
+}

@@ -4,6 +4,9 @@
 
 pub mod avx2;
 mod chases;
+mod cores;
+#[cfg(test)]
+mod cores_tests;
 mod interrupt;
 mod stream;
 #[cfg(test)]
@@ -14,6 +17,7 @@ mod traffic;
 mod traffic_tests;
 
 pub use chases::*;
+pub use cores::*;
 pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;

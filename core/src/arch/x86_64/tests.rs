@@ -15,7 +15,7 @@ pub(super) const MARKS: [u64; 6] = [0x0b0b, 0x0505, 0x1212, 0x1313, 0x1414, 0x15
 ///
 /// # Safety
 ///
-/// `routine` is the address of one, and `arguments` are what it asks for: five at most.
+/// `routine` is the address of one, and `arguments` are what it asks for: six at most.
 pub(super) unsafe fn call_marked<const COUNT: usize>(
     routine: usize,
     arguments: [usize; COUNT],
@@ -30,15 +30,15 @@ pub(super) unsafe fn call_marked<const COUNT: usize>(
             "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
             "mov rbx, 0x0b0b", "mov rbp, 0x0505", "mov r12, 0x1212",
             "mov r13, 0x1313", "mov r14, 0x1414", "mov r15, 0x1515",
-            "push r9", "mov r10, rsp", "and rsp, -16", "push r10", "push r10",
+            "push r10", "mov r10, rsp", "and rsp, -16", "push r10", "push r10",
             "call r11",
-            "pop rsp", "pop r9",
-            "mov [r9], rbx", "mov [r9 + 8], rbp", "mov [r9 + 16], r12",
-            "mov [r9 + 24], r13", "mov [r9 + 32], r14", "mov [r9 + 40], r15",
+            "pop rsp", "pop r10",
+            "mov [r10], rbx", "mov [r10 + 8], rbp", "mov [r10 + 16], r12",
+            "mov [r10 + 24], r13", "mov [r10 + 32], r14", "mov [r10 + 40], r15",
             "pop r15", "pop r14", "pop r13", "pop r12", "pop rbp", "pop rbx",
-            in("r11") routine, in("r9") found.as_mut_ptr(),
+            in("r11") routine, in("r10") found.as_mut_ptr(),
             in("rdi") argument(0), in("rsi") argument(1), in("rdx") argument(2), in("rcx") argument(3),
-            in("r8") argument(4), lateout("rax") result,
+            in("r8") argument(4), in("r9") argument(5), lateout("rax") result,
             clobber_abi("C"),
         );
     }

@@ -1,0 +1,318 @@
+# Two cores and the lines between them: exchanges, and walks that leave lines in a known state.
+#
+# One section for all routines whose names begin with lb_cores: profilers and
+# the emulator's model of coherence find the timed accesses by that range.
+#
+# ---- Exchanges -------------------------------------------------------------
+#
+# Contract of lb_cores_{cas,spin,flag,message}_{first,second} (System V AMD64, but see "destroys"):
+#   rdi  mine      the line to which this side writes
+#   rsi  theirs    the line that it polls; lb_cores_cas and lb_cores_spin: the same line
+#   rdx  count     how many exchanges are to be made; zero is allowed
+#   rcx  stop      a word of four bytes: once it is not zero, nobody waits any more
+#   r8   polls     after so many polls without an answer the call returns, at least 1
+#   r9   delays    lb_cores_message: two words of eight bytes, the sum and the smallest, updated
+#   rax  returned  how many exchanges were made
+#   destroys rdx, r10, r11 and the flags; rbx is saved on the stack; no calls
+#
+# An exchange is a round trip: the first side sends and has its answer. A call
+# of the first side is over when the last answer is there, so that the time of
+# a call is that of `count` round trips. Both sides have to make equally many in
+# total, in any number of calls: a call that gave up is continued by the next.
+# For that the first side notes in the third word of its line that it has sent
+# and not yet counted the answer. Lines of zeroes are the beginning.
+#
+# No `pause` between polls: it takes 40 cycles on Zen 2 and later and 140 since
+# Skylake, and the answer would be seen late by half of that on average. The
+# stop word is looked at every 1024 polls, which keeps its line out of the way.
+
+# Polls until theirs holds r10; goes elsewhere if that is in vain.
+.macro lb_cores_await poll, in_vain
+        mov     r11, r8
+7:      \poll
+        je      8f
+        dec     r11
+        test    r11d, 1023
+        jnz     7b
+        cmp     dword ptr [rcx], 0
+        jne     \in_vain
+        test    r11, r11
+        jnz     7b
+        jmp     \in_vain
+8:
+.endm
+
+# A plain load leaves the line to whoever is to write it.
+.macro lb_cores_poll
+        cmp     [rsi], r10
+.endm
+
+.macro lb_cores_enter name
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        push    rbx
+        push    rdx
+        mov     rbx, rdx                # exchanges to go
+        test    rdx, rdx
+        jz      9f
+.endm
+
+# Goes to where the answer is awaited, if a call that gave up has sent.
+.macro lb_cores_resume sent
+        cmp     qword ptr [rdi + 16], 0
+        je      2f
+        mov     qword ptr [rdi + 16], 0
+        jmp     \sent
+.endm
+
+.macro lb_cores_leave name
+9:      pop     rax
+        sub     rax, rbx
+        pop     rbx
+        ret
+        .size   \name, . - \name
+.endm
+
+# Four steps each. start and next: r10 becomes what theirs holds when the other
+# side has sent or answered. send; receive.
+.macro lb_cores_first name, start, next, send, receive
+        lb_cores_enter \name
+        \start
+        lb_cores_resume 3f
+        .p2align 4
+2:      \next
+        \send
+3:      lb_cores_await lb_cores_poll, 5f
+        \receive
+        dec     rbx
+        jnz     2b
+        jmp     9f
+5:      mov     qword ptr [rdi + 16], 1
+        lb_cores_leave \name
+.endm
+
+.macro lb_cores_second name, start, next, send, receive
+        lb_cores_enter \name
+        \start
+        .p2align 4
+2:      \next
+        lb_cores_await lb_cores_poll, 9f
+        \receive
+        \send
+        dec     rbx
+        jnz     2b
+        lb_cores_leave \name
+.endm
+
+.macro lb_cores_nothing
+.endm
+
+# Compare and swap: the line holds 0 in the first side's turn and 1 in the second's.
+.macro lb_cores_cas_start_first
+        xor     r10d, r10d
+        mov     edx, 1
+.endm
+
+.macro lb_cores_cas_start_second
+        mov     r10d, 1
+        xor     edx, edx
+.endm
+
+# It succeeds: this side alone changes the line in its own turn.
+.macro lb_cores_cas_send
+        mov     rax, r10
+        lock cmpxchg [rdi], rdx
+.endm
+
+# The same as a poll: it takes the line whether or not it succeeds.
+.macro lb_cores_cas_poll
+        mov     rax, r10
+        lock cmpxchg [rsi], rdx
+.endm
+
+# Flags: either line holds the number of the last message of its writer.
+.macro lb_cores_flag_start
+        mov     r10, [rdi]
+.endm
+
+.macro lb_cores_flag_next
+        inc     r10
+.endm
+
+.macro lb_cores_flag_send
+        mov     [rdi], r10
+.endm
+
+# A message has the time of sending beside its number. Stores are seen in
+# order, so that who sees the number sees the time that belongs to it.
+.macro lb_cores_message_send
+        rdtsc
+        shl     rdx, 32
+        or      rax, rdx
+        mov     [rdi + 8], rax
+        mov     [rdi], r10
+.endm
+
+# LFENCE: the counter is not read before the poll that saw the number.
+.macro lb_cores_message_receive
+        lfence
+        rdtsc
+        shl     rdx, 32
+        or      rax, rdx
+        sub     rax, [rsi + 8]
+        add     [r9], rax
+        cmp     rax, [r9 + 8]
+        jge     6f
+        mov     [r9 + 8], rax
+6:
+.endm
+
+.pushsection .text.lb_cores, "ax", @progbits
+
+# lb_cores_cas: one line, which both sides take by a locked compare and swap.
+#   first:   { while (*line != 0); cas(line, 0, 1); while (*line != 0); }
+#   second:  { while (*line != 1); cas(line, 1, 0); }
+lb_cores_first  lb_cores_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
+lb_cores_second lb_cores_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
+
+# lb_cores_spin: the same without a load before: whoever waits tries over and over, and takes the line each time.
+# Only the first side's last answer is awaited by loads, since after it there is nothing to send.
+#   first:   { while (!cas(line, 0, 1)); }  while (*line != 0);
+#   second:  { while (!cas(line, 1, 0)); }
+        lb_cores_enter lb_cores_spin_first
+        lb_cores_cas_start_first
+        lb_cores_resume 3f
+2:      lb_cores_cas_send
+3:      cmp     rbx, 1
+        je      4f
+        lb_cores_await lb_cores_cas_poll, 5f
+        dec     rbx
+        jmp     3b
+4:      lb_cores_await lb_cores_poll, 5f
+        dec     rbx
+        jmp     9f
+5:      mov     qword ptr [rdi + 16], 1
+        lb_cores_leave lb_cores_spin_first
+
+        lb_cores_enter lb_cores_spin_second
+        lb_cores_cas_start_second
+        .p2align 4
+2:      lb_cores_await lb_cores_cas_poll, 9f
+        dec     rbx
+        jnz     2b
+        lb_cores_leave lb_cores_spin_second
+
+# lb_cores_flag: two lines, plain loads and stores.
+#   first:   { *mine += 1; while (*theirs != *mine); }
+#   second:  { while (*theirs != *mine + 1); *mine += 1; }
+lb_cores_first  lb_cores_flag_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
+lb_cores_second lb_cores_flag_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
+
+# lb_cores_message: the same, with the sender's time-stamp counter in the message. Either side adds up the
+# receiver's counter less the sender's, as signed numbers.
+lb_cores_first  lb_cores_message_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
+lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
+
+# ---- Walks -----------------------------------------------------------------
+#
+# The contract of chase.s, for a chain of addresses in aligned words: rsi the
+# cursor, rdx the hops, rax the cursor after them; destroys rcx, rdx and the
+# flags. All of them leave memory as it is. What they time is the transfer of a
+# line, or a hit of the first-level cache for comparison, so that the loop's
+# counter hides behind each hop without any unrolling.
+
+.macro lb_cores_walk name, hop
+        .p2align 6
+        .globl  \name
+        .type   \name, @function
+\name:
+        mov     rax, rsi
+        test    rdx, rdx
+        jz      2f
+        .p2align 4
+1:      \hop
+        dec     rdx
+        jnz     1b
+2:      ret
+        .size   \name, . - \name
+.endm
+
+.macro lb_cores_hop_read
+        mov     rax, [rax]
+.endm
+
+.macro lb_cores_hop_own
+        xor     ecx, ecx
+        lock xadd [rax], rcx
+        mov     rax, rcx
+.endm
+
+.macro lb_cores_hop_store
+        mov     rcx, [rax]
+        mov     [rax], rcx
+        mov     rax, rcx
+.endm
+
+# lb_cores_read: loads each word.
+#   cursor = *(u64 *)cursor
+lb_cores_walk lb_cores_read, lb_cores_hop_read
+
+# lb_cores_own: takes each line for itself, by adding nothing.
+#   cursor = atomic_fetch_add((u64 *)cursor, 0)
+lb_cores_walk lb_cores_own, lb_cores_hop_own
+
+# lb_cores_store: makes each line modified, by writing back what it holds.
+#   cursor = *(u64 *)cursor = *(u64 *)cursor
+lb_cores_walk lb_cores_store, lb_cores_hop_store
+
+# lb_cores_flush: leaves lines in no cache.
+#   rdi  first     address of the first line
+#   rsi  lines     how many; zero is allowed
+#   destroys rax, rdx, rdi, rsi and the flags; no stack, no calls
+#
+# The load of each line comes before the flushes for an emulator's sake, whose
+# models are told the addresses of loads and not those of flushes.
+        .p2align 6
+        .globl  lb_cores_flush
+        .type   lb_cores_flush, @function
+lb_cores_flush:
+        test    rsi, rsi
+        jz      3f
+        mov     rax, rdi
+        mov     rdx, rsi
+1:      cmp     byte ptr [rax], 0
+        add     rax, 64
+        dec     rdx
+        jnz     1b
+2:      clflush [rdi]
+        add     rdi, 64
+        dec     rsi
+        jnz     2b
+3:      mfence                          # the flushes are over before anything that follows
+        ret
+        .size   lb_cores_flush, . - lb_cores_flush
+
+.popsection
+.purgem lb_cores_await
+.purgem lb_cores_poll
+.purgem lb_cores_cas_poll
+.purgem lb_cores_resume
+.purgem lb_cores_enter
+.purgem lb_cores_leave
+.purgem lb_cores_first
+.purgem lb_cores_second
+.purgem lb_cores_nothing
+.purgem lb_cores_cas_start_first
+.purgem lb_cores_cas_start_second
+.purgem lb_cores_cas_send
+.purgem lb_cores_flag_start
+.purgem lb_cores_flag_next
+.purgem lb_cores_flag_send
+.purgem lb_cores_message_send
+.purgem lb_cores_message_receive
+.purgem lb_cores_walk
+.purgem lb_cores_hop_read
+.purgem lb_cores_hop_own
+.purgem lb_cores_hop_store

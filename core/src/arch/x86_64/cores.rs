@@ -1,0 +1,97 @@
+//! The routines of `asm/x86_64/cores.s`, by name, and the lines that two cores share.
+//!
+//! # Safety
+//!
+//! The routines keep the System V calling convention and state in their source
+//! what they destroy. They access aligned words of eight bytes, by instructions that
+//! x86-64 executes as atomics (Intel SDM vol. 3, 9.1.1), so that they race with
+//! no access to an [`AtomicU64`]. What a caller has to vouch for,
+//! [`ExchangeRoutine`] and [`Routine`] say. CLFLUSH is executed only by values for
+//! which CPUID was asked.
+
+use super::stream::Line;
+use crate::arch::routine::{Delays, ExchangeRoutine, Routine};
+use core::arch::x86_64::__cpuid;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+core::arch::global_asm!(include_str!("../../../../asm/x86_64/cores.s"), options(raw));
+
+macro_rules! exchanges {
+    ($($name:ident)*) => {
+        extern "C" {
+            $(fn $name(
+                mine: *const AtomicU64, theirs: *const AtomicU64, count: usize, stop: *const AtomicU32, polls: usize,
+                delays: *mut Delays,
+            ) -> usize;)*
+        }
+    };
+}
+
+macro_rules! walks {
+    ($($name:ident)*) => {
+        extern "C" {
+            $(fn $name(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize;)*
+        }
+    };
+}
+
+exchanges! {
+    lb_cores_cas_first lb_cores_cas_second lb_cores_spin_first lb_cores_spin_second
+    lb_cores_flag_first lb_cores_flag_second lb_cores_message_first lb_cores_message_second
+}
+
+walks! { lb_cores_read lb_cores_own lb_cores_store }
+
+extern "C" {
+    fn lb_cores_flush(first: *const SharedLine, lines: usize);
+}
+
+/// Both sides of an exchange by a locked compare and swap of one line.
+pub const CAS_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_cas_first, lb_cores_cas_second];
+/// The same, where the compare and swap is also what polls.
+pub const SPIN_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_spin_first, lb_cores_spin_second];
+/// Both sides of an exchange by plain loads and stores of a line each.
+pub const FLAG_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_flag_first, lb_cores_flag_second];
+/// The same with the sender's time-stamp counter, which both read: the only ones that fill [`Delays`].
+pub const MESSAGE_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_message_first, lb_cores_message_second];
+
+/// Loads each node of a chain of addresses.
+pub const READ_WALK: Routine = lb_cores_read;
+/// Takes the line of each node for itself by a locked addition of zero.
+pub const OWN_WALK: Routine = lb_cores_own;
+/// Stores to each node what it holds.
+pub const STORE_WALK: Routine = lb_cores_store;
+
+/// One cache line that several threads access, by atomics or by the routines here.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct SharedLine(pub [AtomicU64; 8]);
+
+impl SharedLine {
+    /// Returns the lines, for threads to share as long as they are borrowed.
+    #[must_use]
+    pub fn share(lines: &mut [Line]) -> &[SharedLine] {
+        let count = lines.len();
+        // SAFETY: both types are 64 bytes, aligned to as many; an atomic has the layout of its number; and the
+        // exclusive borrow of the lines is given up for as long as that of the result lasts.
+        unsafe { core::slice::from_raw_parts(lines.as_mut_ptr().cast(), count) }
+    }
+}
+
+/// Proof that CLFLUSH may be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flusher(());
+
+impl Flusher {
+    /// Returns the proof, where the processor has the instruction (Intel SDM vol. 2, CPUID leaf 1, EDX bit 19).
+    #[must_use]
+    pub fn detect() -> Option<Flusher> {
+        (__cpuid(1).edx & 1 << 19 != 0).then_some(Flusher(()))
+    }
+
+    /// Leaves `lines` in no cache of any core, and returns when that is done.
+    pub fn flush(self, lines: &[SharedLine]) {
+        // SAFETY: `self` proves that the instruction is there; the routine changes no byte of the lines' memory.
+        unsafe { lb_cores_flush(lines.as_ptr(), lines.len()) }
+    }
+}

@@ -1,0 +1,241 @@
+//! The choice of pairs of CPUs: all of them, or a few of each class.
+//!
+//! A pure function of the CPUs, of what two of them share, and of a seed. It
+//! does not know where the answer to "what do they share" comes from.
+
+use crate::cpulist::CpuSet;
+use crate::rng::Pcg32;
+use crate::units::CpuId;
+
+/// Up to so many CPUs all pairs are affordable: 2016 of 3 ms each.
+const ALL_UP_TO: usize = 64;
+
+/// What two CPUs share, the nearest first: each is in all that follow it, with few exceptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// They are threads of one core.
+    SameCore,
+    /// Two cores with one second-level cache.
+    SharedL2,
+    /// Two cores with one third-level cache.
+    SharedL3,
+    /// Two cores of one node.
+    SameNode,
+    /// Two nodes of one socket.
+    SameSocket,
+    /// Two sockets.
+    OtherSocket,
+}
+
+impl Class {
+    /// All of them, the nearest first.
+    pub const ALL: [Class; 6] = [
+        Class::SameCore,
+        Class::SharedL2,
+        Class::SharedL3,
+        Class::SameNode,
+        Class::SameSocket,
+        Class::OtherSocket,
+    ];
+
+    /// Returns the name that is printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::SameCore => "same core",
+            Class::SharedL2 => "same L2",
+            Class::SharedL3 => "same L3",
+            Class::SameNode => "same node",
+            Class::SameSocket => "same socket",
+            Class::OtherSocket => "other socket",
+        }
+    }
+}
+
+/// Two CPUs, the smaller number first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The smaller.
+    pub a: CpuId,
+    /// The larger.
+    pub b: CpuId,
+    /// What they share.
+    pub class: Class,
+}
+
+/// The rule by which pairs are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// All pairs of up to 64 CPUs; of more, as [`Choice::Classes`].
+    Auto,
+    /// All pairs.
+    All,
+    /// A few pairs of each class, at random.
+    Classes,
+}
+
+impl Choice {
+    /// The most pairs of one class, where not all are chosen.
+    pub const MOST_OF_CLASS: usize = 8;
+
+    /// Returns the largest number of pairs that may be chosen of so many CPUs.
+    #[must_use]
+    pub const fn most(self, cpus: usize) -> usize {
+        let all = cpus * cpus.saturating_sub(1) / 2;
+        let few = Class::ALL.len() * Self::MOST_OF_CLASS;
+        if self.takes_all(cpus) || all < few {
+            all
+        } else {
+            few
+        }
+    }
+
+    const fn takes_all(self, cpus: usize) -> bool {
+        match self {
+            Choice::Auto => cpus <= ALL_UP_TO,
+            Choice::All => true,
+            Choice::Classes => false,
+        }
+    }
+
+    /// Writes the chosen pairs of `cpus` to `pairs`, and returns those: by their numbers where all are chosen,
+    /// otherwise by their class first.
+    ///
+    /// The same arguments give the same pairs on every machine. What is beyond the end of `pairs` is left out:
+    /// [`most`](Self::most) says how many there may be.
+    ///
+    /// # References
+    ///
+    /// J. S. Vitter, "Random Sampling with a Reservoir", ACM Transactions on Mathematical Software 11(1), 1985,
+    /// algorithm R: each pair of a class is equally likely, though their number is not known before.
+    pub fn choose<'p>(
+        self,
+        cpus: &CpuSet,
+        class_of: &dyn Fn(CpuId, CpuId) -> Class,
+        seed: u64,
+        pairs: &'p mut [Pair],
+    ) -> &'p mut [Pair] {
+        let few = !self.takes_all(cpus.len());
+        let mut rng = Pcg32::new(seed, 0x7061_6972);
+        let mut met = [0u32; Class::ALL.len()];
+        let mut count = 0;
+        for a in cpus {
+            for b in cpus.iter().skip_while(|&b| b <= a) {
+                let (a, b) = (CpuId(a), CpuId(b));
+                let class = class_of(a, b);
+                let pair = Pair { a, b, class };
+                let before = met.get_mut(class as usize).map_or(0, |met| {
+                    *met += 1;
+                    *met - 1
+                });
+                let mut place = count;
+                if few && before as usize >= Self::MOST_OF_CLASS {
+                    // It takes the place of one of its class, or of none.
+                    let taken = rng.below(before + 1) as usize;
+                    let mut others =
+                        pairs.iter().take(count).enumerate().filter(|(_, other)| other.class == class);
+                    match others.nth(taken) {
+                        Some((other, _)) => place = other,
+                        None => continue,
+                    }
+                }
+                if let Some(slot) = pairs.get_mut(place) {
+                    *slot = pair;
+                    count = count.max(place + 1);
+                }
+            }
+        }
+        let chosen = pairs.get_mut(..count).unwrap_or_default();
+        if few {
+            crate::sort::sort_by(chosen, |x, y| (x.class, x.a.0, x.b.0).cmp(&(y.class, y.a.0, y.b.0)));
+        }
+        chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    const NONE: Pair = Pair { a: CpuId(0), b: CpuId(0), class: Class::SameCore };
+
+    /// Two threads a core, two cores an L2, eight an L3, sixteen a node, two nodes a socket.
+    fn class_of(a: CpuId, b: CpuId) -> Class {
+        let shared = [2, 4, 16, 32, 64].iter().position(|size| a.0 / size == b.0 / size);
+        shared.map_or(Class::OtherSocket, |place| Class::ALL[place])
+    }
+
+    fn choose(choice: Choice, cpus: u32, seed: u64) -> Vec<Pair> {
+        let cpus: CpuSet = (0..cpus).collect();
+        let mut pairs = vec![NONE; choice.most(cpus.len())];
+        choice.choose(&cpus, &class_of, seed, &mut pairs).to_vec()
+    }
+
+    #[test]
+    fn few_cpus_have_all_pairs_once() {
+        for cpus in [0, 1, 2, 3, 16, 64] {
+            let pairs = choose(Choice::Auto, cpus, 1);
+            assert_eq!(pairs.len() as u32, cpus * cpus.saturating_sub(1) / 2);
+            assert!(pairs.iter().all(|pair| pair.a.0 < pair.b.0 && pair.class == class_of(pair.a, pair.b)));
+            assert!(pairs.is_sorted_by(|x, y| (x.a.0, x.b.0) < (y.a.0, y.b.0)));
+        }
+    }
+
+    #[test]
+    fn many_cpus_have_eight_pairs_of_each_class() {
+        let pairs = choose(Choice::Auto, 128, 1);
+        for class in Class::ALL {
+            assert_eq!(pairs.iter().filter(|pair| pair.class == class).count(), Choice::MOST_OF_CLASS);
+        }
+        assert_eq!(choose(Choice::All, 128, 1).len(), 128 * 127 / 2);
+        // There are but two pairs of threads.
+        assert_eq!(
+            choose(Choice::Classes, 4, 1).iter().filter(|pair| pair.class == Class::SameCore).count(),
+            2
+        );
+    }
+
+    #[test]
+    fn the_seed_decides_and_reaches_all() {
+        assert_eq!(choose(Choice::Classes, 128, 5), choose(Choice::Classes, 128, 5));
+        assert_ne!(choose(Choice::Classes, 128, 5), choose(Choice::Classes, 128, 6));
+        // 16 pairs of threads, of which 8 are chosen: 500 of 1000 times each, with a standard deviation of 16.
+        let mut chosen = [0; 16];
+        for seed in 0..1000 {
+            let pairs = choose(Choice::Classes, 32, seed);
+            for pair in pairs.iter().filter(|pair| pair.class == Class::SameCore) {
+                chosen[pair.a.0 as usize / 2] += 1;
+            }
+        }
+        assert!(chosen.iter().all(|count| (400..600).contains(count)), "{chosen:?}");
+    }
+
+    #[test]
+    fn names_tell_classes_apart_and_their_order_is_that_of_the_table() {
+        assert!(Class::ALL.is_sorted());
+        for (place, class) in Class::ALL.iter().enumerate() {
+            assert_eq!(*class as usize, place);
+            assert!(Class::ALL.iter().skip(place + 1).all(|other| other.name() != class.name()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_are_of_the_set_and_differ(
+            cpus in prop::collection::btree_set(0u32..300, 0..90), seed: u64, room in 0usize..100, choice in 0usize..3,
+        ) {
+            let set: CpuSet = cpus.iter().copied().collect();
+            let choice = [Choice::Auto, Choice::All, Choice::Classes][choice];
+            let mut pairs = vec![NONE; room];
+            let chosen = choice.choose(&set, &class_of, seed, &mut pairs);
+            prop_assert!(chosen.len() <= choice.most(cpus.len()));
+            for (place, pair) in chosen.iter().enumerate() {
+                prop_assert!(pair.a.0 < pair.b.0 && set.contains(pair.a.0) && set.contains(pair.b.0));
+                prop_assert!(!chosen[..place].contains(pair));
+            }
+        }
+    }
+}

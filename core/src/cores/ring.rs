@@ -1,0 +1,256 @@
+//! A chain of lines that one core leaves in a known state, for another to walk.
+//!
+//! Every hop waits for the one before it, so that its time is the latency of
+//! one transfer, as a pointer chase's is that of one load. Knows the states that caches
+//! keep of a line, and nothing of threads: the caller sees to it that walks of
+//! two cores follow each other.
+//!
+//! # Safety
+//!
+//! A [`Ring`] is made by writing a chain of addresses over the memory that it
+//! borrows, at multiples of a line, so that each node holds the address of another.
+//! After that the memory is accessed as atomics alone, and by walks that store
+//! nothing but what a node holds. So any number of threads may walk at once.
+
+use crate::arch::{Flusher, Line, Routine, SharedLine, Stamp, OWN_WALK, READ_WALK, STORE_WALK};
+use crate::buffer::{Astray, Buffer, BuildError, Timed};
+use crate::chain::Chain;
+use crate::kernel::Encoding;
+
+/// What one hop does to its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walk {
+    /// Loads it.
+    Read,
+    /// Takes it for this core alone, by a locked addition of zero.
+    Own,
+    /// Loads it, and stores the same: what makes it modified.
+    Store,
+}
+
+impl Walk {
+    const fn routine(self) -> Routine {
+        match self {
+            Walk::Read => READ_WALK,
+            Walk::Own => OWN_WALK,
+            Walk::Store => STORE_WALK,
+        }
+    }
+}
+
+/// The state in which the owner's cache has the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Changed: memory has an old copy, and no other cache has one.
+    Modified,
+    /// As in memory, and in no other cache.
+    Exclusive,
+    /// As in memory, and in another core's cache too.
+    Shared,
+}
+
+impl State {
+    /// All of them.
+    pub const ALL: [State; 3] = [State::Modified, State::Exclusive, State::Shared];
+
+    /// Returns the name that is printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Modified => "modified",
+            State::Exclusive => "exclusive",
+            State::Shared => "shared",
+        }
+    }
+
+    /// Returns whether a third core has to walk over what the owner prepared, by [`Walk::Read`].
+    #[must_use]
+    pub const fn takes_another(self) -> bool {
+        matches!(self, State::Shared)
+    }
+}
+
+/// A chain of addresses in lines that cores may walk in turns or at once.
+#[derive(Debug)]
+pub struct Ring<'m> {
+    lines: &'m [SharedLine],
+    chain: &'m Chain,
+}
+
+impl<'m> Ring<'m> {
+    /// Writes `chain`, whose stride is a multiple of 64 bytes, to the start of `memory`.
+    ///
+    /// Where nodes are further apart than two lines, the prefetch of a neighbour brings no other node.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::TooSmall`] where the working set does not fit, and
+    /// [`BuildError::Encoding`] for another stride.
+    pub fn new(memory: &'m mut [Line], chain: &'m Chain) -> Result<Self, BuildError> {
+        let layout = chain.layout();
+        if !layout.stride().0.is_multiple_of(size_of::<Line>() as u64) {
+            return Err(BuildError::Encoding);
+        }
+        Buffer::build(&mut *memory, chain, Encoding::Pointer)?;
+        let used = (layout.size().0 as usize).div_ceil(size_of::<Line>());
+        let lines = SharedLine::share(memory.get_mut(..used).ok_or(BuildError::TooSmall)?);
+        Ok(Ring { lines, chain })
+    }
+
+    /// Returns the number of nodes: the most hops of a walk that meets each line as it was prepared.
+    #[must_use]
+    pub const fn nodes(&self) -> u64 {
+        self.chain.nodes()
+    }
+
+    /// Walks `hops` hops from the node `from` between two stamps; where it ended is the node, which is proven.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] where the walk did not end where the generator says.
+    pub fn timed_walk(&self, walk: Walk, from: u64, hops: usize, stamp: Stamp) -> Result<Timed<u64>, Astray> {
+        let (routine, base, cursor) = (walk.routine(), self.lines.as_ptr().cast(), self.address(from));
+        // SAFETY: `new` wrote a chain of addresses to these lines, which nobody changes while `self` borrows them, and
+        // the cursor stands on one of its nodes.
+        let timed = Timed::new(stamp, || unsafe { routine(base, cursor, hops, 0) });
+        let node = self.prove(from, hops, timed.ended)?;
+        Ok(Timed { ended: node, start: timed.start, end: timed.end })
+    }
+
+    /// Makes the lines this core's, in `state` as far as one core can: see [`State::takes_another`].
+    ///
+    /// They are flushed first, so that no core has a copy left of what was before.
+    ///
+    /// # Errors
+    ///
+    /// [`Astray`] where the walk over them did not end where the generator says.
+    pub fn prepare(&self, state: State, flusher: Flusher) -> Result<(), Astray> {
+        flusher.flush(self.lines);
+        let walk = match state {
+            State::Modified => Walk::Store,
+            State::Exclusive | State::Shared => Walk::Read,
+        };
+        self.lap(walk)
+    }
+
+    /// Walks over all lines once: by [`Walk::Read`] the other core's part of [`State::Shared`].
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Self::prepare).
+    pub fn lap(&self, walk: Walk) -> Result<(), Astray> {
+        let (base, hops) = (self.lines.as_ptr().cast(), self.nodes() as usize);
+        // SAFETY: as in `timed_walk`.
+        let ended = unsafe { (walk.routine())(base, self.address(0), hops, 0) };
+        self.prove(0, hops, ended).map(|_| ())
+    }
+
+    fn prove(&self, from: u64, hops: usize, ended: usize) -> Result<u64, Astray> {
+        let node = self.chain.advance(from % self.nodes(), hops as u64);
+        if self.address(node) == ended {
+            Ok(node)
+        } else {
+            Err(Astray { from, hops: hops as u64 })
+        }
+    }
+
+    /// Returns the address of `node`, taken modulo the number of nodes.
+    fn address(&self, node: u64) -> usize {
+        let offset = self.chain.layout().offset(node % self.nodes());
+        self.lines.as_ptr().expose_provenance().wrapping_add(offset as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::Order;
+    use crate::units::Bytes;
+    use std::thread;
+    use std::vec;
+    use std::vec::Vec;
+
+    const WALKS: [Walk; 3] = [Walk::Read, Walk::Own, Walk::Store];
+
+    fn chain(nodes: u64, stride: u64) -> Chain {
+        Chain::new(Order::Random, Bytes(nodes * stride), Bytes(stride), 7).unwrap()
+    }
+
+    fn stamp() -> Stamp {
+        Stamp::detect().unwrap()
+    }
+
+    fn words(ring: &Ring) -> Vec<u64> {
+        let load = |word: &core::sync::atomic::AtomicU64| word.load(core::sync::atomic::Ordering::SeqCst);
+        ring.lines.iter().flat_map(|line| &line.0).map(load).collect()
+    }
+
+    #[test]
+    fn all_walks_end_where_the_plain_one_does_and_leave_memory_as_it_is() {
+        for (nodes, stride) in [(2, 64), (256, 64), (300, 256)] {
+            let chain = chain(nodes, stride);
+            let mut memory = vec![Line([0; 8]); (nodes * stride / 64 + 3) as usize];
+            let ring = Ring::new(&mut memory, &chain).unwrap();
+            let before = words(&ring);
+            for hops in [0, 1, 2, 3, 8, 255, 256, 257, 1000] {
+                for from in [0, 1, nodes - 1] {
+                    let expected = chain.advance(from, hops as u64);
+                    for walk in WALKS {
+                        let ended = ring.timed_walk(walk, from, hops, stamp()).map(|timed| timed.ended);
+                        assert_eq!(ended, Ok(expected), "{walk:?} {hops} from {from}");
+                    }
+                }
+            }
+            assert_eq!(words(&ring), before);
+        }
+    }
+
+    #[test]
+    fn preparations_leave_memory_as_it_is() {
+        let chain = chain(256, 128);
+        let mut memory = vec![Line([0; 8]); 512];
+        let ring = Ring::new(&mut memory, &chain).unwrap();
+        let before = words(&ring);
+        let flusher = Flusher::detect().unwrap();
+        for state in State::ALL {
+            assert_eq!(ring.prepare(state, flusher), Ok(()), "{}", state.name());
+            if state.takes_another() {
+                thread::scope(|scope| scope.spawn(|| ring.lap(Walk::Read)).join().unwrap()).unwrap();
+            }
+            assert_eq!(words(&ring), before, "{}", state.name());
+        }
+    }
+
+    #[test]
+    fn two_threads_may_walk_at_once() {
+        let chain = chain(64, 64);
+        let mut memory = vec![Line([0; 8]); 64];
+        let ring = Ring::new(&mut memory, &chain).unwrap();
+        let before = words(&ring);
+        thread::scope(|scope| {
+            for walk in WALKS {
+                let ring = &ring;
+                scope.spawn(move || (0..20).for_each(|_| ring.lap(walk).unwrap()));
+            }
+        });
+        assert_eq!(words(&ring), before);
+    }
+
+    #[test]
+    fn a_damaged_node_is_found() {
+        let chain = chain(64, 64);
+        let mut memory = vec![Line([0; 8]); 64];
+        let ring = Ring::new(&mut memory, &chain).unwrap();
+        let this = &ring.lines[chain.layout().offset(5) as usize / 64].0[0];
+        this.store(ring.address(5) as u64, core::sync::atomic::Ordering::SeqCst);
+        assert!(WALKS.into_iter().all(|walk| ring.lap(walk).is_err()));
+    }
+
+    #[test]
+    fn a_ring_takes_whole_lines_and_enough_of_them() {
+        let mut memory = vec![Line([0; 8]); 64];
+        assert_eq!(Ring::new(&mut memory, &chain(65, 64)).err(), Some(BuildError::TooSmall));
+        assert_eq!(Ring::new(&mut memory, &chain(64, 32)).err(), Some(BuildError::Encoding));
+        assert!(Ring::new(&mut memory, &chain(32, 128)).is_ok());
+    }
+}
