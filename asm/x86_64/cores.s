@@ -270,27 +270,22 @@ lb_cores_walk lb_cores_store, lb_cores_hop_store
 # lb_cores_flush: leaves lines in no cache.
 #   rdi  first     address of the first line
 #   rsi  lines     how many; zero is allowed
-#   destroys rax, rdx, rdi, rsi and the flags; no stack, no calls
+#   destroys rdi, rsi and the flags; no stack, no calls
 #
-# The load of each line comes before the flushes for an emulator's sake, whose
-# models are told the addresses of loads and not those of flushes.
+# The load is for an emulator's sake, whose model of coherence is told the
+# addresses of loads and not those of flushes.
         .p2align 6
         .globl  lb_cores_flush
         .type   lb_cores_flush, @function
 lb_cores_flush:
         test    rsi, rsi
-        jz      3f
-        mov     rax, rdi
-        mov     rdx, rsi
-1:      cmp     byte ptr [rax], 0
-        add     rax, 64
-        dec     rdx
-        jnz     1b
-2:      clflush [rdi]
+        jz      2f
+1:      cmp     byte ptr [rdi], 0
+        clflush [rdi]
         add     rdi, 64
         dec     rsi
-        jnz     2b
-3:      mfence                          # the flushes are over before anything that follows
+        jnz     1b
+2:      mfence                          # the flushes are over before anything that follows
         ret
         .size   lb_cores_flush, . - lb_cores_flush
 
