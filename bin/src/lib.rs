@@ -35,12 +35,12 @@ use engine::session::{Findings, Noted, Session};
 use engine::{lookout, placement, prefetch_audit, repeat, self_test, translation_probe};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::dry_run;
-use experiment::facts::Report;
+use experiment::facts::{point, Report};
 use experiment::interface::Experiment;
 use experiment::output;
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
-use options::{Help, Options, When};
+use options::{FlagId, Help, Options, When};
 use plan::budget::Budget;
 use plan::duration::{self, Range};
 use report::terminal::Terminal;
@@ -67,7 +67,12 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     } else {
         let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
         detect::machine(options.cpu, node).map_err(Failure::from).and_then(|machines| match machines.leak() {
-            [machine, ..] => perform(arguments, environment, &options, machine, &mut messages),
+            [machine, ..] => {
+                if options.experiment.descriptor.flags.contains(FlagId::LoadCpus) {
+                    detect::sharing(machine)?;
+                }
+                perform(arguments, environment, &options, machine, &mut messages)
+            }
             [] => Err(PlacementError::NothingToMeasure.into()),
         })
     };
@@ -221,7 +226,7 @@ fn perform<'a>(
     let takes = duration::estimate(machine, points, budget) + look;
     if options.dry_run {
         let name = experiment.descriptor.name;
-        let columns = output::columns(options, &[]);
+        let columns = output::columns(options, [&point::COLUMNS, &[]]);
         // A write that fails is remembered by the sink, and told by `finish`.
         let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
             dry_run::present(document, name, points, takes);

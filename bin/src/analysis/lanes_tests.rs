@@ -32,6 +32,7 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         nanoseconds: summary,
         core_cycles: None,
         core_gigahertz: None,
+        delivered: None,
         minimum_ns: nanoseconds,
         batches: 300,
         stepped_back: 0,
@@ -54,6 +55,7 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         precise: true,
         fingerprint: 1,
         nodes: 1,
+        traffic: None,
     });
     Outcome { point, result }
 }

@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::options::Pages;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
-use crate::result::{chain, Means, Point};
+use crate::result::{chain, Means, Point, Walk};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
@@ -53,7 +53,7 @@ impl<'a> Pieces<'a> {
         points: impl Iterator<Item = Point> + Clone,
         budget: &Budget,
     ) -> Result<Pieces<'a>, Failure<'a>> {
-        let first = points.clone().next().ok_or(PlacementError::NothingToMeasure)?;
+        let points = points.filter(has_chain);
         let mut pieces = array::from_fn(|_| None::<Piece<'a>>);
         let mut count = 0;
         for point in points.clone() {
@@ -75,8 +75,10 @@ impl<'a> Pieces<'a> {
             *slot = Some(Piece { key, like: point, placement });
             count += 1;
         }
-        let mut chains =
-            Table::filled(if budget.memory == Memory::Kept { count } else { 0 }, chain::chain(&first)?)?;
+        let mut chains = Table::empty()?;
+        if let Some(first) = points.clone().next().filter(|_| budget.memory == Memory::Kept) {
+            chains = Table::filled(count, chain::chain(&first)?)?;
+        }
         for (chain, piece) in chains.iter_mut().zip(pieces.iter().flatten()) {
             *chain = chain::chain(&piece.like)?;
         }
@@ -141,7 +143,10 @@ fn region(machine: &Machine, points: impl Iterator<Item = Point>, key: &Key, pla
 pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budget: &Budget) -> bool {
     let mut pieces = [None::<(Key, Bytes)>; SITES];
     let mut count = 0;
-    for point in points.clone().filter(|point| !matches!(point.pages, Pages::Huge2m | Pages::Huge1g)) {
+    for point in points
+        .clone()
+        .filter(|point| has_chain(point) && !matches!(point.pages, Pages::Huge2m | Pages::Huge1g))
+    {
         if pieces.iter().flatten().any(|(key, _)| serves(key, &point)) {
             continue;
         }
@@ -165,6 +170,11 @@ pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budg
     })
 }
 
+/// Whether a point is walked along a chain: the memory of generators is placed before there are threads.
+fn has_chain(point: &Point) -> bool {
+    !matches!(point.walk, Walk::Traffic(_))
+}
+
 /// The memory that a point shares with others of `points`, and how much it is.
 fn wanted(
     machine: &Machine,
@@ -185,7 +195,7 @@ fn wanted(
 }
 
 /// Places `size` bytes on `target`, and says what a reader must know of them.
-fn place<'a>(
+pub fn place<'a>(
     session: &mut Session<'a, '_>,
     target: NodeId,
     size: Bytes,

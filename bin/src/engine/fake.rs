@@ -141,6 +141,7 @@ impl Ground for FakeGround<'_> {
             nanoseconds,
             core_cycles: nanoseconds * 3.0,
             core_gigahertz: 3.0,
+            delivered: f64::NAN,
             preempted: false,
             hops: made,
         })
@@ -182,14 +183,12 @@ impl Ground for FakeGround<'_> {
 }
 
 impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
-    type Ground<'g> = FakeGround<'g>;
-
     fn stand<'w>(
         &'w mut self,
         index: usize,
         point: &Point,
         place: u64,
-        walker: &'w mut dyn FnMut(&mut FakeGround<'_>) -> Result<(), Failure<'static>>,
+        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
         if !self.kept {

@@ -17,7 +17,7 @@ use super::session::Session;
 use super::warm_up::is_held;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
-use crate::result::{chain, Exclusion, Measurement, Outcome, Placed, Point, Walk};
+use crate::result::{chain, Exclusion, Field, Measurement, Outcome, Placed, Point, Walk};
 use crate::warning::{Warning, VERY_UNCERTAIN};
 
 /// Steady loads that take less than this share of those of a first pass are served by a cache in part.
@@ -41,11 +41,11 @@ const FEW_POINTS: usize = 16;
 #[inline(never)] // offsets into a small frame are short
 pub fn outcomes(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_>>,
+    schedule: &mut Schedule<Memory<'_, '_>>,
     mut each: impl FnMut(Outcome<'static>),
 ) -> Result<(), Failure<'static>> {
     // All points of a piece of memory lie there, and it takes long to look at.
-    let mut looked: [_; SITES] = array::from_fn(|_| None::<Result<Placed, Exclusion<'static>>>);
+    let mut looked: [_; 2 * SITES] = array::from_fn(|_| None::<Result<Placed, Exclusion<'static>>>);
     session.noted.moves += schedule.arena.moves();
     for index in 0..schedule.len() {
         for round in schedule.rounds(index) {
@@ -53,14 +53,23 @@ pub fn outcomes(
             session.noted.steps_back += u64::from(round.stepped_back);
         }
         let Some(point) = schedule.point(index) else { break };
-        let site = schedule.arena.site(&point);
-        let witness = site.and_then(|site| Some(*schedule.arena.sites.get(site)?.as_ref()?.witness()));
-        let placed = match (witness, site.and_then(|site| looked.get_mut(site))) {
-            (Some(witness), Some(slot)) => *slot.get_or_insert_with(|| look_again(session, &witness)),
-            _ => Err(Exclusion::Interrupted),
+        let mut again = |site: Option<(usize, Witness)>| match site {
+            Some((site, witness)) => match looked.get_mut(site) {
+                Some(slot) => *slot.get_or_insert_with(|| look_again(session, &witness)),
+                None => Err(Exclusion::Interrupted),
+            },
+            None => Err(Exclusion::Interrupted),
         };
+        let mut placed = again(schedule.arena.site(&point));
+        let mut traffic = None;
+        if let (Ok(_), Walk::Loaded(beside)) = (placed, point.walk) {
+            match again(schedule.arena.traffic_site(&beside)) {
+                Ok(there) => traffic = Some(Field::of(&there, beside.node)),
+                Err(excluded) => placed = Err(excluded),
+            }
+        }
         let result = match placed {
-            Ok(placed) => measurement(schedule, index, placed)?,
+            Ok(placed) => measurement(schedule, index, placed, traffic)?,
             Err(excluded) => Err(excluded),
         };
         each(Outcome { point, result });
@@ -89,18 +98,22 @@ fn look_again(session: &mut Session<'_, '_>, witness: &Witness) -> Result<Placed
 #[allow(clippy::type_complexity)]
 #[inline(never)] // offsets into a small frame are short
 fn measurement(
-    schedule: &mut Schedule<Memory<'_>>,
+    schedule: &mut Schedule<Memory<'_, '_>>,
     index: usize,
     placed: Placed,
+    traffic: Option<Field>,
 ) -> Result<Result<Measurement, Exclusion<'static>>, Failure<'static>> {
     let Some((course, series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
     let (point, state) = (course.point, course.state);
-    let chain = chain::chain(&point)?;
+    let (fingerprint, nodes) = match point.walk {
+        Walk::Traffic(traffic) => (0, traffic.footprint.0 / 64),
+        _ => chain::chain(&point).map(|chain| (chain.fingerprint(), chain.nodes()))?,
+    };
     let precise = series.is_precise(schedule.budget.precision);
     let (placements, placement_spread) = schedule.placements(index);
     // Of several lanes, what a hop takes is shared by their loads.
     let series = match point.walk {
-        Walk::Chain => series,
+        Walk::Chain | Walk::Loaded(_) | Walk::Traffic(_) => series,
         walk => series.shared_by(walk.lanes() as f64),
     };
     Ok(Ok(Measurement {
@@ -112,8 +125,9 @@ fn measurement(
         placements,
         placement_spread,
         precise,
-        fingerprint: chain.fingerprint(),
-        nodes: chain.nodes(),
+        fingerprint,
+        nodes,
+        traffic,
     }))
 }
 

@@ -20,7 +20,7 @@ pub enum Condition {
 
 /// One batch, per hop. The time is not a number where the clock stepped back; core cycles are not where the core's
 /// clock could not be had.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Batch {
     /// The time.
     pub nanoseconds: f64,
@@ -28,10 +28,24 @@ pub struct Batch {
     pub core_cycles: f64,
     /// The core's clock.
     pub core_gigahertz: f64,
+    /// Lines that generators have touched meanwhile, per nanosecond; not a number without any.
+    pub delivered: f64,
     /// Another task ran meanwhile.
     pub preempted: bool,
     /// The hops made: as many as asked for, unless time was up.
     pub hops: u64,
+}
+
+impl Batch {
+    /// No hops.
+    pub const NONE: Batch = Batch {
+        nanoseconds: f64::NAN,
+        core_cycles: f64::NAN,
+        core_gigahertz: f64::NAN,
+        delivered: f64::NAN,
+        preempted: false,
+        hops: 0,
+    };
 }
 
 /// Hops made, and the nanoseconds that they took.
@@ -111,9 +125,6 @@ pub trait Ground {
 
 /// Where the chains of points come from.
 pub trait Arena {
-    /// A chain of one of its points.
-    type Ground<'g>: Ground;
-
     /// Has `walker` walk the chain of a point, the `index`-th. Where chains are written anew, it lies at one of
     /// several places, chosen by `place`.
     ///
@@ -125,7 +136,7 @@ pub trait Arena {
         index: usize,
         point: &Point,
         place: u64,
-        walker: &'w mut dyn FnMut(&mut Self::Ground<'_>) -> Result<(), Failure<'static>>,
+        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>>;
 
     /// The clock of its chains.

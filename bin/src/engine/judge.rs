@@ -54,7 +54,7 @@ impl Judge {
     /// The error of mapping its tables.
     pub fn new() -> Result<Self, Errno> {
         Ok(Judge {
-            batches: Table::filled(MOST_BATCHES, Batch::default())?,
+            batches: Table::filled(MOST_BATCHES, Batch::NONE)?,
             scratch: Table::filled(MOST_BATCHES.max(MOST_ROUNDS), 0.0)?,
         })
     }
@@ -65,9 +65,9 @@ impl Judge {
     /// # Errors
     ///
     /// As [`Ground::walk`]. What an interrupted round had measured is lost with it.
-    pub fn round<G: Ground>(
+    pub fn round(
         &mut self,
-        ground: &mut G,
+        ground: &mut dyn Ground,
         hops: u64,
         count: u32,
         limit_ns: f64,
@@ -121,6 +121,7 @@ impl Judge {
             state_share: share,
             core_cycles: of(&|batch| kept(batch, batch.core_cycles), state).value,
             core_gigahertz: of(&|batch| batch.core_gigahertz, middle).value,
+            delivered: of(&|batch| kept(batch, batch.delivered), middle).value,
             minimum_ns: batches.iter().map(|batch| batch.nanoseconds).fold(f64::INFINITY, f64::min),
             batches: made as u32,
             disturbed: disturbed as u32,
@@ -177,6 +178,7 @@ impl Judge {
             counters: running.map(|running| Counters { per_hop, running }),
             software: rounds.iter().fold(Software::default(), |sum, round| sum.and(&round.software)),
             core_cycles: of(&|round| round.core_cycles, in_time),
+            delivered: of(&|round| round.delivered, in_time),
             core_gigahertz,
             state_share,
             window_ns: rounds.last().map_or(0.0, |round| round.ended_ns - begun_ns),

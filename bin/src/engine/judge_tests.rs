@@ -10,6 +10,7 @@ fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
         nanoseconds,
         core_cycles: nanoseconds * 3.0,
         core_gigahertz: 3.0,
+        delivered: f64::NAN,
         preempted: false,
         hops: 1000,
     };

@@ -3,12 +3,12 @@
 use latency_core::units::Bytes;
 
 use super::clock::Timer;
-use super::ground::Arena;
+use super::ground::{Arena, Ground};
 use super::new_chain;
 use super::placement::{self, Placement};
 use super::session::Session;
 use super::sizing::{self, Known};
-use super::stopwatch::{Chase, Stopwatch};
+use super::stopwatch::Stopwatch;
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -31,14 +31,12 @@ struct Lookout<'a> {
 }
 
 impl Arena for Lookout<'_> {
-    type Ground<'g> = Chase<'g>;
-
     fn stand<'w>(
         &'w mut self,
         _: usize,
         point: &Point,
         _: u64,
-        walker: &'w mut dyn FnMut(&mut Chase<'_>) -> Result<(), Failure<'static>>,
+        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
         let cannot = || Failure::from(PlacementError::NothingToMeasure);
         if self.placement.as_ref().is_none_or(|(size, _)| *size < point.size) {

@@ -8,28 +8,32 @@ use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
-use super::ground::{Arena, Condition};
+use super::generators::driver::Generators;
+use super::ground::{Arena, Condition, Ground};
 use super::new_chain;
 use super::placement::{self, Witness};
 use super::single_hops::Singles;
 use super::stopwatch::{start, Chase, Stopwatch};
+use super::stream::Stream;
 use super::strided::Loads;
 use super::subject::{Positions, SideBySide, Subject};
 use crate::error::{Failure, PlacementError};
 use crate::options::Pages;
 use crate::plan::budget::WAKE_NS;
-use crate::result::{chain, Point, Walk};
+use crate::result::{chain, Point, Traffic, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::sys::{signal, time};
 
 /// What is measured of points besides their batches.
 #[derive(Default)]
-pub struct Beside {
+pub struct Beside<'b> {
     /// Their single hops.
     pub singles: Option<Singles>,
     /// Independent loads of those in address order.
     pub loads: Option<Loads>,
+    /// The generators of their traffic.
+    pub generators: Option<&'b Generators<'b>>,
 }
 
 /// The memory that a point shares with others.
@@ -90,22 +94,22 @@ enum Walker {
 }
 
 /// All memory of a run, the stopwatch, and what is measured besides.
-pub struct Memory<'p> {
+pub struct Memory<'p, 'b> {
     /// The pieces.
     pub sites: &'p mut [Option<Site<'p>>],
     watch: Stopwatch,
     /// What is measured besides batches.
-    pub beside: &'p mut Beside,
+    pub beside: &'p mut Beside<'b>,
     last: Option<Walker>,
 }
 
-impl<'p> Memory<'p> {
+impl<'p, 'b> Memory<'p, 'b> {
     /// The memory of a run.
     pub const fn new(
         sites: &'p mut [Option<Site<'p>>],
         watch: Stopwatch,
-        beside: &'p mut Beside,
-    ) -> Memory<'p> {
+        beside: &'p mut Beside<'b>,
+    ) -> Memory<'p, 'b> {
         Memory { sites, watch, beside, last: None }
     }
 
@@ -115,10 +119,24 @@ impl<'p> Memory<'p> {
         self.watch.moves()
     }
 
-    /// The piece that a point lies in.
+    /// The piece that a point's chain lies in, and who knows where that is; of traffic, that of its generators,
+    /// which follow the others.
     #[must_use]
-    pub fn site(&self, point: &Point) -> Option<usize> {
-        self.sites.iter().position(|site| site.as_ref().is_some_and(|site| serves(&site.key, point)))
+    pub fn site(&self, point: &Point) -> Option<(usize, Witness)> {
+        if let Walk::Traffic(traffic) = point.walk {
+            return self.traffic_site(&traffic);
+        }
+        let index =
+            self.sites.iter().position(|site| site.as_ref().is_some_and(|site| serves(&site.key, point)))?;
+        Some((index, *self.sites.get(index)?.as_ref()?.witness()))
+    }
+
+    /// The piece that generators walk over, and who knows where that is.
+    #[must_use]
+    pub fn traffic_site(&self, traffic: &Traffic) -> Option<(usize, Witness)> {
+        let generators = self.beside.generators?;
+        let index = generators.ground(traffic)?;
+        Some((self.sites.len() + index, *generators.witness(traffic)?))
     }
 }
 
@@ -128,27 +146,32 @@ pub fn serves(key: &Key, point: &Point) -> bool {
     (key.target, key.pages) == (point.target, point.pages) && key.size.is_none_or(|size| size == point.size)
 }
 
-impl Arena for Memory<'_> {
-    type Ground<'g> = Chase<'g>;
-
+impl Arena for Memory<'_, '_> {
     fn stand<'w>(
         &'w mut self,
         index: usize,
         point: &Point,
         place: u64,
-        walker: &'w mut dyn FnMut(&mut Chase<'_>) -> Result<(), Failure<'static>>,
+        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
         let Memory { sites, watch, beside, last } = self;
         watch.brought_back()?;
         placement::pin(point.cpu)?;
         watch.stay_on(point.cpu);
+        let generators = beside.generators;
+        if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, generators) {
+            return generators.drive(point, &traffic, &mut || {
+                let part = generators.own_part(&traffic)?;
+                walker(&mut Stream::settled(watch, generators, traffic, part)?)
+            });
+        }
         let mut sites = sites.iter_mut().flatten();
         let site = sites.find(|site| serves(&site.key, point)).ok_or(PlacementError::NothingToMeasure)?;
         match &mut site.chains {
             Chains::Kept(buffer, node, positions) => {
                 let lanes = point.walk.lanes();
                 let (who, side) = match point.walk {
-                    Walk::Chain => (Walker::Alone(index), None),
+                    Walk::Chain | Walk::Loaded(_) => (Walker::Alone(index), None),
                     walk => {
                         let slot = positions.get(lanes).copied().flatten();
                         let positions = Cell::new(slot.unwrap_or_else(|| start(buffer.chain(), lanes)));
@@ -160,7 +183,16 @@ impl Arena for Memory<'_> {
                 let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
                 let mut chase =
                     Chase::new(watch, subject, condition, *node).with(beside.singles.as_mut(), index);
-                let walked = walker(&mut chase);
+                let walked = match (point.walk, generators) {
+                    (Walk::Loaded(traffic), Some(generators)) => {
+                        chase = chase.beside(generators);
+                        generators.drive(point, &traffic, &mut || {
+                            generators.settle()?;
+                            walker(&mut chase)
+                        })
+                    }
+                    _ => walker(&mut chase),
+                };
                 *node = chase.node;
                 if let (Some(slot), Some(side)) = (positions.get_mut(lanes), &side) {
                     *slot = Some(side.positions.get());

@@ -5,7 +5,7 @@ use latency_core::buffer::{Buffer, BuildError, Stores};
 use latency_core::chain::Chain;
 use latency_core::kernel::Encoding;
 
-use super::ground::Condition;
+use super::ground::{Condition, Ground};
 use super::placement::Placement;
 use super::stopwatch::{Chase, Stopwatch};
 use super::subject::Subject;
@@ -39,7 +39,7 @@ pub fn walk(
     watch: &Stopwatch,
     placement: &mut Placement,
     point: &Point,
-    walker: &mut dyn FnMut(&mut Chase<'_>) -> Result<(), Failure<'static>>,
+    walker: &mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
 ) -> Result<(), Failure<'static>> {
     let chain = chain::chain(point)?;
     let (lines, _) = placement.split();

@@ -14,7 +14,6 @@ use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::Bytes;
 
 use super::clock::Timer;
-use super::ground::Ground;
 use super::new_chain;
 use super::placement::{self, Placement};
 use super::session::Session;

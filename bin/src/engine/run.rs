@@ -17,7 +17,7 @@ use crate::sys::table::Table;
 
 /// What arranges the visits of a run: the schedule alone, or more before and after it.
 pub type Visits<'v, 'a> =
-    dyn FnMut(&mut Session<'a, '_>, &mut Schedule<Memory<'_>>) -> Result<(), Failure<'static>> + 'v;
+    dyn FnMut(&mut Session<'a, '_>, &mut Schedule<Memory<'_, '_>>) -> Result<(), Failure<'static>> + 'v;
 
 /// Measures `points` as the schedule has them, and nothing besides.
 ///
@@ -50,7 +50,7 @@ pub fn measure_with<'a>(
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
-    beside: &mut Beside,
+    beside: &mut Beside<'_>,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
@@ -143,7 +143,7 @@ impl<'a> Run<'_, 'a> {
         timer: &Timer,
         is_mine: &dyn Fn(&Point) -> bool,
         budget: &Budget,
-        beside: &mut Beside,
+        beside: &mut Beside<'_>,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
         let points = self.points;

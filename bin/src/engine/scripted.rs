@@ -174,7 +174,7 @@ impl Ground for Scripted {
 
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let (hops, spent_ns) = self.walk(hops, until_ns)?;
-        Ok(Batch { nanoseconds: spent_ns / hops as f64, hops, ..Batch::default() })
+        Ok(Batch { nanoseconds: spent_ns / hops as f64, hops, ..Batch::NONE })
     }
 
     fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {

@@ -237,7 +237,7 @@ impl<A: Arena> Search<'_, A> {
             let nodes = ground.nodes();
             let part = (nodes / 64).clamp(64, PART);
             let warm_up = few(nodes).min(nodes / LANES);
-            let walk = |ground: &mut A::Ground<'_>, slots: &mut [f64; PARTS], rewinds: bool| {
+            let walk = |ground: &mut dyn Ground, slots: &mut [f64; PARTS], rewinds: bool| {
                 for (index, slot) in slots.iter_mut().enumerate() {
                     if rewinds {
                         ground.rewind(PARTS as u64 + index as u64);

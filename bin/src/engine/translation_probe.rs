@@ -10,7 +10,6 @@ use latency_core::stats;
 use latency_core::units::{Bytes, PageSize};
 
 use super::clock::Timer;
-use super::ground::Ground;
 use super::new_chain;
 use super::placement::{self, Placement};
 use super::session::Session;

@@ -7,7 +7,7 @@ use super::judge::{Judge, MOST_BATCHES};
 use super::walks::hops_per_batch;
 use super::warm_up::Warmth;
 use crate::error::Failure;
-use crate::plan::budget::{Budget, BATCHES};
+use crate::plan::budget::Budget;
 use crate::result::Round;
 
 /// The state of one point between visits.
@@ -54,9 +54,9 @@ impl Orders<'_> {
     ///
     /// As [`Ground::walk`]. What an interrupted visit had measured is lost with it.
     #[inline(never)]
-    pub fn visit<G: Ground>(
+    pub fn visit(
         &self,
-        ground: &mut G,
+        ground: &mut dyn Ground,
         judge: &mut Judge,
         state: &mut State,
         kept: &mut [Round],
@@ -116,7 +116,7 @@ impl Orders<'_> {
             }
             None => {
                 let round_ns = budget.walk_ns / (rounds * self.points.max(1)) as f64;
-                (round_ns.max(BATCHES * trial_ns).min(limit_ns) / trial_ns) as u64
+                (round_ns.max(budget.batches * trial_ns).min(limit_ns) / trial_ns) as u64
             }
         };
         let cap_ns = if budget.left_ns(0.0).is_finite() { 2.0 * limit_ns } else { f64::INFINITY };

@@ -13,11 +13,18 @@ pub const ENOUGH_TO_JUDGE: u64 = 1 << 12;
 pub const FEWEST_HOPS: u64 = 64;
 /// The most hops of a batch whose length is chosen here.
 const LONGEST_BATCH: u64 = 1 << 22;
+/// That of batches as long as these; longer ones may have as many more.
+const USUAL_BATCH_NS: f64 = 1e6;
 
 /// How many hops make a good batch at this latency.
 #[must_use]
 pub fn hops_per_batch(batch_ns: f64, estimate_ns: f64) -> u64 {
-    ((batch_ns / estimate_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, LONGEST_BATCH)
+    ((batch_ns / estimate_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, longest(batch_ns))
+}
+
+/// The most hops of a batch that is to take so long.
+fn longest(batch_ns: f64) -> u64 {
+    (LONGEST_BATCH as f64 * (batch_ns / USUAL_BATCH_NS).max(1.0)) as u64
 }
 
 /// Hops that bring TLBs, page tables and near caches back.
@@ -27,8 +34,8 @@ pub fn few(nodes: u64) -> u64 {
 
 /// Walks `hops` hops in short parts: the hops made, and what one took in most parts of the later half, if that says
 /// something.
-pub fn parts<G: Ground>(
-    ground: &mut G,
+pub fn parts(
+    ground: &mut dyn Ground,
     judge: &mut Judge,
     hops: u64,
     until_ns: f64,
@@ -62,12 +69,7 @@ pub fn parts<G: Ground>(
 
 /// Leaves a trail of other lines of the same chain that fills the caches, or fills them with all of it where it is
 /// shorter: what a walk of other lanes has left there would be met as a hit.
-pub fn trail<G: Ground>(
-    ground: &mut G,
-    trail: u64,
-    lanes: u64,
-    until_ns: f64,
-) -> Result<(), Failure<'static>> {
+pub fn trail(ground: &mut dyn Ground, trail: u64, lanes: u64, until_ns: f64) -> Result<(), Failure<'static>> {
     if ground.nodes() < trail {
         return fill(ground, FILLING_LAPS, f64::INFINITY, until_ns).map(drop);
     }
@@ -80,8 +82,8 @@ pub fn trail<G: Ground>(
 /// None where many lanes are hardly faster than one, which takes `alone_ns`: in an emulator. A chase that begins at
 /// the start of the cycle meets what was touched longest ago, as after a lap of its own; further on it meets lines
 /// earlier than that.
-pub fn fill<G: Ground>(
-    ground: &mut G,
+pub fn fill(
+    ground: &mut dyn Ground,
     laps: u64,
     alone_ns: f64,
     until_ns: f64,
@@ -104,7 +106,7 @@ pub fn fill<G: Ground>(
 }
 
 /// Touches a working set, which a lap is to follow, until caches that take lines in slowly hold it: the loads made.
-pub fn touch<G: Ground>(ground: &mut G, until_ns: f64) -> Result<u64, Failure<'static>> {
+pub fn touch(ground: &mut dyn Ground, until_ns: f64) -> Result<u64, Failure<'static>> {
     let end_ns = until_ns.min(ground.now_ns() + LONGEST_FILL_NS);
     let mut touched = 0;
     for _ in 0..FILLING_LAPS {
@@ -121,11 +123,11 @@ pub fn touch<G: Ground>(ground: &mut G, until_ns: f64) -> Result<u64, Failure<'s
 }
 
 /// Nanoseconds per hop, from walks that grow until they fill a batch; the middle of three.
-pub fn estimate<G: Ground>(ground: &mut G, until_ns: f64) -> Result<f64, Failure<'static>> {
+pub fn estimate(ground: &mut dyn Ground, until_ns: f64) -> Result<f64, Failure<'static>> {
     let mut hops = FEWEST_HOPS;
     loop {
         let (_, spent_ns) = ground.walk(hops, until_ns)?;
-        if spent_ns >= ground.batch_ns() / 4.0 || hops >= LONGEST_BATCH {
+        if spent_ns >= ground.batch_ns() / 4.0 || hops >= longest(ground.batch_ns()) {
             break;
         }
         hops *= 2;

@@ -94,9 +94,9 @@ impl Warmth {
     /// # Errors
     ///
     /// As [`Ground::walk`].
-    pub fn warm_up<G: Ground>(
+    pub fn warm_up(
         &mut self,
-        ground: &mut G,
+        ground: &mut dyn Ground,
         judge: &mut Judge,
         budget: &Budget,
         until_ns: f64,
@@ -117,7 +117,10 @@ impl Warmth {
                 self.pass(ground, judge, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
             }
             // Another point has been walked in between: what it left in TLBs and near caches is not this one's.
-            (Condition::Disturbed, None) => ground.walk(few(nodes), until_ns).map(drop)?,
+            (Condition::Disturbed, None) => {
+                let asked = budget.warm_up.unwrap_or(u64::MAX);
+                ground.walk(few(nodes).min(asked.max(FEW_HOPS.0)), until_ns).map(drop)?;
+            }
             _ => {}
         }
         if first {
@@ -127,9 +130,9 @@ impl Warmth {
     }
 
     /// The warm-up of a chain just written, of which no cache holds anything.
-    fn written<G: Ground>(
+    fn written(
         &mut self,
-        ground: &mut G,
+        ground: &mut dyn Ground,
         judge: &mut Judge,
         budget: &Budget,
         until_ns: f64,
@@ -197,9 +200,9 @@ impl Warmth {
     }
 
     /// The first pass over a chain, timed by itself.
-    fn pass<G: Ground>(
+    fn pass(
         &mut self,
-        ground: &mut G,
+        ground: &mut dyn Ground,
         judge: &mut Judge,
         hops: u64,
         until_ns: f64,
@@ -227,7 +230,7 @@ impl Warmth {
     ///
     /// A cache with random victims keeps ever more of a working set of about its size: of the lines that a cyclic
     /// walk visits, two in so many laps are missed in each.
-    fn until_steady<G: Ground>(&mut self, ground: &mut G, until_ns: f64) -> Result<u64, Failure<'static>> {
+    fn until_steady(&mut self, ground: &mut dyn Ground, until_ns: f64) -> Result<u64, Failure<'static>> {
         const FASTER: f64 = 0.985;
         // Of very short laps several, so that a clock can tell.
         let lap = ground.nodes().max(FEWEST_HOPS * 32);

@@ -53,6 +53,10 @@ pub enum PlacementError<'a> {
     WrongPageSize { asked: Bytes, found: Bytes },
     /// No node to run on, or no node with memory.
     NothingToMeasure,
+    /// The kernel refused threads that the measurement cannot do without.
+    ThreadsRefused { wanted: u32, started: u32, errno: Errno },
+    /// There is no CPU for a second thread.
+    NeedsSecondCpu { experiment: &'static str, why: &'static str },
     /// There is no way to see where the pages are.
     NotVerified { node: NodeId, why: &'static str },
 }
@@ -144,6 +148,19 @@ impl fmt::Display for PlacementError<'_> {
             }
             PlacementError::WrongPageSize { asked, found } => {
                 write!(out, "{asked} pages asked for, {found} pages obtained; use --pages=auto")
+            }
+            PlacementError::ThreadsRefused { wanted, started, errno } => {
+                write!(out, "{started} of {wanted} threads started, then clone failed: {errno}; ")?;
+                out.write_str(match errno {
+                    Errno::EPERM | Errno::ENOSYS => {
+                        "allow clone in the container's seccomp profile, or measure with one CPU"
+                    }
+                    _ => "raise ulimit -u, pids.max of the control group or kernel.threads-max",
+                })
+            }
+            PlacementError::NeedsSecondCpu { experiment, why } => {
+                write!(out, "{experiment} needs a second CPU: {why}; ")?;
+                out.write_str("widen the cpuset or affinity mask")
             }
             PlacementError::NothingToMeasure => out.write_str(
                 "this process may use no CPU or no memory of any node; \

@@ -28,8 +28,8 @@ pub struct Experiment {
         for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
     /// How findings are described.
     pub present: Present,
-    /// The columns that its points have besides those of every point.
-    pub columns: &'static [&'static Field],
+    /// The columns of its records: those of every point as a rule, and its own.
+    pub columns: [&'static [&'static Field]; 2],
 }
 
 /// What makes a plan: gives every point to the last argument.

@@ -46,7 +46,7 @@ pub const MATRIX: Experiment = Experiment {
     budget: Budget::of_pairs,
     measure: run::measure,
     present,
-    columns: &[],
+    columns: [&point::COLUMNS, &[]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

@@ -1,5 +1,6 @@
 //! The experiments: a new one is a file here and a line in the table.
 
+mod bandwidth;
 pub mod command;
 mod compare;
 pub mod curve;
@@ -41,6 +42,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &order::ORDER,
     &pages::PAGES,
     &variants::VARIANTS_EXPERIMENT,
+    &bandwidth::BANDWIDTH,
     &system::SYSTEM,
 ];
 

@@ -11,11 +11,11 @@ use crate::report::FORMATS;
 /// Columns of tabular formats, group by group.
 pub type Columns = [&'static [&'static Field]; 3];
 
-/// Returns the columns of an experiment: those of every point, its `own`, and those of counters where they were asked for.
+/// Returns the columns of an experiment, and those of counters where they were asked for.
 #[must_use]
-pub fn columns(options: &Options<'_>, own: &'static [&'static Field]) -> Columns {
+pub fn columns(options: &Options<'_>, [common, own]: [&'static [&'static Field]; 2]) -> Columns {
     let counted: &[_] = if options.counters { &point::COUNTED_COLUMNS } else { &[] };
-    [&point::COLUMNS, own, counted]
+    [common, own, counted]
 }
 
 /// Writes a description in the format that was asked for.

@@ -39,7 +39,7 @@ pub const PARALLEL: Experiment = Experiment {
     budget: Budget::of_lanes,
     measure: run::measure,
     present,
-    columns: &chains::COLUMNS,
+    columns: [&point::COLUMNS, &chains::COLUMNS],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

@@ -41,7 +41,7 @@ pub const SYSTEM: Experiment = Experiment {
         })
     },
     present,
-    columns: &[],
+    columns: [&facts::point::COLUMNS, &[]],
 };
 
 fields! {

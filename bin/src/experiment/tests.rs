@@ -70,6 +70,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         bound_to: None,
         policy_allowed: true,
         has_proc: true,
+        sharing: latency_core::topology::Sharing::EMPTY,
         sizing: None,
     });
     let everything: CpuSet = (0..CpuSet::CAPACITY).collect();

@@ -47,7 +47,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     },
     measure: run::measure,
     present,
-    columns: &[&VARIANT],
+    columns: [&point::COLUMNS, &[&VARIANT]],
 };
 
 /// Every variant at every size, by variant and then by size.

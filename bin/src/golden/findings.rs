@@ -143,9 +143,12 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
     if options.dry_run {
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
-        return write(output::columns(options, &[]), &mut |document| {
-            dry_run::present(document, experiment.descriptor.name, &points, takes);
-        });
+        return write(
+            output::columns(options, [&crate::experiment::facts::point::COLUMNS, &[]]),
+            &mut |document| {
+                dry_run::present(document, experiment.descriptor.name, &points, takes);
+            },
+        );
     }
     let run = Run { scene, options, machine };
     let timer = run.timer();
@@ -462,6 +465,7 @@ impl Run<'_> {
                 nanoseconds,
                 core_cycles: clocked.then_some(cycles),
                 core_gigahertz: clocked.then_some(clock),
+                delivered: None,
                 minimum_ns: nanoseconds.minimum * 0.991,
                 batches: 1500,
                 disturbed,
@@ -477,6 +481,7 @@ impl Run<'_> {
             precise: !imprecise,
             fingerprint: numbers::scrambled(seed),
             nodes,
+            traffic: None,
         }
     }
 
@@ -563,7 +568,7 @@ fn window(filler: Filler) -> usize {
 
 fn beside(walk: &Walk) -> Option<Beside> {
     match walk {
-        Walk::Chain => None,
+        Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) => None,
         Walk::Lanes(kernel) => Some(Beside {
             lanes: kernel.lanes(),
             between: if kernel.work() == 0 { 0 } else { kernel.instructions() },

@@ -3,6 +3,7 @@
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
 use latency_core::topology::{Files, Source, Topology};
+use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, NodeId};
 
 use super::processor::{Platform, Processor};
@@ -13,6 +14,17 @@ use crate::sys::file::SystemFiles;
 use crate::sys::numa::{self, Policy};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings, Word};
+
+/// Looks at what the machine's CPUs share, for experiments that choose among them.
+///
+/// # Errors
+///
+/// The error of mapping it.
+pub fn sharing(machine: &mut Machine) -> Result<(), Errno> {
+    let places = Table::filled(Sharing::places(&machine.cpus), Groups::EMPTY)?;
+    machine.sharing = Sharing::read(&SystemFiles, &machine.topology, &machine.cpus, places.leak());
+    Ok(())
+}
 
 /// Looks at the machine, from the CPU that is asked for or the first one of the node: caches and the kind of core
 /// differ between cores of one package. It is large, so it lives in mapped memory.
@@ -37,6 +49,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             bound_to: None,
             policy_allowed: false,
             has_proc: files.read("/proc/self/stat", &mut [0; 16]).is_some(),
+            sharing: Sharing::EMPTY,
             sizing: None,
         },
     )?;

@@ -10,6 +10,7 @@ mod sizing;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
+use latency_core::topology::Sharing;
 use latency_core::topology::{Node, Topology};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
@@ -43,6 +44,8 @@ pub struct Machine {
     pub policy_allowed: bool,
     /// Whether /proc answers.
     pub has_proc: bool,
+    /// What its CPUs share; nothing where no experiment asked.
+    pub sharing: Sharing<'static>,
     /// What a look at its caches and memory found, once there was one.
     pub sizing: Option<Sizing>,
 }

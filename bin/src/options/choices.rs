@@ -2,6 +2,7 @@
 //!
 //! Each enumeration lists its words once; parser, messages and results use them.
 
+use latency_core::traffic::{Kind, KINDS};
 use latency_core::units::PageSize;
 
 /// A value that is one of a few words.
@@ -106,6 +107,59 @@ impl Choice for Kernel {
     const WORDS: &'static [(&'static str, Self)] = &[("pointer", Kernel::Pointer), ("index", Kernel::Index)];
 }
 
+/// Some kinds of traffic (`--traffic`), in the order of their table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u16);
+
+impl Kinds {
+    /// None of them.
+    pub const NONE: Kinds = Kinds(0);
+
+    /// Returns the same with the kind at a place of [`KINDS`].
+    #[must_use]
+    pub const fn with(self, place: usize) -> Kinds {
+        Kinds(self.0 | 1 << place)
+    }
+
+    /// Returns each of them.
+    pub fn iter(self) -> impl Iterator<Item = &'static Kind> {
+        KINDS.iter().enumerate().filter(move |(place, _)| self.0 >> place & 1 == 1).map(|(_, kind)| kind)
+    }
+}
+
+/// What bandwidth is shown of (`--view`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// Every node's CPUs against every node's memory.
+    #[default]
+    Nodes,
+    /// Every kind of traffic, on one core and on all of a node.
+    Mix,
+    /// One, two, four and more cores of a node.
+    Scaling,
+    /// Each core by itself.
+    Cores,
+}
+
+impl Choice for View {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("nodes", View::Nodes), ("mix", View::Mix), ("scaling", View::Scaling), ("cores", View::Cores)];
+}
+
+/// The hardware threads that generators run on (`--load-threads`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// One of each core.
+    #[default]
+    One,
+    /// All of each core.
+    All,
+}
+
+impl Choice for Threads {
+    const WORDS: &'static [(&'static str, Self)] = &[("one", Threads::One), ("all", Threads::All)];
+}
+
 /// The condition on which something is shown (`--progress`, `--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
@@ -143,5 +197,7 @@ mod tests {
         round_trip::<Order>();
         round_trip::<Kernel>();
         round_trip::<When>();
+        round_trip::<View>();
+        round_trip::<Threads>();
     }
 }

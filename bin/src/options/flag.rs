@@ -15,6 +15,8 @@ pub enum Group {
     Placement,
     /// The working set and the way through it.
     Chain,
+    /// What generators do, and on which CPUs.
+    Traffic,
     /// Duration and precision of the measurement.
     Sampling,
     /// Conclusions from a result.
@@ -27,12 +29,19 @@ pub enum Group {
 
 impl Group {
     /// Every group, in the order of the help text.
-    pub const ALL: [Group; 6] =
-        [Group::Placement, Group::Chain, Group::Sampling, Group::Verdict, Group::Output, Group::General];
+    pub const ALL: [Group; 7] = [
+        Group::Placement,
+        Group::Chain,
+        Group::Traffic,
+        Group::Sampling,
+        Group::Verdict,
+        Group::Output,
+        Group::General,
+    ];
 
     /// Returns whether its options change what is measured.
     pub(super) const fn is_of_measuring(self) -> bool {
-        matches!(self, Group::Placement | Group::Chain | Group::Sampling)
+        matches!(self, Group::Placement | Group::Chain | Group::Traffic | Group::Sampling)
     }
 
     /// Returns the heading.
@@ -41,6 +50,7 @@ impl Group {
         match self {
             Group::Placement => "Placement",
             Group::Chain => "Working set and order",
+            Group::Traffic => "Traffic",
             Group::Sampling => "Measurement",
             Group::Verdict => "Verdict",
             Group::Output => "Output",

@@ -16,6 +16,14 @@ const MOST_POINTS: u32 = 64;
 const MOST_TRIALS: u32 = 1_000_000;
 
 const LIST: ValueKind = ValueKind { name: "LIST", expects: "node ids and ranges of them, such as 0,2-3" };
+const CPUS: ValueKind = ValueKind { name: "LIST", expects: "CPU numbers and ranges of them, such as 0,2-3" };
+const KINDS: ValueKind = ValueKind {
+    name: "LIST",
+    expects: "some of read, 3:1, 2:1, 1:1, nt-write, copy-nt, random, write and copy, such as read,2:1",
+};
+const VIEW: ValueKind =
+    ValueKind { name: "nodes|mix|scaling|cores", expects: "one of nodes, mix, scaling and cores" };
+const THREADS: ValueKind = ValueKind { name: "one|all", expects: "one or all" };
 const CPU: ValueKind = ValueKind { name: "N", expects: "the number of one CPU, such as 4" };
 const COUNT: ValueKind = ValueKind { name: "N", expects: "a whole number, such as 1000" };
 const SIZE: ValueKind =
@@ -121,6 +129,34 @@ pub const FLAGS: &[Flag] = &[
     })
     .help("random order number N")
     .default("42"),
+    Flag::value(FlagId::Traffic, "traffic", Group::Traffic, &KINDS, |options, value| {
+        options.traffic = Some(values::traffic(value)?);
+        Ok(())
+    })
+    .common()
+    .help("kinds of traffic; n:1 reads n lines and writes one of them")
+    .default("read; with --view=mix all of them; of loaded read,2:1"),
+    Flag::value(FlagId::View, "view", Group::Traffic, &VIEW, |options, value| {
+        options.view = values::choice(value)?;
+        Ok(())
+    })
+    .common()
+    .help("show node to node, kinds of traffic, numbers of cores, or each core")
+    .default("nodes"),
+    Flag::value(FlagId::LoadCpus, "load-cpus", Group::Traffic, &CPUS, |options, value| {
+        options.load_cpus = Some(values::cpus(value)?);
+        Ok(())
+    })
+    .common()
+    .help("generate traffic on these CPUs (exit 2 if unavailable)")
+    .default("one CPU of each core of the node"),
+    Flag::value(FlagId::LoadThreads, "load-threads", Group::Traffic, &THREADS, |options, value| {
+        options.load_threads = values::choice(value)?;
+        Ok(())
+    })
+    .help("use one or all hardware threads of a core")
+    .default("one")
+    .because("threads of a core share its fill buffers, and seldom deliver more than one"),
     Flag::value(FlagId::Iters, "iters", Group::Sampling, &COUNT, |options, value| {
         options.iters = NonZeroU64::new(values::count(value, u64::MAX)?);
         Ok(())
@@ -154,6 +190,13 @@ pub const FLAGS: &[Flag] = &[
     .help("spread the rounds over so much time, idle between them; 0 for none")
     .default("5 with few pairs or sizes; 0 with --trials")
     .because("neighbours and clocks change over seconds"),
+    Flag::value(FlagId::Budget, "budget", Group::Sampling, &SECONDS, |options, value| {
+        options.budget = values::seconds(value, false)?;
+        Ok(())
+    })
+    .common()
+    .help("end the run after about this time")
+    .default("60"),
     Flag::value(FlagId::WarmupIters, "warmup-iters", Group::Sampling, &COUNT, |options, value| {
         options.warmup_iters = Some(values::integer(value)?);
         Ok(())

@@ -23,10 +23,10 @@ mod tests;
 
 use core::num::{NonZeroU32, NonZeroU64};
 
-use latency_core::cpulist::NodeSet;
+use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
-pub use choices::{Choice, Help, Kernel, Order, Pages, When};
+pub use choices::{Choice, Help, Kernel, Kinds, Order, Pages, Threads, View, When};
 pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
@@ -131,6 +131,14 @@ pub struct Options<'a> {
     pub kernel: Kernel,
     /// The seed of the chain.
     pub seed: u64,
+    /// The kinds of traffic.
+    pub traffic: Option<Kinds>,
+    /// What bandwidth is shown of.
+    pub view: View,
+    /// The CPUs of generators.
+    pub load_cpus: Option<CpuSet>,
+    /// Their hardware threads.
+    pub load_threads: Threads,
     /// Hops in one trial.
     pub iters: Option<NonZeroU64>,
     /// Trials.
@@ -141,6 +149,8 @@ pub struct Options<'a> {
     pub time_limit: Picoseconds,
     /// The time that the rounds of a point are spread over.
     pub spread: Picoseconds,
+    /// The time for the whole run.
+    pub budget: Picoseconds,
     /// Hops before the first trial; zero measures cold.
     pub warmup_iters: Option<u64>,
     /// True if hardware counters are wanted.
@@ -221,11 +231,16 @@ impl<'a> Options<'a> {
             stride: Bytes(64),
             kernel: Kernel::Pointer,
             seed: 42,
+            traffic: None,
+            view: View::Nodes,
+            load_cpus: None,
+            load_threads: Threads::One,
             iters: None,
             trials: None,
             precision: 0.01,
             time_limit: Picoseconds(10_000_000_000_000),
             spread: Picoseconds(5_000_000_000_000),
+            budget: Picoseconds(60_000_000_000_000),
             warmup_iters: None,
             counters: false,
             threshold: 0.03,

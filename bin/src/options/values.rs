@@ -5,10 +5,11 @@
 
 use core::fmt;
 
-use latency_core::cpulist::{ListError, NodeSet};
+use latency_core::cpulist::{CpuSet, ListError, NodeSet};
+use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
-use super::choices::Choice;
+use super::choices::{Choice, Kinds};
 use super::tokens::Escaped;
 use super::FormatName;
 
@@ -247,6 +248,30 @@ pub fn nodes(text: &[u8]) -> Result<NodeSet, ValueError<'_>> {
         return Err(ValueError::Empty);
     }
     NodeSet::parse_list(text).map_err(ValueError::List)
+}
+
+/// Reads a list of CPU numbers such as `0,2-3`.
+///
+/// # Errors
+/// Whatever [`CpuSet::parse_list`] refuses.
+pub fn cpus(text: &[u8]) -> Result<CpuSet, ValueError<'_>> {
+    if text.is_empty() {
+        return Err(ValueError::Empty);
+    }
+    CpuSet::parse_list(text).map_err(ValueError::List)
+}
+
+/// Reads a list of kinds of traffic such as `read,2:1`.
+///
+/// # Errors
+/// A word that is none.
+pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
+    let mut kinds = Kinds::NONE;
+    for word in text.split(|byte| *byte == b',') {
+        let kind = KINDS.iter().position(|kind| kind.name.as_bytes() == word);
+        kinds = kinds.with(kind.ok_or(ValueError::NotAChoice)?);
+    }
+    Ok(kinds)
 }
 
 /// Reads a path of a file.

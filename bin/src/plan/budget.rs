@@ -107,6 +107,8 @@ pub struct Budget {
     pub fewest: usize,
     /// Rounds of a point that does not become precise.
     pub most: usize,
+    /// The batches of a round, at least, where their length is not asked for.
+    pub batches: f64,
     /// Hops of a point over all rounds, at least.
     pub hops: u64,
     /// The rounds of all points together walk for so long, at least.
@@ -149,6 +151,7 @@ impl Budget {
         rounds: ROUNDS,
         fewest: FEWEST_ROUNDS,
         most: MOST_ROUNDS,
+        batches: BATCHES,
         hops: 0,
         walk_ns: WALK_NS,
         spread_ns: 0.0,
@@ -217,6 +220,26 @@ impl Budget {
         const RUN_NS: f64 = 12e9;
         Budget { most: 2 * ROUNDS, walk_ns: 0.0, ..Budget::new(options, machine) }
             .within(RUN_NS, points.len())
+    }
+
+    /// The budget of traffic: windows of which each is a round, as many as give an interval.
+    #[must_use]
+    pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+        /// After this time points are left with the rounds that they have.
+        const RUN_NS: f64 = 20e9;
+        /// What comes before the first window and after the last one takes of a budget.
+        const SHARE: f64 = 0.7;
+        let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
+        let run_ns = RUN_NS.min(options.budget.0 as f64 / 1e3 * SHARE);
+        Budget {
+            rounds: FEWEST_ROUNDS,
+            most: ROUNDS,
+            batches: 1.0,
+            spread_ns: 0.0,
+            optional,
+            ..Budget::new(options, machine)
+        }
+        .within(run_ns, points.len())
     }
 
     /// The same with chains written anew for each visit.

@@ -6,10 +6,12 @@
 pub mod budget;
 pub mod curve;
 pub mod duration;
+pub mod generators;
 pub mod lanes;
 mod scope;
 pub mod single;
 mod sizes;
+pub mod traffic;
 
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::kernel::{self, Kernel};

@@ -12,7 +12,7 @@ use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
 
 /// A working set below this is no measurement of memory on any machine of today.
-const LEAST_DEFAULT: Bytes = Bytes(256 << 20);
+pub const LEAST_DEFAULT: Bytes = Bytes(256 << 20);
 /// Memory is reached when the working set is this many times the last-level cache:
 /// of a cyclic random chase over 3.4 times a cache, 3.7 % of the hops still hit.
 pub const CACHES: u64 = 4;

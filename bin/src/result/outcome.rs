@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::placed::Placed;
+use super::placed::{Field, Placed};
 use super::point::Point;
 use super::series::{Series, WarmUp};
 use crate::error::PlacementError;
@@ -26,10 +26,12 @@ pub struct Measurement {
     pub placement_spread: Option<f64>,
     /// Whether the confidence interval became as narrow as it had to.
     pub precise: bool,
-    /// The chain's fingerprint: equal for equal chains.
+    /// The chain's fingerprint: equal for equal chains; zero without one.
     pub fingerprint: u64,
-    /// The chain's nodes.
+    /// The chain's nodes, or the lines of traffic.
     pub nodes: u64,
+    /// The memory of the traffic beside it.
+    pub traffic: Option<Field>,
 }
 
 /// Why a point has no number.

@@ -88,6 +88,25 @@ impl Placed {
     }
 }
 
+/// What is known of the memory of generators, beside which something is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// How it came to its node.
+    pub means: Means,
+    /// The pages obtained.
+    pub pages: Pages,
+    /// Whether the kernel put every page on the node, before and after.
+    pub verified: bool,
+}
+
+impl Field {
+    /// The same of memory that is known in full.
+    #[must_use]
+    pub fn of(placed: &Placed, node: NodeId) -> Field {
+        Field { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,8 @@ pub struct Round {
     pub state_share: f64,
     /// The same in core cycles; not a number where there are none.
     pub core_cycles: f64,
+    /// Lines that generators touched during the batches, per nanosecond; not a number without any.
+    pub delivered: f64,
     /// The fastest batch.
     pub minimum_ns: f64,
     /// The median core clock in gigahertz.
@@ -53,6 +55,8 @@ pub struct Series {
     pub core_cycles: Option<Summary>,
     /// Over rounds; `None` without a counter.
     pub core_gigahertz: Option<Summary>,
+    /// Lines per nanosecond of generators meanwhile, over rounds; `None` without any.
+    pub delivered: Option<Summary>,
     /// The fastest batch of all.
     pub minimum_ns: f64,
     /// Trials made.

@@ -1,8 +1,11 @@
-//! How many chains a point walks side by side, and what walks of two said of the window: plain data.
+//! What a point walks: one chain, several side by side, a chain beside traffic, or the traffic itself; and what walks of
+//! two said of the window. Plain data.
 
 use core::fmt;
 
 use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
+use latency_core::traffic::Kind;
+use latency_core::units::{Bytes, NodeId};
 
 /// How many chains are walked at a time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,14 +17,44 @@ pub enum Walk {
     Lanes(&'static LaneKernel),
     /// Two lanes with fillers between their loads.
     Apart(Gap),
+    /// No chain: the lines of generators. What it takes is the time for each line of all of them together.
+    Traffic(Traffic),
+    /// One chain of dependent loads beside the traffic of generators on other CPUs.
+    Loaded(Traffic),
+}
+
+/// What generators do.
+#[derive(Clone, Copy, Debug)]
+pub struct Traffic {
+    /// The kind of their traffic.
+    pub kind: &'static Kind,
+    /// Their number.
+    pub generators: u32,
+    /// The node whose CPUs they run on.
+    pub from: NodeId,
+    /// The node of their memory.
+    pub node: NodeId,
+    /// The memory of all of them together.
+    pub footprint: Bytes,
+    /// The rate of all of them together in bytes per second; `None` for as much as they can.
+    pub rate: Option<f64>,
 }
 
 impl Walk {
+    /// The traffic that is measured or measured beside, if there is any.
+    #[must_use]
+    pub const fn traffic(&self) -> Option<&Traffic> {
+        match self {
+            Walk::Traffic(traffic) | Walk::Loaded(traffic) => Some(traffic),
+            Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => None,
+        }
+    }
+
     /// The chains walked side by side.
     #[must_use]
     pub const fn lanes(&self) -> usize {
         match self {
-            Walk::Chain => 1,
+            Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) => 1,
             Walk::Lanes(kernel) => kernel.lanes(),
             Walk::Apart(_) => Gap::LANES,
         }
@@ -33,6 +66,10 @@ impl fmt::Display for Walk {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Walk::Chain => return Ok(()),
+            Walk::Traffic(Traffic { kind, generators, .. })
+            | Walk::Loaded(Traffic { kind, generators, .. }) => {
+                return write!(out, ", {} by {generators}", kind.name);
+            }
             Walk::Lanes(kernel) if kernel.work() == 0 => {}
             Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work())?,
             Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name())?,

@@ -10,12 +10,12 @@
 
 use super::errno::Errno;
 use super::map::{Kind, Region};
-use core::mem::{align_of, size_of, ManuallyDrop};
+use core::mem::{align_of, needs_drop, size_of, ManuallyDrop};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 /// A fixed number of values in mapped memory, unmapped when dropped. Dereferences to a slice.
-pub struct Table<T: Copy> {
+pub struct Table<T> {
     // No region: two words and a niche make results of tables cheap to hand on.
     start: NonNull<T>,
     length: usize,
@@ -41,17 +41,42 @@ zeroable! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 isize f32 f64 bool }
 // SAFETY: an array is its elements, one after another.
 unsafe impl<T: Zeroable, const N: usize> Zeroable for [T; N] {}
 
-impl<T: Copy> Table<T> {
+impl<T> Table<T> {
     /// `length` copies of `value`. Every page of the table becomes resident.
     ///
     /// # Errors
     /// `ENOMEM` where the kernel has no memory for it.
-    pub fn filled(length: usize, value: T) -> Result<Table<T>, Errno> {
+    pub fn filled(length: usize, value: T) -> Result<Table<T>, Errno>
+    where
+        T: Copy,
+    {
+        Table::made(length, |_| value)
+    }
+
+    /// `length` values by their place. Every page of the table becomes resident.
+    ///
+    /// # Errors
+    /// As [`Table::filled`].
+    pub fn made(length: usize, mut make: impl FnMut(usize) -> T) -> Result<Table<T>, Errno> {
         let table: Table<T> = Table::map(length)?;
         for index in 0..length {
             // SAFETY: `map` made room for `length` aligned elements; no reference to them exists yet.
-            unsafe { table.start().add(index).write(value) };
+            unsafe { table.start().add(index).write(make(index)) };
         }
+        Ok(table)
+    }
+
+    /// The same elements.
+    ///
+    /// # Errors
+    /// As [`Table::filled`].
+    pub fn of(elements: &[T]) -> Result<Table<T>, Errno>
+    where
+        T: Copy,
+    {
+        let table: Table<T> = Table::map(elements.len())?;
+        // SAFETY: `map` made room for as many aligned elements, to which no reference exists yet.
+        unsafe { table.start().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         Ok(table)
     }
 
@@ -86,6 +111,7 @@ impl<T: Copy> Table<T> {
     /// Room for `length` elements, not initialised but for being zero bytes.
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
+        const { assert!(!needs_drop::<T>(), "elements are not dropped") };
         Ok(Table { start: room(length, size_of::<T>())?.cast(), length })
     }
 
@@ -94,7 +120,7 @@ impl<T: Copy> Table<T> {
     }
 }
 
-impl<T: Copy> Drop for Table<T> {
+impl<T> Drop for Table<T> {
     fn drop(&mut self) {
         // SAFETY: the start is that of the region that `room` made for as many bytes; nobody else has it.
         unsafe { release(self.start.cast(), self.length * size_of::<T>()) }
@@ -120,13 +146,13 @@ unsafe fn release(start: NonNull<u8>, bytes: usize) {
     drop(unsafe { Region::again(start, bytes, Kind::Small) });
 }
 
-impl<T: Copy> core::fmt::Debug for Table<T> {
+impl<T> core::fmt::Debug for Table<T> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         out.debug_struct("Table").field("length", &self.length).finish_non_exhaustive()
     }
 }
 
-impl<T: Copy> Deref for Table<T> {
+impl<T> Deref for Table<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -135,7 +161,7 @@ impl<T: Copy> Deref for Table<T> {
     }
 }
 
-impl<T: Copy> DerefMut for Table<T> {
+impl<T> DerefMut for Table<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `deref`, and the table is borrowed exclusively.
         unsafe { core::slice::from_raw_parts_mut(self.start(), self.length) }

@@ -111,6 +111,13 @@ impl Warning {
             Warning::TimerSteppedBack { .. } => ("timer-stepped-back", Poor, ALL),
             Warning::CoreCyclesDiffer { .. } => ("core-cycles-differ", Poor, ALL),
             Warning::CountersUnavailable { .. } => ("counters-unavailable", Note, ALL),
+            Warning::ThreadsRefused { .. } => ("threads-refused", Fair, ALL),
+            Warning::GeneratorMoved { .. } => ("generator-moved", Poor, ALL),
+            Warning::NotSettled { windows, of } => {
+                ("not-settled", graded(windows as f64 / of as f64, MOST), ALL)
+            }
+            Warning::OneGenerator => ("one-generator", Note, ALL),
+            Warning::VcpusMayShareCore => ("vcpus-may-share-a-core", Note, ALL),
             Warning::Partial { .. } => ("partial", Poor, ALL),
         }
     }

@@ -15,6 +15,7 @@ mod word;
 #[cfg(test)]
 mod tests;
 
+use crate::sys::errno::Errno;
 use latency_core::units::{Bytes, Hertz, NodeId, PageSize, Picoseconds};
 
 pub use facts::VERY_UNCERTAIN;
@@ -162,6 +163,16 @@ pub enum Warning {
     CoreCyclesDiffer { ratio: f64 },
     /// There are no hardware counters.
     CountersUnavailable { why: NoCounters },
+    /// The kernel refused some of the threads.
+    ThreadsRefused { wanted: u32, started: u32, errno: Errno },
+    /// Generators were found on other CPUs than those that they were pinned to.
+    GeneratorMoved { times: u64 },
+    /// The rate of generators did not become steady before so many visits of all.
+    NotSettled { windows: u64, of: u64 },
+    /// One generator is all that there is a CPU for.
+    OneGenerator,
+    /// A hypervisor does not say which virtual CPUs share a core.
+    VcpusMayShareCore,
     /// The run was interrupted.
     Partial { finished: u32, planned: u32 },
 }

@@ -109,6 +109,13 @@ impl fmt::Display for Reason<'_> {
                 write!(out, "counted and estimated cycles differ by {:.0} %", Decimal(percent_off(ratio)))
             }
             Warning::CountersUnavailable { .. } => out.write_str("no hardware counters"),
+            Warning::ThreadsRefused { wanted, started, .. } => {
+                write!(out, "{started} of {wanted} threads started")
+            }
+            Warning::GeneratorMoved { .. } => out.write_str("generators moved to other CPUs"),
+            Warning::NotSettled { windows, of } => write!(out, "rate unsteady in {windows} of {of} runs"),
+            Warning::OneGenerator => out.write_str("one generator"),
+            Warning::VcpusMayShareCore => out.write_str("virtual CPUs may share a core"),
             Warning::Partial { finished, planned } => write!(out, "{finished} of {planned} points finished"),
         }
     }

@@ -93,6 +93,13 @@ impl fmt::Display for Remedy<'_> {
             Warning::CountersUnavailable { why: NoCounters::Absent } => {
                 "in a virtual machine: give it a virtual PMU"
             }
+            Warning::ThreadsRefused { .. } => {
+                "raise ulimit -u, pids.max of the control group or kernel.threads-max"
+            }
+            Warning::GeneratorMoved { .. } => "stop whoever changes affinities or cpusets, and run again",
+            Warning::NotSettled { .. } => "stop other work, fix the frequency, and run again",
+            Warning::OneGenerator => "give this process more CPUs",
+            Warning::VcpusMayShareCore => "let the hypervisor pass the topology through",
             Warning::Partial { .. } => "let it run to the end for the rest",
         })
     }

@@ -257,6 +257,21 @@ impl fmt::Display for Warning {
                 NoCounters::Filtered => "no hardware counters: a filter refuses perf_event_open",
                 NoCounters::Absent => "no hardware counters: the processor or hypervisor offers none",
             }),
+            Warning::ThreadsRefused { wanted, started, errno } => {
+                write!(out, "{started} of {wanted} threads could be started ({errno})")
+            }
+            Warning::GeneratorMoved { times } => {
+                write!(out, "generators were moved to other CPUs in {times} run{}", plural(times))
+            }
+            Warning::NotSettled { windows, of } => {
+                write!(out, "the rate of the generators was not steady before {windows} of {of} runs")
+            }
+            Warning::OneGenerator => {
+                out.write_str("one generator: one core may not fill this memory, which may deliver more")
+            }
+            Warning::VcpusMayShareCore => {
+                out.write_str("the hypervisor does not tell cores apart: two virtual CPUs may share one")
+            }
             Warning::Partial { finished, planned } => {
                 write!(out, "interrupted: {finished} of {planned} points were measured")
             }

@@ -90,6 +90,12 @@ impl<'m> Field<'m> {
 }
 
 impl Part<'_> {
+    /// Returns the same with another number to begin with, so that a walk stores and chooses what no other did.
+    #[must_use]
+    pub const fn numbered(self, number: u64) -> Self {
+        Part { number, ..self }
+    }
+
     /// Returns the number of lines, all of which are in use.
     #[must_use]
     pub const fn lines(&self) -> usize {

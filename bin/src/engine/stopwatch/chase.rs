@@ -7,6 +7,7 @@ use super::lanes::{Rush, RUSHING_LANES, UNKNOWN_HOP_NS};
 use super::Stopwatch;
 use crate::engine::clock::Counter;
 use crate::engine::counters;
+use crate::engine::generators::driver::Generators;
 use crate::engine::ground::{Batch, Condition, Ground, Walked};
 use crate::engine::single_hops::Singles;
 use crate::engine::subject::Subject;
@@ -28,6 +29,9 @@ const AGAIN: u64 = 2;
 /// The fewest of them: a piece is long beside its stamps.
 const LEAST_PIECE: u64 = 64;
 
+/// A batch beside traffic: both axes of a point are means over so long.
+const WINDOW_NS: f64 = 20e6;
+
 /// A chase over a buffer: the ground that is no test's.
 pub struct Chase<'g> {
     watch: &'g Stopwatch,
@@ -41,19 +45,36 @@ pub struct Chase<'g> {
     hop_ns: f64,
     /// The single hops of the point with that index.
     singles: Option<(usize, &'g mut Singles)>,
+    /// Whose lines are counted meanwhile.
+    beside: Option<&'g Generators<'g>>,
 }
 
 impl<'g> Chase<'g> {
     /// A chase that stands on `node`.
     #[must_use]
     pub const fn new(watch: &'g Stopwatch, subject: Subject<'g>, condition: Condition, node: u64) -> Self {
-        Chase { watch, subject, condition, node, rush: None, hop_ns: UNKNOWN_HOP_NS, singles: None }
+        Chase {
+            watch,
+            subject,
+            condition,
+            node,
+            rush: None,
+            hop_ns: UNKNOWN_HOP_NS,
+            singles: None,
+            beside: None,
+        }
     }
 
     /// The same, with single hops after each round of the `index`-th point.
     #[must_use]
     pub fn with(self, singles: Option<&'g mut Singles>, index: usize) -> Self {
         Chase { singles: singles.map(|singles| (index, singles)), ..self }
+    }
+
+    /// The same, beside generators that run.
+    #[must_use]
+    pub fn beside(self, generators: &'g Generators<'g>) -> Self {
+        Chase { beside: Some(generators), ..self }
     }
 
     /// A batch, wherever the thread is.
@@ -64,6 +85,7 @@ impl<'g> Chase<'g> {
         }
         let counter = self.watch.timer.counter();
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
+        let counted = self.beside.and_then(Generators::read);
         // The clock of a core changes within milliseconds: a long batch has looks at it all along.
         let mut looks = Looks::new(clock(counter));
         let mut made = 0;
@@ -76,6 +98,7 @@ impl<'g> Chase<'g> {
                 break;
             }
         }
+        let delivered = self.beside.map_or(f64::NAN, |generators| generators.rate_since(counted));
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let nanoseconds = looks.spent_ns / made.max(1) as f64;
         let core_gigahertz = looks.mean();
@@ -84,6 +107,7 @@ impl<'g> Chase<'g> {
             nanoseconds,
             core_cycles: nanoseconds * core_gigahertz,
             core_gigahertz,
+            delivered,
             preempted,
             hops: made,
         })
@@ -224,7 +248,12 @@ impl Ground for Chase<'_> {
     }
 
     fn batch_ns(&self) -> f64 {
-        self.watch.timer.batch_ns()
+        let usual_ns = self.watch.timer.batch_ns();
+        if self.beside.is_some() {
+            usual_ns.max(WINDOW_NS)
+        } else {
+            usual_ns
+        }
     }
 
     fn software(&mut self) -> Software {

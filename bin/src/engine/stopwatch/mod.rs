@@ -79,6 +79,22 @@ impl Stopwatch {
         self.moves.get()
     }
 
+    /// What `body` gives, and the nanoseconds that it takes; not a number where the clock stepped back.
+    pub fn time<R>(&self, body: impl FnOnce() -> R) -> (R, f64) {
+        match &self.timer {
+            Timer::Counter(counter) => {
+                let start = counter.stamp.start();
+                let found = body();
+                (found, counter.elapsed_ns(start, counter.stamp.end().ticks))
+            }
+            Timer::Kernel(clock) => {
+                let start = time::monotonic_raw_ns();
+                let found = body();
+                (found, elapsed_ns(clock, start))
+            }
+        }
+    }
+
     /// Walks once from stamp to stamp, proves where the walk ended, and gives the nanoseconds that it took.
     fn walk(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
         if let Some(side) = subject.side {
@@ -110,7 +126,7 @@ impl Stopwatch {
     }
 
     /// What the kernel has done to the thread so far.
-    fn software(&self) -> Software {
+    pub fn software(&self) -> Software {
         let usage = cpu::thread_usage().unwrap_or_default();
         Software {
             switches: (usage.voluntary_switches, usage.involuntary_switches),

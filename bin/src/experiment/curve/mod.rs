@@ -87,7 +87,7 @@ pub const CURVE: Experiment = Experiment {
     },
     measure,
     present,
-    columns: &[],
+    columns: [&point::COLUMNS, &[]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -170,7 +170,7 @@ fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
 /// The passes before the long one: which sizes there are to be, and where the first level ends.
 fn prepare(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_>>,
+    schedule: &mut Schedule<Memory<'_, '_>>,
     like: &Point,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
@@ -199,7 +199,7 @@ fn prepare(
 /// first level may be wrong, or an emulator's invention.
 fn descend(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_>>,
+    schedule: &mut Schedule<Memory<'_, '_>>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let granule = plan::curve::granule(session.options);
@@ -229,7 +229,7 @@ fn descend(
 }
 
 /// The largest size that takes no longer than the smallest.
-fn first_level(schedule: &mut Schedule<Memory<'_>>, like: &Point) -> Option<Bytes> {
+fn first_level(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point) -> Option<Bytes> {
     let dense = |(point, _): &(&Point, f64)| point.stride == like.stride;
     let smallest = schedule.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
     let held = schedule.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
@@ -239,7 +239,7 @@ fn first_level(schedule: &mut Schedule<Memory<'_>>, like: &Point) -> Option<Byte
 /// Adds sizes where the latency changes most between neighbours.
 fn refine(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_>>,
+    schedule: &mut Schedule<Memory<'_, '_>>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let mut curve = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;

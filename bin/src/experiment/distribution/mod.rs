@@ -50,7 +50,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
     },
     measure,
     present,
-    columns: &members::COLUMNS,
+    columns: [&point::COLUMNS, &members::COLUMNS],
 };
 
 /// The pairs that were asked for, or the first node and its own memory.

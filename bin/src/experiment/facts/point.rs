@@ -12,21 +12,21 @@ use crate::result::{Measurement, Outcome, Placed, Point, Series, Timer};
 
 fields! {
     pub POINTS "points" "Everything that was measured or planned, one object a point.";
-    FROM "from" "The NUMA node whose CPU did the loads.";
-    TO "to" "The NUMA node whose memory was walked.";
+    pub FROM "from" "The NUMA node whose CPU did the loads.";
+    pub TO "to" "The NUMA node whose memory was walked.";
     CYCLES "cycles" "Median latency of a dependent load in ticks of the time-stamp counter.";
-    NS "ns" "Median over rounds of the latency of a dependent load in nanoseconds; a round's is the median of the trials in the state that most of them agree on. With several chains the time per load.";
-    CPU "cpu" "The CPU that did the loads.";
+    pub NS "ns" "Median over rounds of the latency of a dependent load in nanoseconds; a round's is the median of the trials in the state that most of them agree on. With several chains the time per load.";
+    pub CPU "cpu" "The CPU that did the loads.";
     WORKING_SET "working_set_bytes" "The memory walked.";
     STRIDE "stride_bytes" "The spacing of the lines.";
     ORDER "order" "The order of the walk.";
     KERNEL "kernel" "The walk's loop: what a line holds of the next.";
-    PAGES_ASKED "pages_asked" "The pages asked for.";
-    NOT_MEASURED "not_measured" "Why there is no number.";
-    PAGES_OBTAINED "pages_obtained" "The pages that the memory is in.";
+    pub PAGES_ASKED "pages_asked" "The pages asked for.";
+    pub NOT_MEASURED "not_measured" "Why there is no number.";
+    pub PAGES_OBTAINED "pages_obtained" "The pages that the memory is in.";
     PAGES_VERIFIED "pages_verified" "Whether the kernel said so.";
     PLACEMENT "placement" "Where the memory was, and how that is known.";
-    VERIFIED "verified" "Whether every page was proven to be on the node, before and after.";
+    pub VERIFIED "verified" "Whether every page was proven to be on the node, before and after.";
     MEANS "means" "How the memory came to its node.";
     MAPPED "mapped_bytes" "The memory mapped, of which the working set is a part.";
     BEFORE "before" "What the kernel said before the first trial.";
@@ -40,17 +40,17 @@ fields! {
     CHAIN "chain" "The chain that was walked.";
     CHAIN_NODES "nodes" "Its lines.";
     FINGERPRINT "fingerprint" "Equal for equal chains.";
-    TRIALS "trials" "Timed batches of loads.";
-    ROUNDS "rounds" "Rounds that the trials were made in.";
+    pub TRIALS "trials" "Timed batches of loads.";
+    pub ROUNDS "rounds" "Rounds that the trials were made in.";
     PLACEMENTS "placements" "Places in physical memory that the rounds were made in: several, each with a chain written anew, where caches serve some of the working set.";
     PLACEMENT_SPREAD "placement_spread" "From the tenth to the ninetieth percentile of their medians, as a share of the middle one; null with few places.";
     HOPS "hops_per_trial" "Loads in each trial.";
-    DISTURBED "disturbed_trials" "Trials that were interrupted, and left out.";
+    pub DISTURBED "disturbed_trials" "Trials that were interrupted, and left out.";
     PRECISE "precise" "Whether the confidence interval became as narrow as asked.";
     MIN_NS "min_ns" "The fastest trial.";
     MAD_NS "mad_ns" "Median absolute deviation over rounds.";
-    CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within interval_window_s.";
-    WINDOW "interval_window_s" "The time that the rounds are spread over, of which the interval speaks.";
+    pub CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within interval_window_s.";
+    pub WINDOW "interval_window_s" "The time that the rounds are spread over, of which the interval speaks.";
     STATE_SHARE "state_share" "The share of a round's trials that agree on its value, median over rounds; null with few trials.";
     CORE_CYCLES "core_cycles" "The median in cycles of the core's own clock.";
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
@@ -119,6 +119,27 @@ pub fn planned(document: &mut dyn Document, point: &Point) {
     document.put(&FROM, point.initiator.0);
     document.put(&TO, point.target.0);
     conditions(document, point);
+}
+
+/// Describes who reached what: the nodes of a point, and its CPU.
+pub fn route(document: &mut dyn Document, point: &Point) {
+    document.put(&FROM, point.initiator.0);
+    document.put(&TO, point.target.0);
+    document.put(&CPU, point.cpu.0);
+}
+
+/// Describes the windows that traffic was counted in, and its memory.
+pub fn windows(document: &mut dyn Document, point: &Point, measured: &Measurement) {
+    let Measurement { series, placed, .. } = measured;
+    document.put(&NS, series.nanoseconds.median);
+    document.put(&CI95_NS, series.nanoseconds.interval);
+    document.put(&WINDOW, series.window_ns / 1e9);
+    document.put(&TRIALS, series.batches);
+    document.put(&ROUNDS, measured.rounds);
+    document.put(&DISTURBED, series.disturbed);
+    document.put(&PRECISE, measured.precise);
+    document.put(&PAGES_OBTAINED, placed.pages.word());
+    document.part(Part::Object(&PLACEMENT), |document| placement(document, point, placed));
 }
 
 /// Describes a point by the members of the innermost object.

@@ -48,7 +48,7 @@ pub const PAGES: Experiment = Experiment {
     },
     measure,
     present,
-    columns: &[&view::SHARE],
+    columns: [&facts::point::COLUMNS, &[&view::SHARE]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

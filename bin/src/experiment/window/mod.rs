@@ -35,7 +35,7 @@ pub const WINDOW: Experiment = Experiment {
     budget: Budget::of_lanes,
     measure,
     present,
-    columns: &chains::COLUMNS,
+    columns: [&point::COLUMNS, &chains::COLUMNS],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

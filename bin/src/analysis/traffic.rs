@@ -1,0 +1,154 @@
+//! Bytes per second from the time per line, and what several numbers of generators say together.
+
+use latency_core::stats::Interval;
+use latency_core::traffic::Kind;
+
+use crate::result::{Outcome, Traffic, Walk};
+
+/// Bytes of a line.
+const LINE: f64 = 64.0;
+/// Lines over which every kind moves whole lines.
+const STEPS: u64 = 6;
+/// Of the largest rate, so much is as good as all of it.
+const NEARLY: f64 = 0.95;
+
+/// Bytes per second, and within which that lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// The bytes that are read and written.
+    pub value: f64,
+    /// Its confidence interval.
+    pub interval: Option<Interval>,
+}
+
+/// How the bytes of some traffic are composed, as shares of those that are read and written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// Those read.
+    pub read: f64,
+    /// Those written.
+    pub written: f64,
+    /// Those that memory may have to read besides, because lines are written to.
+    pub owned: f64,
+}
+
+/// The bytes that a line of some kind of traffic stands for: itself, read or written, or both.
+#[must_use]
+pub fn bytes_per_line(kind: &Kind) -> f64 {
+    kind.bytes(STEPS) as f64 / STEPS as f64
+}
+
+/// How the bytes of a kind are composed.
+#[must_use]
+pub fn shares(kind: &Kind) -> Shares {
+    let all = (kind.reads(STEPS) + kind.writes(STEPS)) as f64;
+    Shares {
+        read: kind.reads(STEPS) as f64 / all,
+        written: kind.writes(STEPS) as f64 / all,
+        owned: kind.owned(STEPS) as f64 / all,
+    }
+}
+
+/// The rate of an outcome that is traffic.
+#[must_use]
+pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Rate)> {
+    let Walk::Traffic(traffic) = outcome.point.walk else { return None };
+    let found = outcome.result.as_ref().ok()?.series.nanoseconds;
+    let of = |nanoseconds: f64| bytes_per_line(traffic.kind) * 1e9 / nanoseconds;
+    let interval = found.interval.map(|interval| Interval { low: of(interval.high), high: of(interval.low) });
+    Some((traffic, Rate { value: of(found.median), interval }))
+}
+
+/// The traffic of one kind between two nodes, by ascending numbers of generators.
+#[derive(Clone, Copy, Debug)]
+pub struct Group<'r, 'a> {
+    /// All outcomes of it.
+    pub outcomes: &'r [Outcome<'a>],
+    /// One of them.
+    pub traffic: Traffic,
+    /// The latency of one chain between the nodes, in nanoseconds, if it was measured.
+    pub latency_ns: Option<f64>,
+}
+
+/// Whether two outcomes are traffic of one kind between the same nodes.
+fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
+    match (one.point.walk, other.point.walk) {
+        (Walk::Traffic(first), Walk::Traffic(second)) => {
+            (first.kind.name, first.from, first.node) == (second.kind.name, second.from, second.node)
+        }
+        _ => false,
+    }
+}
+
+/// The groups of a report, as they follow each other.
+pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Group<'r, 'a>> {
+    outcomes.chunk_by(is_alike).filter_map(move |group| {
+        let point = &group.first()?.point;
+        let traffic = *point.walk.traffic()?;
+        let mut chains = outcomes.iter().filter(|outcome| matches!(outcome.point.walk, Walk::Chain));
+        let chain = chains.find(|outcome| {
+            (outcome.point.initiator, outcome.point.target) == (point.initiator, point.target)
+        });
+        Some(Group { outcomes: group, traffic, latency_ns: chain.and_then(Outcome::nanoseconds) })
+    })
+}
+
+impl<'r, 'a> Group<'r, 'a> {
+    /// The rates, with the numbers of generators that had them.
+    pub fn rates(&self) -> impl Iterator<Item = (u32, Rate)> + use<'r, 'a> {
+        self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
+    }
+
+    /// The largest rate. Fewer generators may deliver more than all of them.
+    #[must_use]
+    pub fn best(&self) -> Option<(u32, Rate)> {
+        self.rates().reduce(|best, other| if other.1.value > best.1.value { other } else { best })
+    }
+
+    /// The rate of one generator.
+    #[must_use]
+    pub fn of_one(&self) -> Option<Rate> {
+        self.rates().find(|(generators, _)| *generators == 1).map(|(_, rate)| rate)
+    }
+
+    /// The fewest generators, of those tried, that have nearly the largest rate.
+    #[must_use]
+    pub fn knee(&self) -> Option<u32> {
+        let (_, best) = self.best()?;
+        self.rates().find(|(_, rate)| rate.value >= NEARLY * best.value).map(|(generators, _)| generators)
+    }
+
+    /// A rate over that of as many generators each of which were alone.
+    #[must_use]
+    pub fn efficiency(&self, (generators, rate): (u32, Rate)) -> Option<f64> {
+        Some(rate.value / (f64::from(generators) * self.of_one()?.value))
+    }
+
+    /// The lines that each generator has in flight at a rate, by Little's law: those read, at the latency of one chain.
+    #[must_use]
+    pub fn in_flight(&self, (generators, rate): (u32, Rate)) -> Option<f64> {
+        let reads = rate.value * shares(self.traffic.kind).read;
+        let lines = reads * 1e-9 * self.latency_ns? / LINE;
+        (lines > 0.0).then_some(lines / f64::from(generators))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::traffic::KINDS;
+
+    #[test]
+    fn bytes_are_lines_read_and_written() {
+        let all: std::vec::Vec<_> = KINDS.iter().map(|kind| (kind.name, bytes_per_line(kind))).collect();
+        assert_eq!(all[0], ("read", 64.0));
+        assert_eq!(all[2], ("2:1", 96.0));
+        assert_eq!(all[5], ("copy-nt", 128.0));
+        for kind in &KINDS {
+            let shares = shares(kind);
+            assert!((shares.read + shares.written - 1.0).abs() < 1e-12, "{}", kind.name);
+        }
+        let write = shares(&KINDS[7]);
+        assert_eq!((write.read, write.written, write.owned), (0.0, 1.0, 1.0));
+    }
+}

@@ -1,0 +1,273 @@
+//! The generators of a run: chosen, commanded and counted by the first thread.
+
+use core::cell::Cell;
+
+use latency_core::arch::Stamp;
+use latency_core::cpulist::CpuSet;
+use latency_core::math::sqrt;
+use latency_core::traffic::pace::{self, Pacing};
+use latency_core::traffic::Part;
+use latency_core::units::CpuId;
+
+use super::fields::Fields;
+use super::mailbox::{Mailbox, Orders, Pace, Shared};
+use crate::engine::clock::Timer;
+use crate::engine::placement::Witness;
+use crate::error::{Failure, PlacementError};
+use crate::result::{Point, Traffic, Walk};
+use crate::sys::{signal, time};
+use crate::warning::{Warning, Warnings};
+
+/// Rates are looked at for so long until two in a row agree, and no longer than so many looks: clocks of cores and of
+/// the uncore follow the load within milliseconds.
+const SETTLING_NS: f64 = 5e6;
+const MOST_LOOKS: usize = 20;
+/// Rates that are closer agree.
+const SETTLED: f64 = 0.02;
+/// Counts of lines at random times differ by their root: so many deviations are chance.
+const CHANCE: f64 = 3.0;
+/// A generator is waited for without a rest for so long, then with rests of this length.
+const PATIENCE_NS: f64 = 50e3;
+const REST_NS: u64 = 20_000;
+
+/// How generators are chosen and paced: what a run has decided for all its points.
+#[derive(Clone, Copy)]
+pub struct Style<'s> {
+    /// The CPUs that generators may have beside that of a point.
+    pub cpus: &'s dyn Fn(&Point, &Traffic) -> CpuSet,
+    /// How gaps are drawn.
+    pub pacing: Pacing,
+    /// Lines of a burst, if that was asked for.
+    pub burst: Option<u32>,
+}
+
+/// Generators, most of them on threads of their own.
+pub struct Generators<'g> {
+    shared: &'g Shared<'g>,
+    fields: &'g Fields<'g>,
+    style: Style<'g>,
+    timer: Timer,
+    /// The threads that there are.
+    threads: usize,
+    /// Those that run.
+    active: Cell<usize>,
+    /// Runs made, so that none repeats the gaps and the numbers of another.
+    runs: Cell<u64>,
+    /// Runs before which the rate did not settle.
+    unsettled: Cell<u64>,
+}
+
+/// The lines of all generators that run, and when they were counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    lines: u64,
+    ticks: u64,
+}
+
+impl<'g> Generators<'g> {
+    /// Generators on `threads` threads, which rest.
+    #[must_use]
+    pub const fn new(
+        shared: &'g Shared<'g>,
+        fields: &'g Fields<'g>,
+        style: Style<'g>,
+        timer: Timer,
+        threads: usize,
+    ) -> Self {
+        let (active, runs, unsettled) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        Generators { shared, fields, style, timer, threads, active, runs, unsettled }
+    }
+
+    /// The part of this thread, where it generates too.
+    ///
+    /// # Errors
+    ///
+    /// [`PlacementError::NothingToMeasure`] where there is no memory for it.
+    pub fn own_part(&self, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
+        let field = self.fields.find(traffic).and_then(|index| self.shared.fields.get(index)?.as_ref());
+        let part = field.and_then(|field| field.part(0, traffic.generators as usize));
+        part.map(|part| part.numbered(self.runs.get())).ok_or_else(|| PlacementError::NothingToMeasure.into())
+    }
+
+    /// The memory of some traffic.
+    #[must_use]
+    pub fn witness(&self, traffic: &Traffic) -> Option<&Witness> {
+        self.fields.witness(self.fields.find(traffic)?)
+    }
+
+    /// The place of that memory among all.
+    #[must_use]
+    pub fn ground(&self, traffic: &Traffic) -> Option<usize> {
+        self.fields.find(traffic)
+    }
+
+    /// Has the generators of a point run, all but this thread, while `body` does.
+    ///
+    /// # Errors
+    ///
+    /// Those of `body`; [`Failure::Interrupted`]; a CPU that a generator may not have.
+    pub fn drive(
+        &self,
+        point: &Point,
+        traffic: &Traffic,
+        body: &mut dyn FnMut() -> Result<(), Failure<'static>>,
+    ) -> Result<(), Failure<'static>> {
+        let driven = self.start(point, traffic).and_then(|()| body());
+        self.rest();
+        driven
+    }
+
+    fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
+        let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
+        let parts = traffic.generators as usize;
+        let others = parts.saturating_sub(own);
+        let field = self.fields.find(traffic).ok_or(PlacementError::NothingToMeasure)?;
+        let cpus = (self.style.cpus)(point, traffic);
+        let boxes =
+            self.shared.boxes.get(..others.min(self.threads)).ok_or(PlacementError::NothingToMeasure)?;
+        if boxes.len() < others || cpus.len() < others {
+            return Err(PlacementError::NothingToMeasure.into());
+        }
+        self.runs.set(self.runs.get() + 1);
+        let pace = traffic.rate.and_then(|rate| self.pace(traffic, rate));
+        for (index, mailbox) in boxes.iter().enumerate() {
+            // Spread over all of them: neighbours share a cache, and a way to memory.
+            let Some(cpu) = cpus.iter().nth(index * cpus.len() / others.max(1)) else { break };
+            let seed = self.runs.get() << 16 | (index + own) as u64;
+            let (cpu, part, kind) = (CpuId(cpu), (index + own, parts), traffic.kind);
+            mailbox.run(&Orders { cpu, field, part, kind, pace, seed });
+        }
+        self.active.set(others);
+        wait_for(boxes, true)?;
+        match boxes.iter().find_map(Mailbox::kept_out) {
+            Some(cpu) => Err(PlacementError::CpuTaken { cpu }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Has all generators rest, and waits until they do.
+    fn rest(&self) {
+        let boxes = self.boxes();
+        boxes.iter().for_each(Mailbox::rest);
+        // They end within a few lines, whatever happens: an interrupt is heard afterwards.
+        while boxes.iter().any(Mailbox::runs) {
+            time::sleep_ns(REST_NS);
+        }
+        self.active.set(0);
+    }
+
+    fn boxes(&self) -> &'g [Mailbox] {
+        self.shared.boxes.get(..self.active.get()).unwrap_or_default()
+    }
+
+    /// The lines of all generators that run.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.boxes().iter().map(Mailbox::lines).sum()
+    }
+
+    /// Counts the lines now; the next reading tells the rate in between. `None` without a counter.
+    #[must_use]
+    pub fn read(&self) -> Option<Reading> {
+        let stamp = self.stamp()?;
+        Some(Reading { lines: self.lines(), ticks: stamp.start() })
+    }
+
+    /// Lines per nanosecond since an earlier reading; not a number without one.
+    #[must_use]
+    pub fn rate_since(&self, before: Option<Reading>) -> f64 {
+        let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
+            return f64::NAN;
+        };
+        (after.lines - before.lines) as f64 / counter.elapsed_ns(before.ticks, after.ticks)
+    }
+
+    /// Waits until the rate is steady, doing nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`].
+    pub fn settle(&self) -> Result<(), Failure<'static>> {
+        self.steady(&mut |nanoseconds| {
+            let (before, begun_ns) = (self.read(), now_ns());
+            while now_ns() < begun_ns + nanoseconds {
+                if signal::interrupted() {
+                    return Err(Failure::Interrupted);
+                }
+            }
+            Ok(self.rate_since(before))
+        })
+    }
+
+    /// Has `rate` look at the rate over so many nanoseconds until it is steady, so that a window begins with the
+    /// clocks that its load brings about.
+    ///
+    /// # Errors
+    ///
+    /// Those of `rate`.
+    pub fn steady(
+        &self,
+        rate: &mut dyn FnMut(f64) -> Result<f64, Failure<'static>>,
+    ) -> Result<(), Failure<'static>> {
+        let mut last = f64::NAN;
+        for _ in 0..MOST_LOOKS {
+            let rate = rate(SETTLING_NS)?;
+            let chance = CHANCE / sqrt((rate * SETTLING_NS).max(1.0));
+            if !rate.is_finite() || (rate / last - 1.0).abs() <= SETTLED.max(chance) {
+                return Ok(());
+            }
+            last = rate;
+        }
+        self.unsettled.set(self.unsettled.get() + 1);
+        Ok(())
+    }
+
+    /// The pace of each generator of some traffic at a rate of all.
+    fn pace(&self, traffic: &Traffic, rate: f64) -> Option<Pace> {
+        let Timer::Counter(counter) = &self.timer else { return None };
+        let ticks_per_second = counter.frequency.0 as f64;
+        /// Steps over which every kind moves whole lines.
+        const STEPS: u64 = 6;
+        let bytes = traffic.kind.bytes(STEPS) as f64 / STEPS as f64;
+        let line_ticks = ticks_per_second * bytes * f64::from(traffic.generators) / rate;
+        let burst =
+            self.style.burst.unwrap_or_else(|| pace::burst(pace::gap(line_ticks), counter.overhead.0));
+        Some(Pace { pacing: self.style.pacing, gap: pace::gap(line_ticks * f64::from(burst)), burst })
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.shared.stamp
+    }
+
+    /// Warns of what went on while they ran.
+    pub fn tell(&self, warnings: &mut Warnings) {
+        let moves = self.shared.boxes.iter().map(|mailbox| u64::from(mailbox.moves())).sum();
+        if moves > 0 {
+            warnings.push(Warning::GeneratorMoved { times: moves });
+        }
+        let (windows, of) = (self.unsettled.get(), self.runs.get());
+        if windows > 0 {
+            warnings.push(Warning::NotSettled { windows, of });
+        }
+    }
+}
+
+fn now_ns() -> f64 {
+    time::monotonic_raw_ns() as f64
+}
+
+/// Waits until all generators run, or none does.
+fn wait_for(boxes: &[Mailbox], running: bool) -> Result<(), Failure<'static>> {
+    let begun_ns = now_ns();
+    while boxes.iter().any(|mailbox| mailbox.runs() != running) {
+        if signal::interrupted() {
+            return Err(Failure::Interrupted);
+        }
+        if now_ns() < begun_ns + PATIENCE_NS {
+            core::hint::spin_loop();
+        } else {
+            time::sleep_ns(REST_NS);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! A run with generators: places and proves their memory, starts their threads, and ends them.
+
+use core::array;
+
+use latency_core::traffic::Field;
+
+use super::arena::{self, SITES};
+use super::clock::Timer;
+use super::generators::driver::{Generators, Style};
+use super::generators::fields::{Fields, Key};
+use super::generators::mailbox::{dismiss, work, Mailbox, Shared};
+use super::placement::Placement;
+use super::session::Session;
+use crate::error::{Failure, PlacementError};
+use crate::plan::budget::Budget;
+use crate::result::{Point, Walk};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+use crate::sys::thread;
+use crate::warning::Warning;
+
+/// One piece of it, as it was wanted.
+struct Piece<'a> {
+    key: Key,
+    placement: Result<Placement, PlacementError<'a>>,
+}
+
+/// What measures points with generators.
+pub type Measure<'m, 'a, R> =
+    dyn FnMut(&mut Session<'a, '_>, &[Point], &Generators<'_>) -> Result<R, Failure<'a>> + 'm;
+
+/// The threads that `points` need: each of their generators has one, but for a generator that is this thread.
+fn threads(points: &[Point]) -> usize {
+    let others = |point: &Point| match point.walk {
+        Walk::Traffic(traffic) => traffic.generators.saturating_sub(1),
+        Walk::Loaded(traffic) => traffic.generators,
+        Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => 0,
+    };
+    points.iter().map(others).max().unwrap_or(0) as usize
+}
+
+/// Measures `points` with generators: places what they walk over, starts as many as the kernel allows, and has
+/// `measure` do the rest. Where there are fewer threads than were planned, points have fewer generators.
+///
+/// # Errors
+///
+/// Those of placing, but for what the budget lets be left out; [`PlacementError::ThreadsRefused`] where there is no
+/// thread at all and points need one, or where `all` were asked for by number; those of `measure`.
+#[inline(never)] // offsets into a small frame are short
+pub fn with_generators<'a, R>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &mut [Point],
+    budget: &Budget,
+    style: Style<'_>,
+    all: bool,
+    measure: &mut Measure<'_, 'a, R>,
+) -> Result<R, Failure<'a>> {
+    let mut pieces = place(session, points, budget)?;
+    let mut known = array::from_fn::<_, SITES, _>(|_| None);
+    let mut fields = array::from_fn::<_, SITES, _>(|_| None::<Field<'_>>);
+    for ((piece, known), field) in pieces.iter_mut().flatten().zip(&mut known).zip(&mut fields) {
+        *known = Some((
+            piece.key,
+            match &mut piece.placement {
+                Ok(placement) => {
+                    let (lines, witness) = placement.split();
+                    *field = Some(Field::new(lines));
+                    Ok(witness)
+                }
+                Err(error) => Err(*error),
+            },
+        ));
+    }
+    let wanted = threads(points);
+    let boxes = Table::made(wanted, |_| Mailbox::new())?;
+    let stamp = timer.counter().map(|counter| counter.stamp);
+    let shared = Shared { boxes: &boxes, fields: &fields, stamp };
+    let known_fields = Fields::new(&known);
+    let found = thread::scope(wanted, &shared, work, dismiss, |started| {
+        let thread::Started { threads, refused } = started;
+        if let Some(errno) = refused {
+            fewer(session, points, (threads, wanted, errno), all)?;
+        }
+        let generators = Generators::new(&shared, &known_fields, style, *timer, threads);
+        let found = measure(session, points, &generators);
+        generators.tell(session.warnings);
+        found
+    })?;
+    found
+}
+
+/// What becomes of points where some threads were refused.
+fn fewer(
+    session: &mut Session<'_, '_>,
+    points: &mut [Point],
+    (threads, wanted, errno): (usize, usize, Errno),
+    all: bool,
+) -> Result<(), Failure<'static>> {
+    let refused = || PlacementError::ThreadsRefused { wanted: wanted as u32, started: threads as u32, errno };
+    let forbidden = matches!(errno, Errno::EPERM | Errno::ENOSYS);
+    for point in points.iter_mut() {
+        let (traffic, own) = match &mut point.walk {
+            Walk::Traffic(traffic) => (traffic, 1),
+            Walk::Loaded(traffic) => (traffic, 0),
+            Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => continue,
+        };
+        let most = threads as u32 + own;
+        if all || forbidden || most == 0 {
+            return Err(refused().into());
+        }
+        traffic.generators = traffic.generators.min(most);
+    }
+    session.warnings.push(Warning::ThreadsRefused { wanted: wanted as u32, started: threads as u32, errno });
+    Ok(())
+}
+
+/// Places the memory of all traffic.
+fn place<'a>(
+    session: &mut Session<'a, '_>,
+    points: &[Point],
+    budget: &Budget,
+) -> Result<[Option<Piece<'a>>; SITES], Failure<'a>> {
+    let mut pieces = array::from_fn::<_, SITES, _>(|_| None::<Piece<'a>>);
+    let mut count = 0;
+    for point in points {
+        let Some(traffic) = point.walk.traffic() else { continue };
+        let key = (traffic.node, traffic.footprint);
+        if pieces.iter().flatten().any(|piece| piece.key == key) {
+            continue;
+        }
+        let placement = match arena::place(session, traffic.node, traffic.footprint, point.pages) {
+            Ok(placement) => Ok(placement),
+            Err(Failure::Placement(&error)) if budget.optional.covers(point, &error) => Err(error),
+            Err(error) => return Err(error),
+        };
+        let slot = pieces.get_mut(count).ok_or(PlacementError::NothingToMeasure)?;
+        *slot = Some(Piece { key, placement });
+        count += 1;
+    }
+    Ok(pieces)
+}

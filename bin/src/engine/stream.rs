@@ -1,0 +1,148 @@
+//! Traffic as ground: a batch is so many lines of all generators together, of which this thread is one.
+
+use latency_core::traffic::Part;
+
+use super::generators::driver::Generators;
+use super::generators::mailbox::chunk;
+use super::ground::{Batch, Condition, Ground, Walked};
+use super::stopwatch::Stopwatch;
+use crate::error::Failure;
+use crate::result::counters::{Counted, Software};
+use crate::result::{Round, Traffic};
+use crate::sys::{signal, time};
+
+/// Long enough for a chunk of every generator to vanish in it.
+const WINDOW_NS: f64 = 50e6;
+/// Lines between two looks for an interrupt: 4 MiB, a millisecond.
+const PIECE: u64 = 1 << 16;
+
+/// The lines of generators.
+pub struct Stream<'s> {
+    watch: &'s Stopwatch,
+    generators: &'s Generators<'s>,
+    traffic: Traffic,
+    part: Part<'s>,
+}
+
+impl<'s> Stream<'s> {
+    /// The traffic of generators that run, with this thread's in `part`, once its rate is steady.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`].
+    pub fn settled(
+        watch: &'s Stopwatch,
+        generators: &'s Generators<'s>,
+        traffic: Traffic,
+        part: Part<'s>,
+    ) -> Result<Self, Failure<'static>> {
+        let mut stream = Stream { watch, generators, traffic, part };
+        generators.steady(&mut |nanoseconds| stream.rate(nanoseconds))?;
+        Ok(stream)
+    }
+
+    /// Lines per nanosecond over so long.
+    fn rate(&mut self, nanoseconds: f64) -> Result<f64, Failure<'static>> {
+        let until_ns = self.now_ns() + nanoseconds;
+        let (made, spent_ns) = self.watch.time(|| self.generate(u64::MAX, until_ns));
+        Ok(made? as f64 / spent_ns)
+    }
+
+    /// Has this thread generate until all together have touched `lines` more lines, or time is up.
+    fn generate(&mut self, lines: u64, until_ns: f64) -> Result<u64, Failure<'static>> {
+        let Stream { generators, traffic, part, .. } = self;
+        let now_ns = || time::monotonic_raw_ns() as f64;
+        let (kind, chunk) = (traffic.kind, chunk(part) as u64);
+        let before = generators.lines();
+        let (mut own, mut made) = (0, 0);
+        while made < lines {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let share = ((lines - made) / u64::from(traffic.generators.max(1))).clamp(chunk, PIECE);
+            for _ in 0..share.div_ceil(chunk) {
+                part.touch(kind, chunk as usize);
+                own += chunk;
+            }
+            made = own + (generators.lines() - before);
+            if until_ns.is_finite() && now_ns() >= until_ns {
+                break;
+            }
+        }
+        Ok(made)
+    }
+}
+
+impl Ground for Stream<'_> {
+    fn nodes(&self) -> u64 {
+        self.lines()
+    }
+
+    fn lines(&self) -> u64 {
+        self.traffic.footprint.0 / 64
+    }
+
+    /// What lines take is no latency.
+    fn lanes(&self) -> Option<usize> {
+        Some(self.traffic.generators as usize)
+    }
+
+    /// Its caches and clocks are in a steady state.
+    fn condition(&self) -> Condition {
+        Condition::Undisturbed
+    }
+
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
+        let watch = self.watch;
+        let (made, nanoseconds) = watch.time(|| self.generate(hops, until_ns));
+        Ok((made?, nanoseconds))
+    }
+
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        let before = self.watch.software();
+        let (made, nanoseconds) = self.walk(hops, until_ns)?;
+        let after = self.watch.software().since(&before);
+        let moved = self.watch.brought_back()?;
+        Ok(Batch {
+            nanoseconds: nanoseconds / made.max(1) as f64,
+            core_cycles: f64::NAN,
+            core_gigahertz: f64::NAN,
+            delivered: f64::NAN,
+            preempted: moved || after.switches.1 > 0,
+            // More is no less than what was asked for.
+            hops: made.min(hops),
+        })
+    }
+
+    fn rush(&mut self, _: u64, _: f64) -> Result<Option<Walked>, Failure<'static>> {
+        Ok(None)
+    }
+
+    fn touch(&mut self) {}
+
+    fn rewind(&mut self, _: u64) {}
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+
+    fn interrupted(&self) -> bool {
+        signal::interrupted()
+    }
+
+    fn batch_ns(&self) -> f64 {
+        WINDOW_NS
+    }
+
+    fn software(&mut self) -> Software {
+        self.watch.software()
+    }
+
+    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
+        Ok(Counted::default())
+    }
+
+    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Traffic for programs: a record for each number of generators.
+
+use super::super::facts::{point, Report};
+use crate::analysis::traffic::{groups, rate, shares, Group};
+use crate::options::Choice;
+use crate::report::document::{fields, Document, Field, Part};
+use crate::result::Outcome;
+
+fields! {
+    BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";
+    pub TRAFFIC "traffic" "The kind of traffic: n:1 reads n lines and writes one of them.";
+    pub GENERATORS "generators" "The CPUs that moved lines at the same time.";
+    pub FOOTPRINT "footprint_bytes" "The memory of all generators together.";
+    pub RATE "bytes_per_second" "Lines touched, 64 bytes each: those read and those written.";
+    pub RATE_CI95 "ci95_bytes_per_second" "Its 95 % confidence interval within this run.";
+    pub READ "read_bytes_per_second" "Lines read.";
+    pub WRITTEN "write_bytes_per_second" "Lines written.";
+    pub OWNED "rfo_estimate_bytes_per_second" "Lines that memory may have to read besides, because plain stores write to them (read for ownership).";
+    IN_FLIGHT "lines_in_flight" "Lines read in flight per generator, by Little's law with the latency of one chain; null without it.";
+    KNEE "knee_generators" "The fewest generators, of those tried, with 95 % of the largest rate.";
+    EFFICIENCY "efficiency" "The rate over that of as many generators alone; null where one alone was not measured.";
+    CHAINS "idle_latencies" "The latency of one chain between the nodes, measured in the same rounds.";
+}
+
+/// The columns of a table of traffic.
+pub static COLUMNS: [&Field; 24] = [
+    &point::FROM,
+    &point::TO,
+    &point::CPU,
+    &TRAFFIC,
+    &GENERATORS,
+    &RATE,
+    &RATE_CI95,
+    &READ,
+    &WRITTEN,
+    &OWNED,
+    &IN_FLIGHT,
+    &KNEE,
+    &EFFICIENCY,
+    &FOOTPRINT,
+    &point::NS,
+    &point::CI95_NS,
+    &point::WINDOW,
+    &point::TRIALS,
+    &point::ROUNDS,
+    &point::DISTURBED,
+    &point::PAGES_ASKED,
+    &point::PAGES_OBTAINED,
+    &point::VERIFIED,
+    &point::NOT_MEASURED,
+];
+
+/// Describes all traffic, and the latencies beside it.
+pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.part(Part::Records(&BANDWIDTHS), |document| {
+        for group in groups(report.outcomes) {
+            for outcome in group.outcomes {
+                document.part(Part::Item, |document| record(document, &group, outcome));
+            }
+        }
+    });
+    document.part(Part::List(&CHAINS), |document| {
+        for outcome in report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none()) {
+            document.part(Part::Item, |document| point::members(document, report.clock, outcome));
+        }
+    });
+}
+
+fn record(document: &mut dyn Document, group: &Group<'_, '_>, outcome: &Outcome<'_>) {
+    let Some(traffic) = outcome.point.walk.traffic() else { return };
+    point::route(document, &outcome.point);
+    document.put(&TRAFFIC, traffic.kind.name);
+    document.put(&GENERATORS, traffic.generators);
+    document.put(&FOOTPRINT, traffic.footprint);
+    document.put(&point::PAGES_ASKED, outcome.point.pages.word());
+    let found = rate(outcome).map(|(_, rate)| rate);
+    let shares = shares(traffic.kind);
+    document.put(&RATE, found.map(|rate| rate.value));
+    document.put(&RATE_CI95, found.and_then(|rate| rate.interval));
+    for (field, share) in [(&READ, shares.read), (&WRITTEN, shares.written), (&OWNED, shares.owned)] {
+        document.put(field, found.map(|rate| rate.value * share));
+    }
+    let with = found.map(|rate| (traffic.generators, rate));
+    document.put(&IN_FLIGHT, with.and_then(|with| group.in_flight(with)));
+    document.put(&KNEE, group.knee());
+    document.put(&EFFICIENCY, with.and_then(|with| group.efficiency(with)));
+    match &outcome.result {
+        Ok(measured) => point::windows(document, &outcome.point, measured),
+        Err(exclusion) => document.show(&point::NOT_MEASURED, exclusion),
+    }
+}

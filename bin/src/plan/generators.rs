@@ -1,0 +1,89 @@
+//! Which CPUs generate traffic, and in how much memory. Pure, as all of the plan.
+
+use latency_core::cpulist::CpuSet;
+use latency_core::topology::Shared;
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use super::sizes::{check, within_half, CACHES, LEAST_DEFAULT};
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::options::{Options, Threads};
+use crate::result::{Point, Traffic, Walk};
+use crate::warning::Warnings;
+
+/// The part of each generator, at least: what a core's own caches hold is a small part of it.
+const LEAST_PART: Bytes = Bytes(16 << 20);
+
+/// The CPUs that may generate from a node: those that were asked for, or one of each core, or all.
+#[must_use]
+pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
+    let own = || machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node));
+    match (options.load_cpus, options.load_threads) {
+        (Some(asked), _) => asked,
+        (None, Threads::All) => own(),
+        (None, Threads::One) => machine.sharing.cores_of(&own()),
+    }
+}
+
+/// The CPUs for the generators of a point that are not on its own CPU. Its core is left to it, unless all threads of
+/// cores are to generate, or those of some CPUs.
+#[must_use]
+pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
+    let core = |cpu: u32| machine.sharing.core_of(cpu);
+    let shared = match point.walk {
+        Walk::Traffic(_) => options.load_cpus.is_some() || options.load_threads == Threads::All,
+        _ => options.load_cpus.is_some(),
+    };
+    let is_other = |cpu: &u32| *cpu != point.cpu.0 && (shared || core(*cpu) != core(point.cpu.0));
+    cpus(options, machine, traffic.from).iter().filter(is_other).collect()
+}
+
+/// The CPU of the first generator from a node: that asked for, or the first of all.
+#[must_use]
+pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<CpuId> {
+    options.cpu.or_else(|| cpus(options, machine, from).first().map(CpuId))
+}
+
+/// Refuses CPUs that were asked for and are not there for this process.
+///
+/// # Errors
+///
+/// As [`super::scope::cpu_node`].
+pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Option<NodeId>, Failure<'a>> {
+    let mut first = None;
+    for cpu in options.load_cpus.iter().flatten() {
+        let node = super::scope::cpu_node(machine, CpuId(cpu))?;
+        first = first.or(Some(node));
+    }
+    Ok(first)
+}
+
+/// The memory of some generators on a node, one of `targets`: so much for each as was asked for, or together several
+/// times the caches of their CPUs, and no more than two fifths of what the node can give.
+///
+/// # Errors
+///
+/// As [`super::working_set`].
+pub fn footprint(
+    options: &Options<'_>,
+    machine: &Machine,
+    cpus: &CpuSet,
+    (target, targets): (NodeId, usize),
+    generators: u32,
+    warnings: &mut Warnings,
+) -> Result<Bytes, PlacementError<'static>> {
+    if let Some(size) = options.size {
+        let all = size.times(u64::from(generators));
+        check(options, machine, target, all)?;
+        return Ok(all);
+    }
+    let caches: CpuSet = cpus.iter().map(|cpu| machine.sharing.lowest(Shared::L3, cpu)).collect();
+    // Where nobody says what is shared, each core seems to have a cache of its own.
+    let told = cpus.first().is_some_and(|cpu| machine.sharing.tells_core_of(cpu));
+    let caches = if told { caches.len().max(1) as u64 } else { 1 };
+    let wanted = machine.last_level_cache().times(CACHES * caches).max(LEAST_DEFAULT);
+    let wanted = wanted.max(LEAST_PART.times(cpus.len() as u64));
+    let half = within_half(machine, target, targets, Bytes(wanted.0.next_multiple_of(2 << 20)), warnings)?;
+    let most = machine.supply(target).map_or(half, |supply| Bytes(supply.bytes().0 / 5 * 2));
+    Ok(Bytes(half.min(most).0 / (2 << 20) * (2 << 20)).max(Bytes(2 << 20)))
+}

@@ -1,0 +1,163 @@
+//! The points of `bandwidth`: who generates, into which memory, and how many of them at a time.
+
+use latency_core::chain::Order;
+use latency_core::cpulist::CpuSet;
+use latency_core::kernel::POINTER;
+use latency_core::traffic::{Kind, KINDS};
+use latency_core::units::{CpuId, NodeId};
+
+use super::{generators, working_set, Scope};
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::options::{Kinds, Options, View};
+use crate::result::{Point, Traffic, Walk};
+use crate::warning::{Warning, Warnings};
+
+/// The points of a view, given to `each`. The latency of one chain comes before the traffic of a pair in memory: with
+/// it, rates are lines in flight.
+///
+/// # Errors
+///
+/// As [`Scope::resolve`], [`generators::check_cpus`] and [`generators::footprint`].
+pub fn bandwidth<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+    each: &mut dyn FnMut(Point),
+) -> Result<(), Failure<'a>> {
+    let scope = Scope::resolve(options, machine, warnings)?;
+    let asked = generators::check_cpus(options, machine)?;
+    let mut initiators = scope.initiators;
+    if let Some(node) = asked {
+        initiators = [node.0].into_iter().collect();
+    }
+    let nodes = options.view == View::Nodes;
+    let mut made = 0;
+    for from in initiators.iter().map(NodeId) {
+        let own = scope.targets.contains(from.0).then_some(from.0);
+        for to in scope.targets.iter().filter(|to| nodes || own.is_none_or(|own| own == *to)).map(NodeId) {
+            let pair = Pair { options, machine, from, to, targets: scope.targets.len() };
+            pair.points(warnings, &mut |point| {
+                made += 1;
+                each(point);
+            })?;
+            // The other views are of one pair, but for that of each core.
+            if !nodes {
+                break;
+            }
+        }
+        if matches!(options.view, View::Mix | View::Scaling) {
+            break;
+        }
+    }
+    if made == 0 {
+        return Err(PlacementError::NothingToMeasure.into());
+    }
+    Ok(())
+}
+
+/// The kinds of traffic that were asked for, or `usual`.
+#[must_use]
+pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
+    asked.unwrap_or_else(|| {
+        let places = KINDS.iter().enumerate().filter(|(_, kind)| usual.contains(&kind.name));
+        places.fold(Kinds::NONE, |kinds, (place, _)| kinds.with(place))
+    })
+}
+
+/// What the points of one pair of nodes have in common.
+struct Pair<'p, 'a> {
+    options: &'p Options<'a>,
+    machine: &'a Machine,
+    from: NodeId,
+    to: NodeId,
+    targets: usize,
+}
+
+impl<'a> Pair<'_, 'a> {
+    fn points(&self, warnings: &mut Warnings, each: &mut dyn FnMut(Point)) -> Result<(), Failure<'a>> {
+        let Pair { options, machine, from, to, targets } = *self;
+        let cpus = generators::cpus(options, machine, from);
+        let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
+        let like = Point {
+            initiator: from,
+            cpu,
+            target: to,
+            kernel: &POINTER,
+            order: Order::Random,
+            size: options.size.unwrap_or_default(),
+            stride: options.stride,
+            seed: options.seed,
+            pages: options.pages,
+            walk: Walk::Chain,
+        };
+        if options.size.is_none() && options.view != View::Cores {
+            each(Point { size: working_set(options, machine, to, targets, warnings)?, ..like });
+        }
+        let all: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
+        let kinds = kinds(options.traffic, if options.view == View::Mix { all } else { &["read"] });
+        if options.view == View::Cores {
+            for cpu in &cpus {
+                let alone: CpuSet = [cpu].into_iter().collect();
+                for kind in kinds.iter() {
+                    each(self.point(&Point { cpu: CpuId(cpu), ..like }, &alone, kind, 1, warnings)?);
+                }
+            }
+            return Ok(());
+        }
+        // A CPU that was asked for generates beside the others.
+        let most = generators::others(options, machine, &like, &self.traffic(&KINDS[0], 1)).len() as u32 + 1;
+        if most == 1 {
+            warnings.push(Warning::OneGenerator);
+        }
+        for kind in kinds.iter() {
+            for count in counts(options.view, most) {
+                each(self.point(&like, &cpus, kind, count, warnings)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn traffic(&self, kind: &'static Kind, generators: u32) -> Traffic {
+        let (from, node) = (self.from, self.to);
+        Traffic { kind, generators, from, node, footprint: Default::default(), rate: None }
+    }
+
+    fn point(
+        &self,
+        like: &Point,
+        cpus: &CpuSet,
+        kind: &'static Kind,
+        count: u32,
+        warnings: &mut Warnings,
+    ) -> Result<Point, Failure<'a>> {
+        let targets = (self.to, self.targets);
+        let footprint = generators::footprint(self.options, self.machine, cpus, targets, count, warnings)?;
+        let traffic = Traffic { footprint, ..self.traffic(kind, count) };
+        Ok(Point { size: footprint, walk: Walk::Traffic(traffic), ..*like })
+    }
+}
+
+/// The numbers of generators of a view, of `most`: one, half and all of them; or one and every doubling.
+fn counts(view: View, most: u32) -> impl Iterator<Item = u32> {
+    let wanted = move |count: &u32| match view {
+        View::Scaling => count.is_power_of_two() || *count == most,
+        _ => *count == 1 || *count == most / 2 || *count == most,
+    };
+    (1..=most).filter(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn half_and_all_of_them_generate_and_one_alone() {
+        let counts = |view, most| counts(view, most).collect::<Vec<_>>();
+        assert_eq!(counts(View::Nodes, 1), [1]);
+        assert_eq!(counts(View::Nodes, 2), [1, 2]);
+        assert_eq!(counts(View::Mix, 23), [1, 11, 23]);
+        assert_eq!(counts(View::Scaling, 12), [1, 2, 4, 8, 12]);
+    }
+}
