@@ -10,7 +10,7 @@ use std::vec::Vec;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
-use latency_core::topology::{Files, Topology};
+use latency_core::topology::{Files, Groups, Sharing, Topology};
 
 use latency_core::units::{Bytes, CpuId, NodeId};
 
@@ -70,7 +70,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         bound_to: None,
         policy_allowed: true,
         has_proc: true,
-        sharing: latency_core::topology::Sharing::EMPTY,
+        sharing: Sharing::EMPTY,
         sizing: None,
     });
     let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
@@ -79,6 +79,8 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     machine.nodes = machine.topology.ids();
     let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());
     machine.cpus = given.unwrap_or(*machine.topology.online_cpus());
+    let places = std::vec![Groups::EMPTY; Sharing::places(&machine.cpus)].leak();
+    machine.sharing = Sharing::read(files, &machine.topology, &machine.cpus, places);
     let allowed = machine.host.process.mems_allowed;
     machine.memory_nodes = if allowed.is_empty() { machine.nodes } else { allowed };
     machine

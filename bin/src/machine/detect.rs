@@ -131,3 +131,18 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
         warnings.push(Warning::Emulated { by: Word::new(processor.hypervisor.as_str().as_bytes()) });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpus_under_the_test_have_cores() {
+        let [machine] = machine(None, None).unwrap().leak() else { panic!("one machine") };
+        assert_eq!(machine.sharing.cores_of(&machine.cpus), machine.cpus);
+        sharing(machine).unwrap();
+        let cores = machine.sharing.cores_of(&machine.cpus);
+        assert!(!cores.is_empty() && cores.difference(&machine.cpus).is_empty());
+        assert!(machine.cpus.iter().all(|cpu| machine.sharing.core_of(cpu) <= cpu));
+    }
+}
