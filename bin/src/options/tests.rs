@@ -14,6 +14,14 @@ const MEASURED: FlagSet = FlagSet::MEASURING
     .with(FlagId::Counters)
     .with(FlagId::Heatmap);
 
+const TRAFFIC: FlagSet = FlagSet::of(&[
+    FlagId::Traffic,
+    FlagId::View,
+    FlagId::LoadCpus,
+    FlagId::LoadThreads,
+    FlagId::Budget,
+]);
+
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[
     FormatName { name: "text", extension: "txt", needs_picture: false },
@@ -28,7 +36,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         name: "matrix",
         summary: "idle latency of every initiator node to every target node",
         details: "One line a pair.\nThen the ratio of remote to local.",
-        flags: MEASURED,
+        flags: MEASURED.union(TRAFFIC),
         picture: true,
         operands: Operands::NONE,
     },
@@ -87,7 +95,7 @@ fn counted_trials_are_spread_only_where_that_is_asked_for() {
 
 #[test]
 fn every_option_is_set_in_both_forms() {
-    let values: [(&str, &str, IsSet); 35] = [
+    let values: &[(&str, &str, IsSet)] = &[
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
         ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1]))),
         ("cpu", "7", |o| o.cpu == Some(CpuId(7))),
@@ -100,11 +108,18 @@ fn every_option_is_set_in_both_forms() {
         ("stride", "256", |o| o.stride == Bytes(256)),
         ("kernel", "index", |o| o.kernel == Kernel::Index),
         ("seed", "0", |o| o.seed == 0),
+        ("traffic", "2:1,read", |o| {
+            o.traffic.is_some_and(|kinds| kinds.iter().map(|kind| kind.name).eq(["read", "2:1"]))
+        }),
+        ("view", "scaling", |o| o.view == View::Scaling),
+        ("load-cpus", "1,3-4", |o| o.load_cpus.is_some_and(|cpus| cpus.iter().eq([1, 3, 4]))),
+        ("load-threads", "all", |o| o.load_threads == Threads::All),
         ("iters", "10000000", |o| o.iters.is_some_and(|hops| hops.get() == 10_000_000)),
         ("trials", "15", |o| o.trials.is_some_and(|trials| trials.get() == 15)),
         ("precision", "0.5", |o| o.precision == 0.005),
         ("time-limit", "0.5", |o| o.time_limit == Picoseconds(500_000_000_000)),
         ("spread", "0", |o| o.spread == Picoseconds(0) && o.spread_ns() == 0.0),
+        ("budget", "7.5", |o| o.budget == Picoseconds(7_500_000_000_000)),
         ("warmup-iters", "0", |o| o.warmup_iters == Some(0)),
         ("counters", "", |o| o.counters),
         ("threshold", "0", |o| o.threshold == 0.0),
@@ -124,7 +139,7 @@ fn every_option_is_set_in_both_forms() {
         ("version", "", |o| o.version),
         ("json", "", |o| o.format.name == "json"),
     ];
-    for (name, value, is_set) in values {
+    for &(name, value, is_set) in values {
         let flag = FLAGS.iter().find(|flag| flag.name == name).unwrap();
         let experiment =
             SAMPLE.iter().find(|known| known.flags.union(FlagSet::ALWAYS).contains(flag.id)).unwrap();

@@ -24,7 +24,7 @@ use latency_core::traffic::pace::Pacing;
 pub const BANDWIDTH: Experiment = Experiment {
     descriptor: Descriptor {
         name: "bandwidth",
-        summary: "bytes per second from node to node, by one core and by many",
+        summary: "bytes per second between nodes, by one core and by all",
         details: "GB/s (10^9 bytes) of all cores of a node, of half of them and of one, from memory of every node. \
                   Lines that are touched are counted, 64 bytes each, those read and those written apart. \
                   --view=mix compares kinds of traffic, --view=scaling numbers of cores, and --view=cores one core \
