@@ -10,6 +10,8 @@ pub mod distribution;
 pub mod estimate;
 pub mod huge_pages;
 pub mod lanes;
+pub mod load;
+pub mod loaded;
 pub mod matrix;
 pub mod orders;
 pub mod pages;

@@ -1,9 +1,9 @@
 //! Bytes per second from the time per line, and what several numbers of generators say together.
 
 use latency_core::stats::Interval;
-use latency_core::traffic::Kind;
+use latency_core::traffic::{pace, Kind};
 
-use crate::result::{Outcome, Traffic, Walk};
+use crate::result::{Counter, Outcome, Traffic, Walk};
 
 /// Bytes of a line.
 const LINE: f64 = 64.0;
@@ -36,6 +36,19 @@ pub struct Shares {
 #[must_use]
 pub fn bytes_per_line(kind: &Kind) -> f64 {
     kind.bytes(STEPS) as f64 / STEPS as f64
+}
+
+/// The ticks from line to line of each generator of some traffic at a rate of all, and the lines that it touches at a
+/// time: as many as were asked for, or so few that looks at the counter, and fences, take a quarter of the time.
+#[must_use]
+pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32>) -> (f64, u32) {
+    /// A fence waits for stores to leave the core: 90 to 140 ns on Zen 3.
+    const FENCE_NS: f64 = 120.0;
+    let frequency = counter.frequency.0 as f64;
+    let ticks = frequency * bytes_per_line(traffic.kind) * f64::from(traffic.generators) / rate;
+    let fence = if traffic.kind.is_fenced() { FENCE_NS * 1e-9 * frequency } else { 0.0 };
+    let burst = asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), counter.overhead.0 + fence as u64));
+    (ticks, burst)
 }
 
 /// How the bytes of a kind are composed.

@@ -9,6 +9,7 @@ pub mod dry_run;
 pub mod facts;
 mod fit;
 pub mod interface;
+mod loaded;
 mod matrix;
 mod order;
 pub mod output;
@@ -43,6 +44,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &pages::PAGES,
     &variants::VARIANTS_EXPERIMENT,
     &bandwidth::BANDWIDTH,
+    &loaded::LOADED,
     &system::SYSTEM,
 ];
 

@@ -2,6 +2,7 @@
 //!
 //! Each enumeration lists its words once; parser, messages and results use them.
 
+use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{Kind, KINDS};
 use latency_core::units::PageSize;
 
@@ -160,6 +161,68 @@ impl Choice for Threads {
     const WORDS: &'static [(&'static str, Self)] = &[("one", Threads::One), ("all", Threads::All)];
 }
 
+/// The nodes whose CPUs generate traffic (`--load-from`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadFrom {
+    /// That of the chase.
+    #[default]
+    Initiator,
+    /// That of the memory.
+    Target,
+    /// All of them.
+    All,
+}
+
+impl Choice for LoadFrom {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("initiator", LoadFrom::Initiator), ("target", LoadFrom::Target), ("all", LoadFrom::All)];
+}
+
+impl Choice for Pacing {
+    const WORDS: &'static [(&'static str, Self)] = &[("poisson", Pacing::Poisson), ("even", Pacing::Even)];
+}
+
+/// One rate of traffic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// None at all.
+    Idle,
+    /// So many bytes per second of all generators together.
+    BytesPerSecond(f64),
+    /// A share of the limit.
+    OfLimit(f64),
+    /// As much as they can.
+    Most,
+}
+
+/// Rates of traffic that were asked for (`--rates`): bytes, shares of the limit or words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    rates: [Rate; Rates::MOST],
+    count: usize,
+}
+
+impl Rates {
+    /// The most rates of one curve.
+    pub const MOST: usize = 32;
+    /// None of them.
+    pub const NONE: Rates = Rates { rates: [Rate::Idle; Rates::MOST], count: 0 };
+
+    /// Adds a rate; false where there is no room for it.
+    pub fn push(&mut self, rate: Rate) -> bool {
+        let Some(slot) = self.rates.get_mut(self.count) else { return false };
+        *slot = rate;
+        self.count += 1;
+        true
+    }
+
+    /// Returns them.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Rate] {
+        self.rates.get(..self.count).unwrap_or_default()
+    }
+}
+
 /// The condition on which something is shown (`--progress`, `--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
@@ -199,5 +262,6 @@ mod tests {
         round_trip::<When>();
         round_trip::<View>();
         round_trip::<Threads>();
+        round_trip::<LoadFrom>();
     }
 }

@@ -9,9 +9,14 @@ use super::flag::{Flag, Group, ValueKind};
 use super::flag_set::FlagId;
 use super::values::{self, ValueError};
 use super::{FormatName, Help, Options};
+use latency_core::units::NodeId;
 
 /// The largest `--points-per-octave`: a sixty-fourth of an octave is 1 %, below the spread of placements.
 const MOST_POINTS: u32 = 64;
+/// The largest `--levels`.
+const MOST_LEVELS: u32 = 24;
+/// The largest `--burst`: 64 KiB at a time are no rate any more.
+const MOST_BURST: u32 = 1024;
 /// The largest `--trials`: every trial is kept in memory until the end.
 const MOST_TRIALS: u32 = 1_000_000;
 
@@ -23,6 +28,11 @@ const KINDS: ValueKind = ValueKind {
 };
 const VIEW: ValueKind =
     ValueKind { name: "nodes|mix|scaling|cores", expects: "one of nodes, mix, scaling and cores" };
+const LOAD_FROM: ValueKind =
+    ValueKind { name: "initiator|target|all", expects: "one of initiator, target and all" };
+const NODE: ValueKind = ValueKind { name: "N", expects: "the id of one node, such as 1" };
+const RATES: ValueKind = ValueKind { name: "LIST|auto", expects: "auto, or rates such as 0,10,50%,max" };
+const PACING: ValueKind = ValueKind { name: "poisson|even", expects: "poisson or even" };
 const THREADS: ValueKind = ValueKind { name: "one|all", expects: "one or all" };
 const CPU: ValueKind = ValueKind { name: "N", expects: "the number of one CPU, such as 4" };
 const COUNT: ValueKind = ValueKind { name: "N", expects: "a whole number, such as 1000" };
@@ -157,6 +167,44 @@ pub const FLAGS: &[Flag] = &[
     .help("use one or all hardware threads of a core")
     .default("one")
     .because("threads of a core share its fill buffers, and seldom deliver more than one"),
+    Flag::value(FlagId::LoadFrom, "load-from", Group::Traffic, &LOAD_FROM, |options, value| {
+        options.load_from = values::choice(value)?;
+        Ok(())
+    })
+    .help("generate on the CPUs of this node, or of all")
+    .default("initiator"),
+    Flag::value(FlagId::LoadNode, "load-node", Group::Traffic, &NODE, |options, value| {
+        options.load_node = Some(NodeId(values::number(value, 8191)?));
+        Ok(())
+    })
+    .help("generate in the memory of this node")
+    .default("that of the chase"),
+    Flag::value(FlagId::Rates, "rates", Group::Traffic, &RATES, |options, value| {
+        options.rates = values::rates(value)?;
+        Ok(())
+    })
+    .common()
+    .help("offer these rates: GB/s of all together, shares of the limit, 0 or max")
+    .default("auto, a curve from idle to the limit"),
+    Flag::value(FlagId::Levels, "levels", Group::Traffic, &COUNT, |options, value| {
+        options.levels = NonZeroU32::new(small(value, MOST_LEVELS)?).unwrap_or(options.levels);
+        Ok(())
+    })
+    .help("levels of load of that curve, idle and the limit among them")
+    .default("10, then 2 where latency doubles"),
+    Flag::value(FlagId::Pacing, "pacing", Group::Traffic, &PACING, |options, value| {
+        options.pacing = values::choice(value)?;
+        Ok(())
+    })
+    .help("draw the gaps between bursts at random, or keep them even")
+    .default("poisson")
+    .because("even gaps hide the waiting in queues"),
+    Flag::value(FlagId::Burst, "burst", Group::Traffic, &COUNT, |options, value| {
+        options.burst = NonZeroU32::new(small(value, MOST_BURST)?);
+        Ok(())
+    })
+    .help("lines that a generator touches at a time")
+    .default("the fewest for which the look at the clock costs a quarter of the gap"),
     Flag::value(FlagId::Iters, "iters", Group::Sampling, &COUNT, |options, value| {
         options.iters = NonZeroU64::new(values::count(value, u64::MAX)?);
         Ok(())

@@ -24,9 +24,10 @@ mod tests;
 use core::num::{NonZeroU32, NonZeroU64};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::units::{Bytes, CpuId, Picoseconds};
+use latency_core::traffic::pace::Pacing;
+use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
 
-pub use choices::{Choice, Help, Kernel, Kinds, Order, Pages, Threads, View, When};
+pub use choices::{Choice, Help, Kernel, Kinds, LoadFrom, Order, Pages, Rate, Rates, Threads, View, When};
 pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
@@ -81,6 +82,9 @@ impl Operands {
 
 /// More operands than this cannot be held: two dozen runs a side.
 pub const MAX_OPERANDS: usize = 48;
+
+/// The levels of load of a curve, where nobody asks for more.
+const LEVELS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// The experiment that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +143,18 @@ pub struct Options<'a> {
     pub load_cpus: Option<CpuSet>,
     /// Their hardware threads.
     pub load_threads: Threads,
+    /// The nodes that they are on.
+    pub load_from: LoadFrom,
+    /// The node of their memory; `None` for that of the chase.
+    pub load_node: Option<NodeId>,
+    /// The rates of their traffic; `None` for a curve up to the limit.
+    pub rates: Option<Rates>,
+    /// The levels of such a curve.
+    pub levels: NonZeroU32,
+    /// How their gaps are drawn.
+    pub pacing: Pacing,
+    /// The lines that they touch at a time.
+    pub burst: Option<NonZeroU32>,
     /// Hops in one trial.
     pub iters: Option<NonZeroU64>,
     /// Trials.
@@ -235,6 +251,12 @@ impl<'a> Options<'a> {
             view: View::Nodes,
             load_cpus: None,
             load_threads: Threads::One,
+            load_from: LoadFrom::Initiator,
+            load_node: None,
+            rates: None,
+            levels: LEVELS,
+            pacing: Pacing::Poisson,
+            burst: None,
             iters: None,
             trials: None,
             precision: 0.01,

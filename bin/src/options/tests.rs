@@ -14,13 +14,8 @@ const MEASURED: FlagSet = FlagSet::MEASURING
     .with(FlagId::Counters)
     .with(FlagId::Heatmap);
 
-const TRAFFIC: FlagSet = FlagSet::of(&[
-    FlagId::Traffic,
-    FlagId::View,
-    FlagId::LoadCpus,
-    FlagId::LoadThreads,
-    FlagId::Budget,
-]);
+const TRAFFIC: FlagSet =
+    FlagSet::of(&[FlagId::Traffic, FlagId::View, FlagId::LoadCpus, FlagId::LoadThreads, FlagId::Budget]);
 
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[

@@ -9,7 +9,7 @@ use latency_core::cpulist::{CpuSet, ListError, NodeSet};
 use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 
-use super::choices::{Choice, Kinds};
+use super::choices::{Choice, Kinds, Rate, Rates};
 use super::tokens::Escaped;
 use super::FormatName;
 
@@ -112,15 +112,23 @@ pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
     }
 }
 
+/// Reads the number of one of many things, from 0 to `most`.
+///
+/// # Errors
+/// As [`integer`]; beyond `most`.
+pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
+    match u32::try_from(integer(text)?) {
+        Ok(number) if number <= most => Ok(number),
+        _ => Err(ValueError::OutOfRange { least: 0, most: most.into() }),
+    }
+}
+
 /// Reads the number of a CPU.
 ///
 /// # Errors
 /// As [`integer`]; beyond the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
 pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
-    match u32::try_from(integer(text)?) {
-        Ok(cpu @ 0..=8191) => Ok(CpuId(cpu)),
-        _ => Err(ValueError::OutOfRange { least: 0, most: 8191 }),
-    }
+    number(text, 8191).map(CpuId)
 }
 
 /// Reads a size in bytes: digits, perhaps with a fraction, and a binary unit.
@@ -272,6 +280,35 @@ pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
         kinds = kinds.with(kind.ok_or(ValueError::NotAChoice)?);
     }
     Ok(kinds)
+}
+
+/// Reads rates such as `0,1.5,50%,max`: GB/s (10^9 bytes), shares of the limit, or as much as can be.
+///
+/// # Errors
+/// No number, more than a million GB/s or 100 %, more rates than there is room for.
+pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
+    if text == b"auto" {
+        return Ok(None);
+    }
+    let mut rates = Rates::NONE;
+    for word in text.split(|byte| *byte == b',') {
+        let rate = match word {
+            b"max" => Rate::Most,
+            [number @ .., b'%'] => Rate::OfLimit(percentage(number, true)?),
+            number => match decimal(number)?.scaled(9)? {
+                0 => Rate::Idle,
+                1_000_000_000_000_001.. => {
+                    return Err(ValueError::OutOfRange { least: 0, most: 1_000_000 });
+                }
+                bytes => Rate::BytesPerSecond(bytes as f64),
+            },
+        };
+        let rate = if rate == Rate::OfLimit(0.0) { Rate::Idle } else { rate };
+        if !rates.push(rate) {
+            return Err(ValueError::OutOfRange { least: 1, most: Rates::MOST as u64 });
+        }
+    }
+    Ok(Some(rates))
 }
 
 /// Reads a path of a file.

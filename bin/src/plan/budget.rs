@@ -227,10 +227,29 @@ impl Budget {
     pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// After this time points are left with the rounds that they have.
         const RUN_NS: f64 = 20e9;
+        Budget::of_windows(options, machine, points, RUN_NS)
+    }
+
+    /// The budget of chains beside traffic. Their chains stay warm, so that little is walked before each window.
+    #[must_use]
+    pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+        const RUN_NS: f64 = 36e9;
+        /// What fills the TLBs.
+        const WARM_UP: u64 = FEW_HOPS.0;
+        let curves = points.iter().filter(|point| point.walk.traffic().is_some()).count();
+        Budget {
+            warm_up: options.warmup_iters.or(Some(WARM_UP)),
+            more: curves * super::loaded::most_added(options),
+            ..Budget::of_windows(options, machine, points, RUN_NS)
+        }
+    }
+
+    /// The budget of windows, each of which is a round, for at most so long.
+    fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
         /// What comes before the first window and after the last one takes of a budget.
         const SHARE: f64 = 0.7;
         let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
-        let run_ns = RUN_NS.min(options.budget.0 as f64 / 1e3 * SHARE);
+        let run_ns = run_ns.min(options.budget.0 as f64 / 1e3 * SHARE);
         Budget {
             rounds: FEWEST_ROUNDS,
             most: ROUNDS,

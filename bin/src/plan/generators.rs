@@ -7,7 +7,7 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use super::sizes::{check, within_half, CACHES, LEAST_DEFAULT};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Options, Threads};
+use crate::options::{LoadFrom, Options, Threads};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::Warnings;
 
@@ -17,7 +17,10 @@ const LEAST_PART: Bytes = Bytes(16 << 20);
 /// The CPUs that may generate from a node: those that were asked for, or one of each core, or all.
 #[must_use]
 pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
-    let own = || machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node));
+    let own = || match options.load_from {
+        LoadFrom::All => machine.cpus,
+        _ => machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node)),
+    };
     match (options.load_cpus, options.load_threads) {
         (Some(asked), _) => asked,
         (None, Threads::All) => own(),
@@ -36,6 +39,15 @@ pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: 
     };
     let is_other = |cpu: &u32| *cpu != point.cpu.0 && (shared || core(*cpu) != core(point.cpu.0));
     cpus(options, machine, traffic.from).iter().filter(is_other).collect()
+}
+
+/// The node whose CPUs load a pair.
+#[must_use]
+pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> NodeId {
+    match options.load_from {
+        LoadFrom::Target => target,
+        LoadFrom::Initiator | LoadFrom::All => initiator,
+    }
 }
 
 /// The CPU of the first generator from a node: that asked for, or the first of all.
@@ -58,25 +70,37 @@ pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Opt
     Ok(first)
 }
 
-/// The memory of some generators on a node, one of `targets`: so much for each as was asked for, or together several
-/// times the caches of their CPUs, and no more than two fifths of what the node can give.
+/// The memory of some generators on a node, one of `targets`: so much for each as was asked for, or what is in memory.
 ///
 /// # Errors
 ///
-/// As [`super::working_set`].
+/// As [`footprint_in_memory`].
 pub fn footprint(
     options: &Options<'_>,
     machine: &Machine,
     cpus: &CpuSet,
-    (target, targets): (NodeId, usize),
+    targets: (NodeId, usize),
     generators: u32,
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
-    if let Some(size) = options.size {
-        let all = size.times(u64::from(generators));
-        check(options, machine, target, all)?;
-        return Ok(all);
-    }
+    let Some(size) = options.size else { return footprint_in_memory(machine, cpus, targets, warnings) };
+    let all = size.times(u64::from(generators));
+    check(options, machine, targets.0, all)?;
+    Ok(all)
+}
+
+/// The memory of all generators on a node, one of `targets`: several times the caches of their CPUs, and no more than
+/// two fifths of what the node can give.
+///
+/// # Errors
+///
+/// As [`super::working_set`].
+pub fn footprint_in_memory(
+    machine: &Machine,
+    cpus: &CpuSet,
+    (target, targets): (NodeId, usize),
+    warnings: &mut Warnings,
+) -> Result<Bytes, PlacementError<'static>> {
     let caches: CpuSet = cpus.iter().map(|cpu| machine.sharing.lowest(Shared::L3, cpu)).collect();
     // Where nobody says what is shared, each core seems to have a cache of its own.
     let told = cpus.first().is_some_and(|cpu| machine.sharing.tells_core_of(cpu));

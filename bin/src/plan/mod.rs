@@ -8,6 +8,7 @@ pub mod curve;
 pub mod duration;
 pub mod generators;
 pub mod lanes;
+pub mod loaded;
 mod scope;
 pub mod single;
 mod sizes;

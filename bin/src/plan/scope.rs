@@ -95,6 +95,16 @@ fn can_run(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>> {
     }
 }
 
+/// Refuses a node that does not exist, or has no memory for this process.
+///
+/// # Errors
+///
+/// [`UsageError`] or [`PlacementError`].
+pub fn check_memory(machine: &Machine, node: NodeId) -> Result<(), Failure<'_>> {
+    exists(machine, node)?;
+    Ok(has_memory(machine, node)?)
+}
+
 fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>> {
     match machine.topology.node(node) {
         Some(found) if !found.has_memory => Err(PlacementError::NodeWithoutMemory { node }),

@@ -61,19 +61,21 @@ pub struct Point {
     pub y: f64,
     /// The ends of its confidence interval, lower one first.
     pub band: Option<(f64, f64)>,
+    /// The ends of that of its place, where that was measured, too.
+    pub whiskers: Option<(f64, f64)>,
 }
 
 impl Point {
     /// A point without an interval.
     #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
-        Self { x, y, band: None }
+        Self { x, y, band: None, whiskers: None }
     }
 
     /// A point with a confidence interval.
     #[must_use]
     pub const fn with_band(x: f64, y: f64, low: f64, high: f64) -> Self {
-        Self { x, y, band: Some((low, high)) }
+        Self { x, y, band: Some((low, high)), whiskers: None }
     }
 
     /// Whether it can be drawn.

@@ -171,6 +171,10 @@ pub enum Warning {
     NotSettled { windows: u64, of: u64 },
     /// One generator is all that there is a CPU for.
     OneGenerator,
+    /// A rate below the limit was not delivered as it was offered, in bytes per second.
+    RateNotDelivered { offered: f64, delivered: f64 },
+    /// More lines seem to be in flight per core than any core has.
+    LittleImplausible { lines: f64 },
     /// A hypervisor does not say which virtual CPUs share a core.
     VcpusMayShareCore,
     /// The run was interrupted.

@@ -115,6 +115,8 @@ impl fmt::Display for Reason<'_> {
             Warning::GeneratorMoved { .. } => out.write_str("generators moved to other CPUs"),
             Warning::NotSettled { windows, of } => write!(out, "rate unsteady in {windows} of {of} runs"),
             Warning::OneGenerator => out.write_str("one generator"),
+            Warning::RateNotDelivered { .. } => out.write_str("offered rates not delivered"),
+            Warning::LittleImplausible { .. } => out.write_str("too many lines in flight"),
             Warning::VcpusMayShareCore => out.write_str("virtual CPUs may share a core"),
             Warning::Partial { finished, planned } => write!(out, "{finished} of {planned} points finished"),
         }

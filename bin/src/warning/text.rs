@@ -269,6 +269,17 @@ impl fmt::Display for Warning {
             Warning::OneGenerator => {
                 out.write_str("one generator: one core may not fill this memory, which may deliver more")
             }
+            Warning::RateNotDelivered { offered, delivered } => {
+                write!(
+                    out,
+                    "of {:.2} GB/s that were offered, {:.2} were delivered, below the limit",
+                    Decimal(offered / 1e9),
+                    Decimal(delivered / 1e9)
+                )
+            }
+            Warning::LittleImplausible { lines } => {
+                write!(out, "{:.0} lines in flight per core, more than any core has", Decimal(lines))
+            }
             Warning::VcpusMayShareCore => {
                 out.write_str("the hypervisor does not tell cores apart: two virtual CPUs may share one")
             }

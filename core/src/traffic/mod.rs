@@ -34,6 +34,8 @@ pub struct Kind {
     every: u64,
     /// A store may have to read the rest of its line first.
     owns: bool,
+    /// A call ends with a fence, which waits for its stores.
+    fenced: bool,
     access: Access,
     routine: arch::StreamRoutine,
 }
@@ -59,6 +61,7 @@ pub static KINDS: [Kind; 9] = [
         loads: true,
         every: 0,
         owns: false,
+        fenced: false,
         access: Access::Next,
         routine: arch::STREAM_READ,
     },
@@ -68,6 +71,7 @@ pub static KINDS: [Kind; 9] = [
         loads: true,
         every: 3,
         owns: false,
+        fenced: false,
         access: Access::Counted,
         routine: arch::STREAM_UPDATE3,
     },
@@ -77,6 +81,7 @@ pub static KINDS: [Kind; 9] = [
         loads: true,
         every: 2,
         owns: false,
+        fenced: false,
         access: Access::Counted,
         routine: arch::STREAM_UPDATE2,
     },
@@ -86,6 +91,7 @@ pub static KINDS: [Kind; 9] = [
         loads: true,
         every: 1,
         owns: false,
+        fenced: false,
         access: Access::Counted,
         routine: arch::STREAM_UPDATE1,
     },
@@ -95,6 +101,7 @@ pub static KINDS: [Kind; 9] = [
         loads: false,
         every: 1,
         owns: false,
+        fenced: true,
         access: Access::Next,
         routine: arch::STREAM_NT_WRITE,
     },
@@ -104,6 +111,7 @@ pub static KINDS: [Kind; 9] = [
         loads: true,
         every: 1,
         owns: false,
+        fenced: true,
         access: Access::Halves,
         routine: arch::STREAM_COPY_NT,
     },
@@ -113,6 +121,7 @@ pub static KINDS: [Kind; 9] = [
         loads: true,
         every: 0,
         owns: false,
+        fenced: false,
         access: Access::Random,
         routine: arch::STREAM_RANDOM,
     },
@@ -122,6 +131,7 @@ pub static KINDS: [Kind; 9] = [
         loads: false,
         every: 1,
         owns: true,
+        fenced: false,
         access: Access::Next,
         routine: arch::STREAM_WRITE,
     },
@@ -131,6 +141,7 @@ pub static KINDS: [Kind; 9] = [
         loads: true,
         every: 1,
         owns: true,
+        fenced: false,
         access: Access::Halves,
         routine: arch::STREAM_COPY,
     },
@@ -181,6 +192,12 @@ impl Kind {
         } else {
             0
         }
+    }
+
+    /// Returns true if each call ends with a fence that waits for its stores: some 100 ns.
+    #[must_use]
+    pub const fn is_fenced(&self) -> bool {
+        self.fenced
     }
 
     /// Returns true if [`owned`](Self::owned) lines may come on top, so that memory's traffic is known as a range.

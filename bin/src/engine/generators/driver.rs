@@ -11,6 +11,7 @@ use latency_core::units::CpuId;
 
 use super::fields::Fields;
 use super::mailbox::{Mailbox, Orders, Pace, Shared};
+use crate::analysis::traffic::bursts;
 use crate::engine::clock::Timer;
 use crate::engine::placement::Witness;
 use crate::error::{Failure, PlacementError};
@@ -225,13 +226,7 @@ impl<'g> Generators<'g> {
     /// The pace of each generator of some traffic at a rate of all.
     fn pace(&self, traffic: &Traffic, rate: f64) -> Option<Pace> {
         let Timer::Counter(counter) = &self.timer else { return None };
-        let ticks_per_second = counter.frequency.0 as f64;
-        /// Steps over which every kind moves whole lines.
-        const STEPS: u64 = 6;
-        let bytes = traffic.kind.bytes(STEPS) as f64 / STEPS as f64;
-        let line_ticks = ticks_per_second * bytes * f64::from(traffic.generators) / rate;
-        let burst =
-            self.style.burst.unwrap_or_else(|| pace::burst(pace::gap(line_ticks), counter.overhead.0));
+        let (line_ticks, burst) = bursts(counter, traffic, rate, self.style.burst);
         Some(Pace { pacing: self.style.pacing, gap: pace::gap(line_ticks * f64::from(burst)), burst })
     }
 

@@ -17,7 +17,7 @@ fields! {
     CYCLES "cycles" "Median latency of a dependent load in ticks of the time-stamp counter.";
     pub NS "ns" "Median over rounds of the latency of a dependent load in nanoseconds; a round's is the median of the trials in the state that most of them agree on. With several chains the time per load.";
     pub CPU "cpu" "The CPU that did the loads.";
-    WORKING_SET "working_set_bytes" "The memory walked.";
+    pub WORKING_SET "working_set_bytes" "The memory walked.";
     STRIDE "stride_bytes" "The spacing of the lines.";
     ORDER "order" "The order of the walk.";
     KERNEL "kernel" "The walk's loop: what a line holds of the next.";
@@ -47,7 +47,7 @@ fields! {
     HOPS "hops_per_trial" "Loads in each trial.";
     pub DISTURBED "disturbed_trials" "Trials that were interrupted, and left out.";
     PRECISE "precise" "Whether the confidence interval became as narrow as asked.";
-    MIN_NS "min_ns" "The fastest trial.";
+    pub MIN_NS "min_ns" "The fastest trial.";
     MAD_NS "mad_ns" "Median absolute deviation over rounds.";
     pub CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within interval_window_s.";
     pub WINDOW "interval_window_s" "The time that the rounds are spread over, of which the interval speaks.";
@@ -55,7 +55,7 @@ fields! {
     CORE_CYCLES "core_cycles" "The median in cycles of the core's own clock.";
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
     CORE_CYCLES_CI95 "core_cycles_ci95" "95 % confidence interval of the median, in core cycles.";
-    CORE_GHZ "core_ghz" "The median clock of the core beside the trials.";
+    pub CORE_GHZ "core_ghz" "The median clock of the core beside the trials.";
     WARM_UP "warm_up" "What happened before the first trial.";
     WARM_UP_HOPS "hops" "Loads made.";
     pub COLD_NS "cold_ns" "The first pass over memory that no cache held.";

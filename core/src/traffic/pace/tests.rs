@@ -96,7 +96,7 @@ fn what_is_offered_is_delivered_below_the_limit() {
 fn what_cannot_be_delivered_is_lost() {
     let pacer = Pacer::new(Pacing::Poisson, gap(100.0), 3, 0);
     let found = delivered(&pacer, 20, 180, 100_000_000);
-    assert!((0.48..0.5).contains(&found), "{found}");
+    assert!((0.48..0.51).contains(&found), "{found}");
 }
 
 #[test]
@@ -110,21 +110,31 @@ fn a_fraction_of_a_tick_is_not_lost() {
 }
 
 #[test]
-fn debt_is_carried_for_one_mean_gap() {
+fn a_busy_generator_delivers_what_it_can_in_time() {
+    // A touch takes 80 % of the mean gap: random gaps let it fall behind, and it catches up.
+    let pacer = Pacer::new(Pacing::Poisson, gap(100.0), 3, 0);
+    let found = delivered(&pacer, 1, 79, 100_000_000);
+    assert!((found - 1.0).abs() < 1e-3, "{found}");
+}
+
+#[test]
+fn debt_is_carried_for_some_mean_gaps() {
     let mut pacer = Pacer::new(Pacing::Even, gap(100.0), 3, 0);
     let first = pacer.deadline;
     assert!(first < 100 && !pacer.due(first - 1) && pacer.due(first));
-    pacer.advance(first + 150);
+    let most = 100 * DEBT;
+    pacer.advance(first + most + 50);
     assert_eq!((pacer.deadline, pacer.lost()), (first + 100, 0));
-    // Two gaps late after the deadline has moved on: one of them is given up.
-    pacer.advance(first + 400);
+    // Two gaps later than that after the deadline has moved on: one of them is given up.
+    let late = first + most + 300;
+    pacer.advance(late);
     assert_eq!((pacer.deadline, pacer.lost()), (first + 300, 1));
-    // The other is caught up with.
-    assert!(pacer.due(first + 400));
-    pacer.advance(first + 400);
-    assert!(pacer.due(first + 400) && pacer.deadline == first + 400);
-    pacer.advance(first + 400);
-    assert_eq!((pacer.due(first + 400), pacer.lost()), (false, 1));
+    // All others are caught up with.
+    for _ in 0..=DEBT {
+        assert!(pacer.due(late));
+        pacer.advance(late);
+    }
+    assert_eq!((pacer.due(late), pacer.lost()), (false, 1));
 }
 
 #[test]

@@ -86,6 +86,13 @@ impl Canvas<'_> {
     fn markers(&self, out: &mut dyn Write, points: &[Point], index: usize) -> fmt::Result {
         let radius = if points.len() > MANY { SMALL } else { LARGE };
         for point in points.iter().filter(|point| point.is_drawable()) {
+            if let Some((low, high)) =
+                point.whiskers.filter(|(low, high)| is_drawable(*low) && is_drawable(*high))
+            {
+                out.write_str("<path class=\"line\" d=\"")?;
+                self.path(out, [(low, point.y), (high, point.y)].into_iter())?;
+                out.write_str("\"/>\n")?;
+            }
             let (x, y) = (Reading::new(point.x, self.axes.0), Reading::new(point.y, self.axes.1));
             out.write_str("<path class=\"point\" d=\"")?;
             marker(out, index, (self.x(point.x), self.y(point.y)), radius)?;

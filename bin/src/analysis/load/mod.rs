@@ -1,0 +1,296 @@
+//! Loaded latency: the knees of a curve of latency over bandwidth, and where it bends back.
+//!
+//! Knows levels of load as plain data, and nothing of who made the load. At most [`MOST_LEVELS`] are looked at, in
+//! arrays on the stack.
+//!
+//! # References
+//! R. E. Barlow et al., "Statistical Inference under Order Restrictions", 1972 (pool adjacent violators).
+
+mod choice;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use choice::{share, Share};
+pub use verdict::{lines_in_flight, not_delivered, Verdict};
+
+use latency_core::sort;
+use latency_core::stats::Interval;
+
+use super::estimate::Estimate;
+
+/// The most levels of one curve; further ones are left out.
+pub const MOST_LEVELS: usize = 64;
+/// The knees that are reported, as latency over idle latency.
+pub const KNEES: [f64; 2] = [1.25, 2.0];
+
+/// No memory moves so many bytes a second, and no load takes 30 years; sums of such numbers would not be finite.
+const ABSURD: f64 = 1e18;
+/// A loss that two windows of one load do not have.
+const SOME_LOSS: f64 = 0.02;
+/// A fit that misses a latency by more does not describe it.
+const MOST_RESIDUAL: f64 = 0.05;
+/// A line with one parameter goes through any one level, and close to two.
+const FEWEST_FITTED: usize = 3;
+
+/// One level of load as it was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Bytes a second that were to be moved: 0 is idle, `None` as many as can be.
+    pub offered: Option<f64>,
+    /// Bytes a second that were moved.
+    pub delivered: Estimate,
+    /// Nanoseconds for each load of the chase.
+    pub latency: Estimate,
+}
+
+/// A curve that bends back: more load moves less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bend {
+    /// The level that moved most.
+    pub best: Level,
+    /// The part of that which the worst level with more load lost.
+    pub lost: f64,
+}
+
+/// The bandwidth at which latency reaches a multiple of the idle one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knee {
+    /// The multiple.
+    pub ratio: f64,
+    /// Bytes a second. Its interval is `None` where the curve ends before it is certain that the latency is reached.
+    pub bandwidth: Estimate,
+}
+
+/// Latency as that of a queue: idle + ns * rho / (1 - rho), with rho the used part of the limit.
+/// Of an M/D/1 queue it is half of the service time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Queue {
+    /// The factor in nanoseconds.
+    pub ns: f64,
+    /// The largest distance of a latency from the fit, as a part of the latency.
+    pub residual: f64,
+}
+
+/// The levels of one curve, up to the one that moved most.
+#[derive(Clone, Copy, Debug)]
+pub struct Curve {
+    idle: Estimate,
+    levels: [Level; MOST_LEVELS],
+    length: usize,
+    bend: Option<Bend>,
+}
+
+/// An end of the intervals that makes a crossing early or late, or the values between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Early,
+    Middle,
+    Late,
+}
+
+/// A place where a curve reaches a latency.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    bandwidth: f64,
+    /// The bandwidths of the levels before and after it.
+    between: (f64, f64),
+}
+
+impl Level {
+    /// No load and no number.
+    pub const NONE: Self = Self {
+        offered: Some(0.0),
+        delivered: Estimate { value: 0.0, interval: None },
+        latency: Estimate { value: 0.0, interval: None },
+    };
+
+    fn is_usable(&self) -> bool {
+        let Level { offered, delivered, latency } = self;
+        offered.is_none_or(|offered| offered >= 0.0)
+            && (0.0..ABSURD).contains(&delivered.value)
+            && (f64::MIN_POSITIVE..ABSURD).contains(&latency.value)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.offered == Some(0.0)
+    }
+
+    fn load(&self) -> f64 {
+        self.offered.unwrap_or(f64::INFINITY)
+    }
+}
+
+/// Returns the ends of an interval; the value where there is none, or none that holds it.
+fn ends(estimate: &Estimate) -> Interval {
+    let value = estimate.value;
+    let holds = |interval: &Interval| {
+        0.0 <= interval.low && interval.low <= value && value <= interval.high && interval.high < ABSURD
+    };
+    estimate.interval.filter(holds).unwrap_or(Interval { low: value, high: value })
+}
+
+impl Curve {
+    /// Arranges levels, which come in any order; `None` where none of them is idle. Those that are no numbers are left
+    /// out, and so is what comes after a bend: there bandwidth tells no latency.
+    #[must_use]
+    pub fn of(levels: &[Level]) -> Option<Curve> {
+        let usable = || levels.iter().filter(|level| level.is_usable());
+        let idle = usable().find(|level| level.is_idle())?.latency;
+        let mut curve = Curve { idle, levels: [Level::NONE; MOST_LEVELS], length: 0, bend: None };
+        let best = usable().max_by(|one, two| one.delivered.value.total_cmp(&two.delivered.value))?;
+        curve.bend = bend(usable(), best);
+        let most = curve.bend.map_or(f64::INFINITY, |_| best.load());
+        for (place, level) in curve.levels.iter_mut().zip(usable().filter(|level| level.load() <= most)) {
+            *place = *level;
+            curve.length += 1;
+        }
+        sort::sort_by(curve.levels.get_mut(..curve.length)?, |one, two| {
+            let by_bandwidth = one.delivered.value.total_cmp(&two.delivered.value);
+            by_bandwidth.then(one.latency.value.total_cmp(&two.latency.value))
+        });
+        Some(curve)
+    }
+
+    /// Returns the latency without load.
+    #[must_use]
+    pub const fn idle(&self) -> Estimate {
+        self.idle
+    }
+
+    /// Returns the levels by rising bandwidth, without those after a bend.
+    #[must_use]
+    pub fn levels(&self) -> &[Level] {
+        self.levels.get(..self.length).unwrap_or_default()
+    }
+
+    /// Returns the level that moved most, where those with more load moved less.
+    #[must_use]
+    pub const fn bends_back(&self) -> Option<Bend> {
+        self.bend
+    }
+
+    /// Returns the bandwidth at `ratio` times the idle latency; `None` where the curve does not get there.
+    ///
+    /// Latencies are made to rise with bandwidth first. The ends of the interval are the crossings of the upper ends of
+    /// latencies and of the lower ones.
+    #[must_use]
+    pub fn knee(&self, ratio: f64) -> Option<Knee> {
+        let value = self.crossing(ratio, Side::Middle)?.bandwidth;
+        let early = self.crossing(ratio, Side::Early);
+        let interval = early.zip(self.crossing(ratio, Side::Late)).map(|(early, late)| Interval {
+            // They are the same but for rounding where there are no intervals.
+            low: early.bandwidth.min(value),
+            high: late.bandwidth.max(value),
+        });
+        Some(Knee { ratio, bandwidth: Estimate { value, interval } })
+    }
+
+    /// Returns two bandwidths that divide the levels beside a knee into thirds: levels that make it more certain.
+    /// `None` where there is no knee, or nothing between its neighbours.
+    #[must_use]
+    pub fn beside(&self, ratio: f64) -> Option<[f64; 2]> {
+        let (before, after) = self.crossing(ratio, Side::Middle)?.between;
+        let third = (after - before) / 3.0;
+        (third > 0.0).then_some([before + third, after - third])
+    }
+
+    /// Returns the fit of a queue below the knee at twice the idle latency; `None` where it misses a level, or has too
+    /// few.
+    #[must_use]
+    pub fn queue(&self, limit: f64) -> Option<Queue> {
+        let knee = self.crossing(2.0, Side::Middle).map_or(f64::INFINITY, |crossing| crossing.bandwidth);
+        let used = || {
+            let below = self.levels().iter().filter(move |level| level.delivered.value < knee.min(limit));
+            below.filter(|level| !level.is_idle()).map(move |level| {
+                let rho = level.delivered.value / limit;
+                (rho / (1.0 - rho), level.latency.value)
+            })
+        };
+        if used().count() < FEWEST_FITTED {
+            return None;
+        }
+        let sum = |of: fn(f64, f64) -> f64| -> f64 {
+            used().map(|(load, latency)| of(load, latency - self.idle.value)).sum()
+        };
+        let ns = sum(|load, extra| load * extra) / sum(|load, _| load * load);
+        let off = |(load, latency): (f64, f64)| ((self.idle.value + ns * load) / latency - 1.0).abs();
+        let residual = used().map(off).fold(0.0, f64::max);
+        (ns > 0.0 && ns.is_finite() && residual < MOST_RESIDUAL).then_some(Queue { ns, residual })
+    }
+
+    /// Finds where the monotone curve of one side reaches `ratio` times the idle latency, by linear interpolation.
+    fn crossing(&self, ratio: f64, side: Side) -> Option<Crossing> {
+        let levels = self.levels();
+        let idle = ends(&self.idle);
+        let threshold = ratio
+            * match side {
+                Side::Early => idle.low,
+                Side::Middle => self.idle.value,
+                Side::Late => idle.high,
+            };
+        let mut latencies = [0.0; MOST_LEVELS];
+        let latencies = latencies.get_mut(..levels.len())?;
+        for (latency, level) in latencies.iter_mut().zip(levels) {
+            *latency = match side {
+                Side::Early => ends(&level.latency).high,
+                Side::Middle => level.latency.value,
+                Side::Late => ends(&level.latency).low,
+            };
+        }
+        make_monotone(latencies);
+        let bandwidth = |level: &Level| match side {
+            Side::Early => ends(&level.delivered).low,
+            Side::Middle => level.delivered.value,
+            Side::Late => ends(&level.delivered).high,
+        };
+        let mut before: Option<(f64, f64)> = None;
+        for (&latency, level) in latencies.iter().zip(levels) {
+            let here = bandwidth(level);
+            if latency >= threshold {
+                let (bandwidth, low) = before.map_or((here, here), |(place, least)| {
+                    (place + (here - place) * ((threshold - least) / (latency - least)), place)
+                });
+                return Some(Crossing { bandwidth, between: (low, here) });
+            }
+            before = Some((here, latency));
+        }
+        None
+    }
+}
+
+/// Returns whether more load than the best level's moved less, by more than the intervals allow.
+fn bend<'l>(levels: impl Iterator<Item = &'l Level>, best: &Level) -> Option<Bend> {
+    let most = &best.delivered;
+    let beyond = levels.filter(|level| level.load() > best.load());
+    let apart = beyond.filter(|level| ends(&level.delivered).high < ends(most).low);
+    let lost = apart.map(|level| 1.0 - level.delivered.value / most.value).fold(0.0, f64::max);
+    (lost > SOME_LOSS).then_some(Bend { best: *best, lost })
+}
+
+/// Replaces values by the nearest that never fall, in the sense of least squares: pool adjacent violators.
+fn make_monotone(values: &mut [f64]) {
+    // Sums and numbers of values in each pool.
+    let mut pools = [(0.0, 0_usize); MOST_LEVELS];
+    let mut count = 0_usize;
+    for value in values.iter() {
+        let mut last = (*value, 1);
+        while let Some(&(sum, number)) = count.checked_sub(1).and_then(|index| pools.get(index)) {
+            if sum / (number as f64) <= last.0 / (last.1 as f64) {
+                break;
+            }
+            last = (sum + last.0, number + last.1);
+            count -= 1;
+        }
+        if let Some(pool) = pools.get_mut(count) {
+            *pool = last;
+            count += 1;
+        }
+    }
+    let pooled = pools.iter().take(count);
+    let means = pooled.flat_map(|&(sum, number)| core::iter::repeat_n(sum / number as f64, number));
+    for (value, mean) in values.iter_mut().zip(means) {
+        *value = mean;
+    }
+}

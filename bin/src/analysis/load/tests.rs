@@ -1,0 +1,315 @@
+//! Knees, bends and verdicts of made curves whose truth is known.
+
+use super::*;
+use proptest::prelude::*;
+use std::vec::Vec;
+
+const GB: f64 = 1e9;
+const LIMIT: f64 = 100.0 * GB;
+const IDLE_NS: f64 = 100.0;
+/// The service time of the queue.
+const SERVICE_NS: f64 = 40.0;
+
+/// An estimate within a part of itself.
+fn about(value: f64, part: f64) -> Estimate {
+    Estimate { value, interval: Some(Interval { low: value * (1.0 - part), high: value * (1.0 + part) }) }
+}
+
+fn level(offered: Option<f64>, delivered: f64, latency: f64) -> Level {
+    Level { offered, delivered: about(delivered, 0.002), latency: about(latency, 0.005) }
+}
+
+/// The latency of an M/D/1 queue.
+fn queueing(rho: f64) -> f64 {
+    IDLE_NS + SERVICE_NS * rho / (1.0 - rho) / 2.0
+}
+
+/// Levels that deliver these shares of the limit, with a factor for the latency of each.
+fn made(shares: &[f64], noise: impl Fn(usize) -> f64) -> Vec<Level> {
+    let each = shares.iter().enumerate();
+    each.map(|(index, share)| level(Some(share * LIMIT), share * LIMIT, queueing(*share) * noise(index)))
+        .collect()
+}
+
+/// The shares that are measured by default, and the last just below the limit.
+fn shares() -> Vec<f64> {
+    let of = |index| match share(index, 10) {
+        Share::Part(part) => part,
+        Share::Most => 0.985,
+    };
+    (0..10).map(of).collect()
+}
+
+/// The share of the limit at which the queue has `ratio` times the idle latency.
+fn true_knee(ratio: f64) -> f64 {
+    let load = (ratio - 1.0) * IDLE_NS / (SERVICE_NS / 2.0);
+    load / (1.0 + load)
+}
+
+#[test]
+fn knees_of_a_queue_are_where_they_are() {
+    let shares: Vec<f64> = (0..60).map(|index| f64::from(index) / 60.0).collect();
+    let curve = Curve::of(&made(&shares, |_| 1.0)).unwrap();
+    assert_eq!((curve.idle().value, curve.levels().len()), (IDLE_NS, 60));
+    for ratio in KNEES {
+        let Knee { bandwidth, .. } = curve.knee(ratio).unwrap();
+        let truth = true_knee(ratio) * LIMIT;
+        assert!((bandwidth.value / truth - 1.0).abs() < 0.005, "{ratio}: {} is not {truth}", bandwidth.value);
+        let Interval { low, high } = bandwidth.interval.unwrap();
+        assert!(low < truth && truth < high && high - low < 0.1 * truth, "{ratio}: {low} .. {high}");
+    }
+    assert_eq!(curve.bends_back(), None);
+}
+
+#[test]
+fn a_knee_lies_between_its_neighbours_by_their_latencies() {
+    let levels = [
+        level(Some(0.0), 0.0, 100.0),
+        level(Some(10.0 * GB), 10.0 * GB, 150.0),
+        level(None, 20.0 * GB, 250.0),
+    ];
+    let curve = Curve::of(&levels).unwrap();
+    assert!((curve.knee(2.0).unwrap().bandwidth.value / (15.0 * GB) - 1.0).abs() < 1e-12);
+    assert!((curve.knee(1.25).unwrap().bandwidth.value / (5.0 * GB) - 1.0).abs() < 1e-12);
+    let [one, two] = curve.beside(2.0).unwrap();
+    assert!((one / (40.0 / 3.0 * GB) - 1.0).abs() < 1e-12 && (two / (50.0 / 3.0 * GB) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_curve_that_ends_before_a_knee_has_none() {
+    let curve = Curve::of(&made(&[0.0, 0.1, 0.3, 0.5, 0.7], |_| 1.0)).unwrap();
+    assert_eq!(curve.knee(2.0), None);
+    assert_eq!(curve.beside(2.0), None);
+    assert!(curve.knee(1.25).is_some());
+    // It is reached, but not for certain.
+    let levels = [level(Some(0.0), 0.0, 100.0), level(None, 10.0 * GB, 200.2)];
+    let knee = Curve::of(&levels).unwrap().knee(2.0).unwrap();
+    assert_eq!(knee.bandwidth.interval, None);
+    // Flat: one generator that memory does not feel.
+    let flat: Vec<Level> =
+        (0..10).map(|index| level(Some(f64::from(index) * GB), f64::from(index) * GB, 100.0)).collect();
+    let flat = Curve::of(&flat).unwrap();
+    assert_eq!((flat.knee(1.25), flat.queue(LIMIT)), (None, None));
+}
+
+#[test]
+fn without_an_idle_level_there_is_no_curve() {
+    assert!(Curve::of(&[]).is_none());
+    assert!(Curve::of(&[level(None, 10.0 * GB, 100.0)]).is_none());
+    assert!(Curve::of(&[level(Some(0.0), 0.0, f64::NAN), level(None, GB, 100.0)]).is_none());
+    let alone = Curve::of(&[level(Some(0.0), 0.0, 100.0)]).unwrap();
+    assert_eq!(
+        (alone.knee(2.0), alone.beside(2.0), alone.queue(LIMIT), alone.bends_back()),
+        (None, None, None, None)
+    );
+}
+
+#[test]
+fn more_load_that_moves_less_is_told_and_does_not_shift_the_knee() {
+    let mut levels = made(&shares(), |_| 1.0);
+    let before = Curve::of(&levels).unwrap().knee(2.0);
+    levels.push(level(Some(1.2 * LIMIT), 0.6 * LIMIT, 900.0));
+    levels.push(level(None, 0.45 * LIMIT, 1200.0));
+    let curve = Curve::of(&levels).unwrap();
+    let bend = curve.bends_back().unwrap();
+    assert_eq!(bend.best.offered, Some(0.985 * LIMIT));
+    assert!((bend.lost - (1.0 - 0.45 / 0.985)).abs() < 1e-12, "{}", bend.lost);
+    assert_eq!((curve.knee(2.0), curve.levels().len()), (before, 10));
+}
+
+#[test]
+fn a_loss_within_the_intervals_is_none() {
+    let near = |part| {
+        let mut levels = made(&shares(), |_| 1.0);
+        levels.push(Level { delivered: about(0.94 * LIMIT, part), ..level(None, 0.0, 2000.0) });
+        Curve::of(&levels).unwrap().bends_back().is_some()
+    };
+    assert!(near(0.01) && !near(0.06));
+    let mut levels = made(&shares(), |_| 1.0);
+    levels.push(level(None, 0.975 * LIMIT, 2000.0));
+    assert_eq!(Curve::of(&levels).unwrap().bends_back(), None);
+}
+
+#[test]
+fn the_service_time_of_a_queue_is_found_and_no_other_curve_has_one() {
+    let curve = Curve::of(&made(&shares(), |index| if index % 2 == 0 { 1.003 } else { 0.997 })).unwrap();
+    let queue = curve.queue(LIMIT).unwrap();
+    assert!((queue.ns - SERVICE_NS / 2.0).abs() < 1.0, "{queue:?}");
+    assert!(queue.residual < 0.02, "{queue:?}");
+    // Latency that rises with the square root of load.
+    let root: Vec<Level> = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9]
+        .map(|share: f64| level(Some(share * LIMIT), share * LIMIT, 100.0 + 90.0 * share.sqrt()))
+        .to_vec();
+    assert_eq!(Curve::of(&root).unwrap().queue(LIMIT), None);
+    // Too few, and no limit.
+    assert_eq!(Curve::of(&made(&[0.0, 0.2, 0.5], |_| 1.0)).unwrap().queue(LIMIT), None);
+    assert_eq!(curve.queue(0.0), None);
+    assert_eq!(curve.queue(f64::NAN), None);
+}
+
+#[test]
+fn values_become_monotone_by_pooling() {
+    for (values, expected) in [
+        (&[][..], &[][..]),
+        (&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]),
+        (&[3.0, 2.0, 1.0], &[2.0, 2.0, 2.0]),
+        (&[1.0, 3.0, 2.0, 2.5, 9.0], &[1.0, 2.5, 2.5, 2.5, 9.0]),
+        (&[5.0, 1.0, 4.0, 2.0], &[3.0, 3.0, 3.0, 3.0]),
+    ] {
+        let mut found = values.to_vec();
+        make_monotone(&mut found);
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn verdicts_follow_the_growth_from_half_of_the_cores() {
+    for (cores, all, half, verdict) in [
+        (1, 12.0, None, Verdict::OneGenerator),
+        (1, 12.0, Some(12.0), Verdict::OneGenerator),
+        (8, 125.0, Some(100.0), Verdict::LimitReached),
+        // More cores may move less.
+        (8, 70.0, Some(100.0), Verdict::LimitReached),
+        (8, 140.0, Some(100.0), Verdict::NotShown),
+        (8, 160.0, Some(100.0), Verdict::NotShown),
+        (2, 199.0, Some(100.0), Verdict::GeneratorsExhausted),
+        (8, 100.0, None, Verdict::NotShown),
+        (8, 100.0, Some(0.0), Verdict::NotShown),
+        (8, f64::NAN, Some(100.0), Verdict::NotShown),
+    ] {
+        assert_eq!(Verdict::of(cores, all, half), verdict, "{cores} {all} {half:?}");
+    }
+}
+
+#[test]
+fn lines_in_flight_follow_from_bandwidth_and_latency() {
+    // The example of a server: 132 GB/s of reads at 261 ns by 23 cores.
+    assert!((lines_in_flight(132.2e9, 261.0, 23).unwrap() - 23.44).abs() < 0.01);
+    assert_eq!(lines_in_flight(0.0, 98.4, 23), Some(0.0));
+    assert_eq!((lines_in_flight(0.0, 98.4, 0), lines_in_flight(1e9, f64::NAN, 1)), (None, None));
+}
+
+#[test]
+fn rates_that_are_not_delivered_count_below_the_limit_alone() {
+    let mut levels = made(&shares(), |_| 1.0);
+    assert_eq!(not_delivered(&levels, LIMIT), None);
+    levels.push(level(Some(0.9 * LIMIT), 0.7 * LIMIT, 200.0));
+    levels.push(level(None, LIMIT, 300.0));
+    assert_eq!(not_delivered(&levels, LIMIT), None);
+    levels.push(level(Some(0.5 * LIMIT), 0.48 * LIMIT, 110.0));
+    let more = level(Some(0.2 * LIMIT), 0.21 * LIMIT, 110.0);
+    levels.push(more);
+    let (worst, part) = not_delivered(&levels, LIMIT).unwrap();
+    assert_eq!(worst, more);
+    assert!((part - 0.0479).abs() < 1e-4, "{part}");
+    // What the interval allows is no difference.
+    let wide = Level { delivered: about(0.48 * LIMIT, 0.05), ..levels[12] };
+    assert_eq!(not_delivered(&[wide], LIMIT), None);
+}
+
+#[test]
+fn levels_run_from_idle_to_as_much_as_can_be() {
+    let part = |index, levels| match share(index, levels) {
+        Share::Part(part) => (part * 1e6).round() / 1e6,
+        Share::Most => 1.0,
+    };
+    let of = |levels| (0..levels).map(|index| part(index, levels)).collect::<Vec<_>>();
+    assert_eq!(of(10), [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95, 1.0]);
+    assert_eq!(of(6), [0.0, 0.15, 0.45, 0.75, 0.95, 1.0]);
+    assert_eq!(of(3), [0.0, 0.95, 1.0]);
+    assert_eq!(of(2), [0.0, 1.0]);
+    assert_eq!((of(1), of(0)), (std::vec![1.0], std::vec![]));
+    for levels in 2..40 {
+        assert!(of(levels).is_sorted_by(|one, two| one < two), "{levels}");
+    }
+}
+
+/// Numbers that a broken measurement gives, and sound ones.
+fn odd() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => 0.0..1e12_f64,
+        1 => prop::sample::select(&[f64::NAN, f64::INFINITY, -1.0, 0.0, f64::MIN_POSITIVE, f64::MAX][..]),
+    ]
+}
+
+fn odd_estimate() -> impl Strategy<Value = Estimate> {
+    (odd(), prop::option::of((odd(), odd()))).prop_map(|(value, ends)| Estimate {
+        value,
+        interval: ends.map(|(low, high)| Interval { low, high }),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+    #[test]
+    fn the_knee_of_a_noisy_queue_is_near_the_truth_and_in_its_interval(
+        noise in prop::collection::vec(-1.0..1.0_f64, 10),
+        order in Just((0..10).collect::<Vec<usize>>()).prop_shuffle(),
+    ) {
+        let levels = made(&shares(), |index| 1.0 + 0.004 * noise[index]);
+        let shuffled: Vec<Level> = order.iter().map(|index| levels[*index]).collect();
+        let curve = Curve::of(&shuffled).unwrap();
+        prop_assert_eq!(curve.bends_back(), None);
+        for ratio in KNEES {
+            prop_assert_eq!(curve.knee(ratio), Curve::of(&levels).unwrap().knee(ratio));
+            let Estimate { value, interval } = curve.knee(ratio).unwrap().bandwidth;
+            // Ten levels are interpolated between by lines, where the truth is curved.
+            prop_assert!((value / LIMIT - true_knee(ratio)).abs() < 0.04, "{} {}", ratio, value);
+            let Interval { low, high } = interval.unwrap();
+            prop_assert!(low <= value && value <= high);
+        }
+        let queue = curve.queue(LIMIT).unwrap();
+        prop_assert!((queue.ns - SERVICE_NS / 2.0).abs() < 1.5, "{:?}", queue);
+    }
+
+    #[test]
+    fn a_bend_is_found_wherever_the_best_level_is(best in 2..9_usize, lost in 0.05..0.9_f64) {
+        let mut levels = made(&shares(), |_| 1.0);
+        let most = levels[best].delivered.value;
+        for level in &mut levels[best + 1..] {
+            level.delivered = about(most * (1.0 - lost), 0.002);
+        }
+        let bend = Curve::of(&levels).unwrap().bends_back().unwrap();
+        prop_assert_eq!(bend.best, levels[best]);
+        prop_assert!((bend.lost - lost).abs() < 1e-9);
+    }
+
+    #[test]
+    fn pooling_is_monotone_keeps_the_sum_and_changes_nothing_twice(
+        values in prop::collection::vec(0.0..1e3_f64, 0..=MOST_LEVELS),
+    ) {
+        let mut found = values.clone();
+        make_monotone(&mut found);
+        prop_assert!(found.windows(2).all(|pair| pair[0] <= pair[1]));
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        prop_assert!((sum(&found) - sum(&values)).abs() < 1e-6);
+        let mut again = found.clone();
+        make_monotone(&mut again);
+        prop_assert!(again.iter().zip(&found).all(|(one, two)| (one - two).abs() < 1e-9));
+    }
+
+    #[test]
+    fn whatever_was_measured_gives_numbers_or_nothing(
+        levels in prop::collection::vec(
+            (prop::option::of(odd()), odd_estimate(), odd_estimate())
+                .prop_map(|(offered, delivered, latency)| Level { offered, delivered, latency }),
+            0..100,
+        ),
+        limit in odd(),
+    ) {
+        let worst = not_delivered(&levels, limit);
+        prop_assert!(worst.is_none_or(|(_, part)| part > 0.0));
+        let Some(curve) = Curve::of(&levels) else { return Ok(()) };
+        prop_assert!(curve.levels().len() <= MOST_LEVELS);
+        prop_assert!(curve.bends_back().is_none_or(|bend| bend.lost > 0.0 && bend.lost <= 1.0));
+        prop_assert!(curve.queue(limit).is_none_or(|queue| queue.ns > 0.0 && queue.residual < 0.05));
+        for ratio in KNEES {
+            if let Some(Knee { bandwidth: Estimate { value, interval }, .. }) = curve.knee(ratio) {
+                prop_assert!(value.is_finite() && value >= 0.0, "{}", value);
+                prop_assert!(interval.is_none_or(|ends| ends.low <= value && value <= ends.high));
+            }
+            prop_assert!(curve.beside(ratio).is_none_or(|[one, two]| one.is_finite() && one <= two));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What bandwidths say of memory and of those who load it: whose limit it is, and what was not delivered.
+//!
+//! Knows bandwidths and numbers of cores, and nothing of how they were measured.
+
+use super::{ends, Level};
+
+/// What one load or store of a generator moves.
+const LINE_BYTES: f64 = 64.0;
+/// Twice the cores that move no more than this have reached a limit beyond them.
+const REACHED: f64 = 1.25;
+/// Twice the cores that move more than this would move still more if there were any.
+const EXHAUSTED: f64 = 1.6;
+/// Of the limit: below, every rate that is offered can be delivered.
+const DELIVERABLE: f64 = 0.8;
+/// A difference from the offered rate that pacing does not have.
+const SOME_MISSED: f64 = 0.01;
+
+/// Whose limit the largest bandwidth is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// One core alone says nothing of what memory can do.
+    OneGenerator,
+    /// Memory's, or that of the way to it.
+    LimitReached,
+    /// Neither is shown.
+    NotShown,
+    /// The cores': memory could do more.
+    GeneratorsExhausted,
+}
+
+impl Verdict {
+    /// Concludes from the bandwidth of so many cores, and from that of half of them.
+    #[must_use]
+    pub fn of(cores: usize, all: f64, half: Option<f64>) -> Verdict {
+        let growth = half.filter(|half| *half > 0.0).map(|half| all / half);
+        match growth {
+            _ if cores < 2 => Verdict::OneGenerator,
+            Some(growth) if growth <= REACHED => Verdict::LimitReached,
+            Some(growth) if growth > EXHAUSTED => Verdict::GeneratorsExhausted,
+            _ => Verdict::NotShown,
+        }
+    }
+
+    /// Returns the words for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::OneGenerator => "one generator",
+            Verdict::LimitReached => "limit reached",
+            Verdict::NotShown => "not shown",
+            Verdict::GeneratorsExhausted => "generators exhausted",
+        }
+    }
+}
+
+/// Returns the lines that each core has in flight, by Little's law: what arrives in a second, times how long it takes.
+/// `None` for what is no number.
+#[must_use]
+pub fn lines_in_flight(read_bytes_per_second: f64, latency_ns: f64, cores: usize) -> Option<f64> {
+    let lines = read_bytes_per_second * latency_ns / 1e9 / (LINE_BYTES * cores as f64);
+    lines.is_finite().then_some(lines)
+}
+
+/// Returns the level whose delivered rate is furthest from the offered one, and how far as a part of that; `None` where
+/// all are within 1 %. Rates near the limit, which need not be delivered, are left out, and what an interval allows is no
+/// difference.
+#[must_use]
+pub fn not_delivered(levels: &[Level], limit: f64) -> Option<(Level, f64)> {
+    let missed = levels.iter().filter_map(|level| {
+        let offered = level.offered.filter(|offered| *offered > 0.0 && *offered < DELIVERABLE * limit)?;
+        let delivered = ends(&level.delivered);
+        let short = (offered - delivered.high).max(delivered.low - offered) / offered;
+        (short > SOME_MISSED).then_some((*level, short))
+    });
+    missed.max_by(|one, two| one.1.total_cmp(&two.1))
+}

@@ -1,0 +1,204 @@
+//! Curves of latency over bandwidth, as the outcomes of a run have them: one for each pair of nodes and kind of traffic.
+
+use latency_core::sort::sort_by;
+use latency_core::stats::Interval;
+use latency_core::units::NodeId;
+
+use super::estimate::Estimate;
+use super::load::{Curve, Knee, Level, Verdict, MOST_LEVELS};
+use super::traffic::bytes_per_line;
+use crate::result::{Outcome, Point, Series, Traffic, Walk};
+
+/// One level of load, and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Its place among the outcomes.
+    pub index: usize,
+    /// The generators.
+    pub generators: u32,
+    /// What was measured.
+    pub level: Level,
+}
+
+impl Step {
+    const NONE: Step = Step { index: 0, generators: 0, level: Level::NONE };
+
+    fn offered(&self) -> f64 {
+        self.level.offered.unwrap_or(f64::INFINITY)
+    }
+}
+
+/// What one curve is about: the first of its outcomes with traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct Loading<'r, 'a> {
+    outcomes: &'r [Outcome<'a>],
+    /// The point of that outcome.
+    pub point: Point,
+    /// Its traffic, of which kind, nodes and footprint are those of all.
+    pub traffic: Traffic,
+}
+
+/// The most that was delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Bytes per second.
+    pub rate: Estimate,
+    /// The generators that delivered it.
+    pub generators: u32,
+    /// What half of all generators delivered.
+    pub half: Option<Estimate>,
+    /// What that says of the limit.
+    pub verdict: Verdict,
+}
+
+/// The levels of a curve.
+pub struct Steps {
+    steps: [Step; MOST_LEVELS],
+    count: usize,
+}
+
+impl Steps {
+    /// Returns them.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Step] {
+        self.steps.get(..self.count).unwrap_or_default()
+    }
+
+    fn push(&mut self, step: Step) {
+        if let Some(slot) = self.steps.get_mut(self.count) {
+            *slot = step;
+            self.count += 1;
+        }
+    }
+}
+
+/// What the curves of a report are about, in the order of their first points.
+pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loading<'r, 'a>> + Clone {
+    let key = |outcome: &Outcome<'_>| match outcome.point.walk {
+        Walk::Loaded(traffic) => {
+            Some((outcome.point.initiator, outcome.point.target, traffic.node, traffic.kind.name))
+        }
+        _ => None,
+    };
+    outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
+        let own = key(outcome)?;
+        let known = outcomes.iter().take(index).any(|earlier| key(earlier) == Some(own));
+        let traffic = *outcome.point.walk.traffic()?;
+        (!known).then_some(Loading { outcomes, point: outcome.point, traffic })
+    })
+}
+
+/// Bytes per second that generators delivered beside a chain.
+#[must_use]
+pub fn delivered(traffic: &Traffic, series: &Series) -> Option<Estimate> {
+    let found = series.delivered?;
+    let of = |lines_per_ns: f64| bytes_per_line(traffic.kind) * 1e9 * lines_per_ns;
+    let interval = found.interval.map(|interval| Interval { low: of(interval.low), high: of(interval.high) });
+    Some(Estimate { value: of(found.median), interval })
+}
+
+impl<'r, 'a> Loading<'r, 'a> {
+    /// The node whose CPU chases.
+    #[must_use]
+    pub const fn from(&self) -> NodeId {
+        self.point.initiator
+    }
+
+    /// The node whose memory it walks.
+    #[must_use]
+    pub const fn to(&self) -> NodeId {
+        self.point.target
+    }
+
+    /// The measured levels, idle first, by what was offered; those without a pace last, by the number of generators.
+    #[must_use]
+    pub fn steps(&self) -> Steps {
+        let mut all = Steps { steps: [Step::NONE; MOST_LEVELS], count: 0 };
+        for (index, outcome) in self.outcomes.iter().enumerate() {
+            let Ok(measured) = &outcome.result else { continue };
+            let latency = Estimate::from(measured.series.nanoseconds);
+            match outcome.point.walk {
+                Walk::Chain if self.is_of(&outcome.point) => {
+                    all.push(Step { index, level: Level { latency, ..Level::NONE }, ..Step::NONE });
+                }
+                Walk::Loaded(traffic) if self.has(&outcome.point, &traffic) => {
+                    let Some(delivered) = delivered(&traffic, &measured.series) else { continue };
+                    let level = Level { offered: traffic.rate, delivered, latency };
+                    all.push(Step { index, generators: traffic.generators, level });
+                }
+                _ => {}
+            }
+        }
+        let count = all.count;
+        sort_by(all.steps.get_mut(..count).unwrap_or_default(), |one, other| {
+            one.offered().total_cmp(&other.offered()).then(one.generators.cmp(&other.generators))
+        });
+        all
+    }
+
+    /// The curve that the levels of all generators are.
+    #[must_use]
+    pub fn curve(&self) -> Option<Curve> {
+        let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
+        let steps = self.steps();
+        let most = steps.as_slice().last().map_or(0, |step| step.generators);
+        // Fewer generators without a pace tell the limit, and are no level.
+        let own = |step: &&Step| step.level.offered.is_some() || step.generators == most;
+        for (slot, step) in levels.iter_mut().zip(steps.as_slice().iter().filter(own)) {
+            *slot = step.level;
+            count += 1;
+        }
+        Curve::of(levels.get(..count)?)
+    }
+
+    /// The bandwidth at which latency reaches a multiple of the idle one; `None` where the generators end the curve.
+    #[must_use]
+    pub fn knee(&self, ratio: f64) -> Option<Knee> {
+        let exhausted = [Verdict::OneGenerator, Verdict::GeneratorsExhausted];
+        let ended = self.limit().is_some_and(|limit| exhausted.contains(&limit.verdict));
+        self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
+    }
+
+    /// The largest rate without a pace, with the number of generators that had it, and what half of all generators
+    /// deliver; `None` where that was not asked for.
+    #[must_use]
+    pub fn limit(&self) -> Option<Limit> {
+        let steps = self.steps();
+        let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
+        let all = unpaced().next_back()?;
+        let best =
+            unpaced().max_by(|one, two| one.level.delivered.value.total_cmp(&two.level.delivered.value))?;
+        let half = unpaced().find(|step| step.generators == all.generators / 2);
+        let half = half.map(|step| step.level.delivered);
+        let (cores, rate) = (all.generators as usize, all.level.delivered.value);
+        let verdict = Verdict::of(cores, rate, half.map(|half| half.value));
+        Some(Limit { rate: best.level.delivered, generators: best.generators, half, verdict })
+    }
+
+    /// The outcomes of it that have no number.
+    pub fn missing(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
+        self.outcomes.iter().filter(|outcome| {
+            outcome.result.is_err()
+                && matches!(outcome.point.walk, Walk::Loaded(traffic) if self.has(&outcome.point, &traffic))
+        })
+    }
+
+    /// The memory of its generators: whether it was proven to be there, and the pages.
+    #[must_use]
+    pub fn field(&self) -> Option<crate::result::Field> {
+        self.outcomes.iter().find_map(|outcome| match outcome.point.walk {
+            Walk::Loaded(traffic) if self.has(&outcome.point, &traffic) => {
+                outcome.result.as_ref().ok()?.traffic
+            }
+            _ => None,
+        })
+    }
+
+    fn is_of(&self, point: &Point) -> bool {
+        (point.initiator, point.target) == (self.point.initiator, self.point.target)
+    }
+
+    fn has(&self, point: &Point, traffic: &Traffic) -> bool {
+        self.is_of(point) && (traffic.node, traffic.kind.name) == (self.traffic.node, self.traffic.kind.name)
+    }
+}

@@ -1,0 +1,185 @@
+//! Curves of latency under load for programs: an object for each, a record for each of its levels.
+
+use super::super::facts::{point, Report};
+use crate::analysis::load::{lines_in_flight, KNEES};
+use crate::analysis::loaded::{loadings, Loading, Step};
+use crate::analysis::traffic::{bursts, shares};
+use crate::options::Choice;
+use crate::plan::generators;
+use crate::report::document::{fields, Document, Field, Part};
+
+fields! {
+    CURVES "curves" "Latency against bandwidth: a curve for each pair of nodes and kind of traffic.";
+    LOAD_NODE "load_node" "The node of the generators' memory.";
+    TRAFFIC "traffic" "The kind of traffic: n:1 reads n lines and writes one of them.";
+    GENERATORS "generators" "The CPUs that load the memory.";
+    CPUS "cpus" "Their numbers, where all of them generate.";
+    PACING "pacing" "How the gaps between bursts are drawn.";
+    FOOTPRINT "footprint_bytes" "The memory of all generators together.";
+    PLACEMENT "placement" "Where the generators' memory was; null where nothing was measured.";
+    VERIFIED "verified" "Whether every page of it was proven to be on the node, before and after.";
+    MEANS "means" "How it came to its node.";
+    PAGES "pages_obtained" "The pages that it is in.";
+    LIMIT "limit" "The most that was delivered without a pace; null where that was not asked for.";
+    RATE "bytes_per_second" "Lines touched, 64 bytes each: those read and those written.";
+    RATE_CI95 "ci95_bytes_per_second" "Its 95 % confidence interval within this run.";
+    HALF "half_bytes_per_second" "What half of the generators delivered; null without them.";
+    VERDICT "verdict" "Whose limit that is.";
+    KNEE "knee" "The bandwidths at which latency reaches a multiple of the idle one.";
+    RATIO "ratio" "The multiple.";
+    FIT "fit" "Latency as idle + ns x rho / (1 - rho), with rho the used share of the limit; null where that misses a level by 5 %.";
+    FIT_NS "ns" "The factor: half of the service time of one server with random arrivals.";
+    RESIDUAL "residual" "The largest distance of a level from it, as a share of its latency.";
+    POINTS "points" "The levels of load.";
+    OFFERED "offered_bytes_per_second" "The rate that was offered; null for as much as the generators can.";
+    READ "read_bytes_per_second" "Lines read.";
+    WRITTEN "write_bytes_per_second" "Lines written.";
+    OWNED "rfo_estimate_bytes_per_second" "Lines that memory may have to read besides, because plain stores write to them (read for ownership).";
+    OVER_IDLE "over_idle" "The latency over that of idle memory; null where that was not measured.";
+    BURST "burst" "Lines that each generator touched at a time; null without a pace.";
+    IN_FLIGHT "lines_in_flight" "Lines read in flight per generator, by Little's law with this latency.";
+    DISTURBED "disturbed_windows" "Windows that were interrupted.";
+}
+
+/// The columns of a table of levels.
+pub static COLUMNS: [&Field; 24] = [
+    &point::FROM,
+    &point::TO,
+    &LOAD_NODE,
+    &TRAFFIC,
+    &GENERATORS,
+    &OFFERED,
+    &RATE,
+    &RATE_CI95,
+    &READ,
+    &WRITTEN,
+    &OWNED,
+    &point::NS,
+    &point::CI95_NS,
+    &point::MIN_NS,
+    &OVER_IDLE,
+    &point::CORE_GHZ,
+    &IN_FLIGHT,
+    &BURST,
+    &point::ROUNDS,
+    &DISTURBED,
+    &point::WINDOW,
+    &point::WORKING_SET,
+    &point::PAGES_OBTAINED,
+    &point::VERIFIED,
+];
+
+/// Describes all curves.
+pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.part(Part::List(&CURVES), |document| {
+        for loading in loadings(report.outcomes) {
+            document.part(Part::Item, |document| curve(document, report, &loading));
+        }
+    });
+}
+
+fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+    let traffic = loading.traffic;
+    point::route(document, &loading.point);
+    document.put(&LOAD_NODE, traffic.node.0);
+    document.put(&TRAFFIC, traffic.kind.name);
+    document.put(&GENERATORS, traffic.generators);
+    document.part(Part::List(&CPUS), |document| {
+        for cpu in &generators::others(report.options, report.machine, &loading.point, &traffic) {
+            document.put(&CPUS, cpu);
+        }
+    });
+    document.put(&PACING, report.options.pacing.word());
+    document.put(&FOOTPRINT, traffic.footprint);
+    match loading.field() {
+        None => document.put(&PLACEMENT, None::<bool>),
+        Some(field) => document.part(Part::Object(&PLACEMENT), |document| {
+            document.put(&VERIFIED, field.verified);
+            document.put(&MEANS, field.means.name());
+            document.put(&PAGES, field.pages.word());
+        }),
+    }
+    conclusions(document, loading);
+    let steps = loading.steps();
+    let idle = loading.curve().map(|curve| curve.idle().value);
+    document.part(Part::Records(&POINTS), |document| {
+        for step in steps.as_slice() {
+            document.part(Part::Item, |document| record(document, report, loading, step, idle));
+        }
+    });
+}
+
+fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
+    let (limit, curve) = (loading.limit(), loading.curve());
+    match limit {
+        None => document.put(&LIMIT, None::<bool>),
+        Some(limit) => document.part(Part::Object(&LIMIT), |document| {
+            document.put(&RATE, limit.rate.value);
+            document.put(&RATE_CI95, limit.rate.interval);
+            document.put(&GENERATORS, limit.generators);
+            document.put(&HALF, limit.half.map(|half| half.value));
+            document.put(&VERDICT, limit.verdict.name());
+        }),
+    }
+    document.part(Part::List(&KNEE), |document| {
+        for knee in KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)) {
+            document.part(Part::Item, |document| {
+                document.put(&RATIO, knee.ratio);
+                document.put(&RATE, knee.bandwidth.value);
+                document.put(&RATE_CI95, knee.bandwidth.interval);
+            });
+        }
+    });
+    let queue = limit.zip(curve).and_then(|(limit, curve)| curve.queue(limit.rate.value));
+    match queue {
+        None => document.put(&FIT, None::<bool>),
+        Some(queue) => document.part(Part::Object(&FIT), |document| {
+            document.put(&FIT_NS, queue.ns);
+            document.put(&RESIDUAL, queue.residual);
+        }),
+    }
+}
+
+fn record(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    loading: &Loading<'_, '_>,
+    step: &Step,
+    idle: Option<f64>,
+) {
+    let Some(outcome) = report.outcomes.get(step.index) else { return };
+    let Ok(measured) = &outcome.result else { return };
+    let (traffic, level) = (loading.traffic, step.level);
+    let shares = shares(traffic.kind);
+    document.put(&point::FROM, outcome.point.initiator.0);
+    document.put(&point::TO, outcome.point.target.0);
+    document.put(&LOAD_NODE, traffic.node.0);
+    document.put(&TRAFFIC, traffic.kind.name);
+    document.put(&GENERATORS, step.generators);
+    document.put(&OFFERED, level.offered);
+    document.put(&RATE, level.delivered.value);
+    document.put(&RATE_CI95, level.delivered.interval);
+    for (field, share) in [(&READ, shares.read), (&WRITTEN, shares.written), (&OWNED, shares.owned)] {
+        document.put(field, level.delivered.value * share);
+    }
+    document.put(&point::NS, level.latency.value);
+    document.put(&point::CI95_NS, level.latency.interval);
+    document.put(&point::MIN_NS, measured.series.minimum_ns);
+    document.put(&OVER_IDLE, idle.map(|idle| level.latency.value / idle));
+    document.put(&point::CORE_GHZ, measured.series.core_gigahertz.map(|clock| clock.median));
+    let read = level.delivered.value * shares.read;
+    let in_flight = lines_in_flight(read, level.latency.value, step.generators as usize);
+    document.put(&IN_FLIGHT, in_flight.filter(|_| step.generators > 0));
+    let paced = level.offered.filter(|offered| *offered > 0.0).zip(report.clock.counter());
+    let burst = paced.map(|(rate, counter)| {
+        let with = crate::result::Traffic { generators: step.generators, ..traffic };
+        bursts(counter, &with, rate, report.options.burst.map(u32::from)).1
+    });
+    document.put(&BURST, burst);
+    document.put(&point::ROUNDS, measured.rounds);
+    document.put(&DISTURBED, measured.series.disturbed);
+    document.put(&point::WINDOW, measured.series.window_ns / 1e9);
+    document.put(&point::WORKING_SET, outcome.point.size);
+    document.put(&point::PAGES_OBTAINED, measured.placed.pages.word());
+    document.put(&point::VERIFIED, measured.placed.is_verified(outcome.point.target));
+}

@@ -1,0 +1,249 @@
+//! Latency under load: a chain beside the traffic of other cores, from idle to the limit of the memory.
+
+mod members;
+mod view;
+
+use super::facts::{self, Report};
+use super::interface::{self, Experiment};
+use crate::analysis::estimate::Estimate;
+use crate::analysis::load::{lines_in_flight, not_delivered, Curve, Level, MOST_LEVELS};
+use crate::analysis::loaded::{delivered, loadings, Loading};
+use crate::analysis::traffic::shares;
+use crate::engine::clock::Timer;
+use crate::engine::generators::driver::{Generators, Style};
+use crate::engine::memory::{Beside, Memory};
+use crate::engine::recruit::with_generators;
+use crate::engine::run;
+use crate::engine::schedule::Schedule;
+use crate::engine::session::{Findings, Plan, Session};
+use crate::error::{Failure, TimingError};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::plan::budget::Budget;
+use crate::plan::{generators, loaded};
+use crate::report::document::Document;
+use crate::result::{Point, Traffic, Walk};
+use crate::sys::table::Table;
+use crate::warning::{Warning, Warnings};
+
+/// Latency against bandwidth.
+pub const LOADED: Experiment = Experiment {
+    descriptor: Descriptor {
+        name: "loaded",
+        summary: "latency while other cores use memory, up to its limit",
+        details: "One core walks a chain while the others read and write at rates from none to all that they can. \
+                  Latency and bandwidth are means over the same windows. Then where latency is 1.25 times and twice \
+                  that of idle memory, and whether the cores or the memory set the limit.\n\
+                  Gaps between lines are drawn at random, as requests of independent programs arrive; \
+                  --pacing=even shows less waiting than there is.",
+        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
+            FlagId::Size,
+            FlagId::Seed,
+            FlagId::Traffic,
+            FlagId::LoadCpus,
+            FlagId::LoadThreads,
+            FlagId::LoadFrom,
+            FlagId::LoadNode,
+            FlagId::Rates,
+            FlagId::Levels,
+            FlagId::Pacing,
+            FlagId::Burst,
+            FlagId::Precision,
+            FlagId::TimeLimit,
+            FlagId::WarmupIters,
+            FlagId::Budget,
+            FlagId::Strict,
+            FlagId::DryRun,
+        ])),
+        picture: true,
+        operands: Operands::NONE,
+    },
+    plan,
+    budget: Budget::of_loaded,
+    measure,
+    present,
+    columns: [&members::COLUMNS, &[]],
+};
+
+/// Rounds that tell the limit, of which rates are shares.
+const LIMIT_ROUNDS: usize = 3;
+
+fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
+    interface::collected(session, loaded::points)
+}
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let Session { options, machine, .. } = *session;
+    if timer.counter().is_none() {
+        return Err(TimingError::NeedsCounter {
+            what: "loaded (generators paced by the time-stamp counter)",
+            instead: "bandwidth",
+        }
+        .into());
+    }
+    let style = Style {
+        cpus: &|point, traffic| generators::others(options, machine, point, traffic),
+        pacing: options.pacing,
+        burst: options.burst.map(u32::from),
+    };
+    let mut planned = Table::of(points)?;
+    let all = options.load_cpus.is_some();
+    let run = &mut |session: &mut Session<'a, '_>, points: &[Point], generators: &Generators<'_>| {
+        let mut beside = Beside { generators: Some(generators), ..Beside::default() };
+        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
+            visits(session, schedule, options)
+        })
+    };
+    let findings = with_generators(session, timer, &mut planned, budget, style, all, run)?;
+    loadings(&findings.outcomes).for_each(|loading| check(session.warnings, &loading));
+    Ok(findings)
+}
+
+/// Warns where rates were not delivered, and where bandwidth and latency contradict each other.
+fn check(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
+    /// The most lines in flight that a core of any kind has, prefetches included.
+    const MOST_LINES: f64 = 128.0;
+    let steps = loading.steps();
+    let (mut levels, mut most) = ([Level::NONE; MOST_LEVELS], 0.0_f64);
+    let read = shares(loading.traffic.kind).read;
+    for (slot, step) in levels.iter_mut().zip(steps.as_slice()) {
+        *slot = step.level;
+        let Level { delivered, latency, .. } = step.level;
+        let cores = step.generators.max(1) as usize;
+        most = most.max(lines_in_flight(delivered.value * read, latency.value, cores).unwrap_or(0.0));
+    }
+    let limit = loading.limit().map_or(f64::INFINITY, |limit| limit.rate.value);
+    if let Some((level, _)) = not_delivered(&levels, limit) {
+        let (offered, delivered) = (level.offered.unwrap_or(0.0), level.delivered.value);
+        warnings.push(Warning::RateNotDelivered { offered, delivered });
+    }
+    if most > MOST_LINES {
+        warnings.push(Warning::LittleImplausible { lines: most });
+    }
+}
+
+/// Measures the limits, then rates up to them, then more where latency has doubled.
+fn visits(
+    session: &mut Session<'_, '_>,
+    schedule: &mut Schedule<Memory<'_, '_>>,
+    options: &Options<'_>,
+) -> Result<(), Failure<'static>> {
+    schedule.reach(session.progress, LIMIT_ROUNDS)?;
+    for index in 0..schedule.len() {
+        if let Some((point, traffic, limit)) = limit_at(schedule, index) {
+            loaded::levels(options, limit, &mut |rate| {
+                let traffic = Traffic { rate: Some(rate), ..traffic };
+                schedule.add(Point { walk: Walk::Loaded(traffic), ..point });
+            });
+        }
+    }
+    if options.rates.is_some() {
+        return schedule.run(session.progress);
+    }
+    schedule.reach(session.progress, LIMIT_ROUNDS)?;
+    for index in 0..schedule.len() {
+        if let Some((point, traffic, _)) = limit_at(schedule, index) {
+            closer(schedule, &point, &traffic);
+        }
+    }
+    schedule.run(session.progress)
+}
+
+/// The point of a curve at which the most was delivered without a pace, and how much that was; `None` for a place that
+/// is not the first of its curve.
+fn limit_at(schedule: &mut Schedule<Memory<'_, '_>>, index: usize) -> Option<(Point, Traffic, f64)> {
+    let first = schedule.point(index)?;
+    let own = unpaced(&first)?;
+    let mut best = None::<(Point, Traffic, f64)>;
+    for other in 0..schedule.len() {
+        let Some(point) = schedule.point(other) else { continue };
+        let same = (point.initiator, point.target) == (first.initiator, first.target);
+        let Some(traffic) = unpaced(&point).filter(|traffic| same && is_alike(traffic, &own)) else {
+            continue;
+        };
+        if other < index {
+            return None;
+        }
+        let rate = schedule.series(other).and_then(|(_, series)| delivered(&traffic, &series));
+        let Some(rate) = rate else { continue };
+        if best.is_none_or(|(_, _, most)| rate.value > most) {
+            best = Some((point, traffic, rate.value));
+        }
+    }
+    best
+}
+
+fn unpaced(point: &Point) -> Option<Traffic> {
+    match point.walk {
+        Walk::Loaded(traffic) if traffic.rate.is_none() => Some(traffic),
+        _ => None,
+    }
+}
+
+/// Adds levels beside the rate at which latency is twice that of idle memory.
+fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic) {
+    /// Twice that of idle memory.
+    const RATIO: f64 = 2.0;
+    let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
+    for index in 0..schedule.len() {
+        let Some((course, series)) = schedule.series(index) else { continue };
+        let point = course.point;
+        if (point.initiator, point.target) != (like.initiator, like.target) {
+            continue;
+        }
+        let latency = Estimate::from(series.nanoseconds);
+        let level = match point.walk {
+            Walk::Chain => Level { latency, ..Level::NONE },
+            Walk::Loaded(own) if is_alike(&own, traffic) && own.generators == traffic.generators => {
+                let Some(delivered) = delivered(&own, &series) else { continue };
+                Level { offered: own.rate, delivered, latency }
+            }
+            _ => continue,
+        };
+        if let Some(slot) = levels.get_mut(count) {
+            *slot = level;
+            count += 1;
+        }
+    }
+    let beside = levels.get(..count).and_then(Curve::of).and_then(|curve| curve.beside(RATIO));
+    for rate in beside.into_iter().flatten().take(loaded::CLOSER) {
+        schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
+    }
+}
+
+/// Whether two loads are of one curve.
+fn is_alike(one: &Traffic, other: &Traffic) -> bool {
+    (one.node, one.kind.name) == (other.node, other.kind.name)
+}
+
+fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    view::present(document, report);
+    members::members(document, report);
+    facts::circumstances(document, report);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::tests::options;
+    use std::vec::Vec;
+
+    #[test]
+    fn levels_are_shares_of_the_limit() {
+        let levels = |line: &str| {
+            let mut rates = Vec::new();
+            loaded::levels(&options(line), 100.0, &mut |rate| rates.push(rate));
+            rates
+        };
+        let usual = levels("loaded");
+        assert_eq!((usual.len(), usual[0], usual[7]), (8, 5.0, 95.0));
+        assert_eq!(levels("loaded --levels=6").len(), 4);
+        assert_eq!(levels("loaded --rates=0,3,50%,max"), [50.0]);
+        assert_eq!(loaded::most_added(&options("loaded")), 10);
+        assert_eq!(loaded::most_added(&options("loaded --rates=0,3")), 0);
+    }
+}

@@ -1,0 +1,167 @@
+//! The points of `loaded`: a chain that is walked alone, beside as much traffic as can be, and at rates in between.
+//!
+//! Which rates those are is known when the limit has been seen: the engine's part asks [`levels`] then.
+
+use latency_core::chain::Order;
+use latency_core::kernel::POINTER;
+use latency_core::units::{Bytes, NodeId};
+
+use super::traffic::kinds;
+use super::{generators, working_set, Scope};
+use crate::analysis::load::{share, Share};
+use crate::error::{Failure, PlacementError};
+use crate::machine::processor::Platform;
+use crate::machine::Machine;
+use crate::options::{Options, Rate};
+use crate::result::{chain, Point, Traffic, Walk};
+use crate::warning::{Warning, Warnings};
+
+/// Levels that are added where latency has doubled.
+pub const CLOSER: usize = 2;
+/// The kinds of traffic where nobody asks for others.
+const USUAL: &[&str] = &["read", "2:1"];
+
+/// The points that are known before anything is measured, given to `each`: for each pair and kind of traffic the idle
+/// chain, all generators and half and a quarter of them; or what was asked for.
+///
+/// # Errors
+///
+/// As [`Scope::resolve`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
+/// [`PlacementError::NeedsSecondCpu`].
+pub fn points<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+    each: &mut dyn FnMut(Point),
+) -> Result<(), Failure<'a>> {
+    let scope = Scope::resolve(options, machine, warnings)?;
+    let _ = generators::check_cpus(options, machine)?;
+    if let Some(node) = options.load_node {
+        super::scope::check_memory(machine, node)?;
+    }
+    let from = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+    let cpu = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
+    for to in scope.targets.iter().map(NodeId) {
+        let like = Point {
+            initiator: from,
+            cpu,
+            target: to,
+            kernel: &POINTER,
+            order: Order::Random,
+            size: beside_generators(
+                machine,
+                to,
+                working_set(options, machine, to, scope.targets.len(), warnings)?,
+                options,
+            ),
+            stride: options.stride,
+            seed: options.seed,
+            pages: options.pages,
+            walk: Walk::Chain,
+        };
+        chain::chain(&like)?;
+        curve(options, machine, &like, scope.targets.len(), warnings, each)?;
+    }
+    Ok(())
+}
+
+/// Of what a node can give, two fifths: the generators have as much.
+fn beside_generators(machine: &Machine, node: NodeId, size: Bytes, options: &Options<'_>) -> Bytes {
+    if options.size.is_some() {
+        return size;
+    }
+    let most = machine.supply(node).map_or(size, |supply| Bytes(supply.bytes().0 / 5 * 2));
+    Bytes(size.min(most).0 / (2 << 20) * (2 << 20)).max(Bytes(2 << 20))
+}
+
+/// The points of one pair.
+fn curve<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    like: &Point,
+    targets: usize,
+    warnings: &mut Warnings,
+    each: &mut dyn FnMut(Point),
+) -> Result<(), Failure<'a>> {
+    let node = options.load_node.unwrap_or(like.target);
+    let from = generators::side(options, like.initiator, like.target);
+    let mut traffic = Traffic {
+        kind: &latency_core::traffic::KINDS[0],
+        generators: 1,
+        from,
+        node,
+        footprint: Bytes(0),
+        rate: None,
+    };
+    let cpus =
+        generators::others(options, machine, &Point { walk: Walk::Loaded(traffic), ..*like }, &traffic);
+    let all = cpus.len() as u32;
+    if all == 0 {
+        let why = "one chases, the others load";
+        return Err(PlacementError::NeedsSecondCpu { experiment: "loaded", why }.into());
+    }
+    if all == 1 {
+        warnings.push(Warning::OneGenerator);
+    }
+    let several_threads = machine.cpus.iter().any(|cpu| machine.sharing.core_of(cpu) != cpu);
+    if machine.processor.platform == Platform::Virtual && !several_threads {
+        warnings.push(Warning::VcpusMayShareCore);
+    }
+    traffic.footprint = generators::footprint_in_memory(machine, &cpus, (node, targets), warnings)?;
+    let asked = options.rates.as_ref().map(|rates| rates.as_slice());
+    let wants = |rate: Rate| asked.is_none_or(|asked| asked.contains(&rate));
+    if wants(Rate::Idle) {
+        each(*like);
+    }
+    // A share is one of the limit, and whether that is the memory's is seen with half of the generators.
+    let limit =
+        asked.is_none_or(|asked| asked.iter().any(|rate| matches!(rate, Rate::Most | Rate::OfLimit(_))));
+    for kind in kinds(options.traffic, USUAL).iter() {
+        let with = |generators, rate| Point {
+            walk: Walk::Loaded(Traffic { kind, generators, rate, ..traffic }),
+            ..*like
+        };
+        for generators in [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0) {
+            each(with(generators, None));
+        }
+        for rate in asked.unwrap_or_default() {
+            if let Rate::BytesPerSecond(bytes) = rate {
+                each(with(all, Some(*bytes)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rates at which a curve is to be measured besides its ends, once its limit is known: given to `each` in bytes
+/// per second.
+pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
+    match &options.rates {
+        Some(rates) => {
+            for rate in rates.as_slice() {
+                if let Rate::OfLimit(share) = rate {
+                    each(share * limit);
+                }
+            }
+        }
+        None => {
+            let levels = options.levels.get() as usize;
+            for index in 0..levels {
+                if let Share::Part(share) = share(index, levels) {
+                    // Idle is known already.
+                    if share > 0.0 {
+                        each(share * limit);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The most points that may be added to the curve of one pair and kind.
+#[must_use]
+pub fn most_added(options: &Options<'_>) -> usize {
+    let mut count = 0;
+    levels(options, 1.0, &mut |_| count += 1);
+    count + if options.rates.is_none() { CLOSER } else { 0 }
+}
