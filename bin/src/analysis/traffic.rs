@@ -2,6 +2,7 @@
 
 use latency_core::stats::Interval;
 use latency_core::traffic::{pace, Kind};
+use latency_core::units::CpuId;
 
 use crate::result::{Counter, Outcome, Traffic, Walk};
 
@@ -72,7 +73,8 @@ pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Rate)> {
     Some((traffic, Rate { value: of(found.median), interval }))
 }
 
-/// The traffic of one kind between two nodes, by ascending numbers of generators.
+/// The traffic of one kind between two nodes, by ascending numbers of generators; of each CPU by itself where they were
+/// measured so.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'r, 'a> {
     /// All outcomes of it.
@@ -83,11 +85,14 @@ pub struct Group<'r, 'a> {
     pub latency_ns: Option<f64>,
 }
 
-/// Whether two outcomes are traffic of one kind between the same nodes.
+/// Whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
 fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
-            (first.kind.name, first.from, first.node) == (second.kind.name, second.from, second.node)
+            let route = |traffic: &Traffic, outcome: &Outcome<'_>| {
+                (traffic.kind.name, outcome.point.cpu, traffic.from, traffic.node)
+            };
+            route(&first, one) == route(&second, other)
         }
         _ => false,
     }
@@ -106,10 +111,33 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Group
     })
 }
 
+/// The mean of the largest rates between a node and its own memory, and of those between nodes and the memory of others;
+/// of the kind that comes first. `None` where either is missing.
+#[must_use]
+pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
+    let first = groups(outcomes).next()?.traffic.kind.name;
+    let mean = |remote: bool| {
+        let of = |group: &Group<'_, '_>| {
+            let Traffic { kind, from, node, .. } = group.traffic;
+            kind.name == first && (from != node) == remote
+        };
+        let rates = groups(outcomes).filter(of).filter_map(|group| group.best());
+        let (sum, count) = rates.fold((0.0, 0), |(sum, count), (_, rate)| (sum + rate.value, count + 1));
+        (count > 0).then(|| sum / f64::from(count))
+    };
+    Some((mean(false)?, mean(true)?))
+}
+
 impl<'r, 'a> Group<'r, 'a> {
     /// The rates, with the numbers of generators that had them.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Rate)> + use<'r, 'a> {
         self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
+    }
+
+    /// The CPU of the first generator.
+    #[must_use]
+    pub fn cpu(&self) -> CpuId {
+        self.outcomes.first().map_or(CpuId(0), |outcome| outcome.point.cpu)
     }
 
     /// The largest rate. Fewer generators may deliver more than all of them.

@@ -13,7 +13,7 @@ use super::placement::Placement;
 use super::session::Session;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
-use crate::result::{Point, Walk};
+use crate::result::{Point, Traffic, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::sys::thread;
@@ -79,9 +79,10 @@ pub fn with_generators<'a, R>(
     let known_fields = Fields::new(&known);
     let found = thread::scope(wanted, &shared, work, dismiss, |started| {
         let thread::Started { threads, refused } = started;
-        if let Some(errno) = refused {
-            fewer(session, points, (threads, wanted, errno), all)?;
-        }
+        let points = match refused {
+            Some(errno) => fewer(session, points, (threads, wanted, errno), all)?,
+            None => &*points,
+        };
         let generators = Generators::new(&shared, &known_fields, style, *timer, threads);
         let found = measure(session, points, &generators);
         generators.tell(session.warnings);
@@ -90,29 +91,59 @@ pub fn with_generators<'a, R>(
     found
 }
 
-/// What becomes of points where some threads were refused.
-fn fewer(
+/// What becomes of points where some threads were refused: those that have become alike are one.
+fn fewer<'p>(
     session: &mut Session<'_, '_>,
-    points: &mut [Point],
+    points: &'p mut [Point],
     (threads, wanted, errno): (usize, usize, Errno),
     all: bool,
-) -> Result<(), Failure<'static>> {
-    let refused = || PlacementError::ThreadsRefused { wanted: wanted as u32, started: threads as u32, errno };
+) -> Result<&'p [Point], Failure<'static>> {
+    let (wanted, started) = (wanted as u32, threads as u32);
+    let refused = PlacementError::ThreadsRefused { wanted, started, errno };
     let forbidden = matches!(errno, Errno::EPERM | Errno::ENOSYS);
-    for point in points.iter_mut() {
-        let (traffic, own) = match &mut point.walk {
-            Walk::Traffic(traffic) => (traffic, 1),
-            Walk::Loaded(traffic) => (traffic, 0),
-            Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => continue,
-        };
-        let most = threads as u32 + own;
-        if all || forbidden || most == 0 {
-            return Err(refused().into());
+    let mut kept = 0;
+    for index in 0..points.len() {
+        let Some(mut point) = points.get(index).copied() else { break };
+        // The first thread generates too, unless it chases.
+        let own = u32::from(matches!(point.walk, Walk::Traffic(_)));
+        if let Walk::Traffic(traffic) | Walk::Loaded(traffic) = &mut point.walk {
+            let wanted = traffic.generators;
+            let most = started + own;
+            if all || forbidden || most == 0 {
+                return Err(refused.into());
+            }
+            traffic.generators = wanted.min(most);
+            // A size was asked for each, and memory was placed for all.
+            let unlike = wanted > most && session.options.size.is_some();
+            if unlike || points.iter().take(kept).any(|earlier| is_alike(earlier, &point)) {
+                continue;
+            }
         }
-        traffic.generators = traffic.generators.min(most);
+        if let Some(slot) = points.get_mut(kept) {
+            *slot = point;
+            kept += 1;
+        }
     }
-    session.warnings.push(Warning::ThreadsRefused { wanted: wanted as u32, started: threads as u32, errno });
-    Ok(())
+    session.warnings.push(Warning::ThreadsRefused { wanted, started, errno });
+    Ok(points.get(..kept).unwrap_or_default())
+}
+
+/// Whether two points have the same traffic beside the same walk.
+fn is_alike(one: &Point, other: &Point) -> bool {
+    let route = |point: &Point| (point.cpu, point.initiator, point.target, point.size);
+    let same = |one: &Traffic, other: &Traffic| {
+        let of = |traffic: &Traffic| {
+            (traffic.kind.name, traffic.generators, traffic.from, traffic.node, traffic.rate)
+        };
+        of(one) == of(other)
+    };
+    route(one) == route(other)
+        && match (&one.walk, &other.walk) {
+            (Walk::Traffic(one), Walk::Traffic(other)) | (Walk::Loaded(one), Walk::Loaded(other)) => {
+                same(one, other)
+            }
+            _ => false,
+        }
 }
 
 /// Places the memory of all traffic.

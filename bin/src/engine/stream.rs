@@ -12,7 +12,9 @@ use crate::result::{Round, Traffic};
 use crate::sys::{signal, time};
 
 /// Long enough for a chunk of every generator to vanish in it.
-const WINDOW_NS: f64 = 50e6;
+pub const WINDOW_NS: f64 = 50e6;
+/// A window that this thread has lost more of to others was disturbed: a switch or two are in every window.
+const MOST_LOST: f64 = 0.01;
 /// Lines between two looks for an interrupt: 4 MiB, a millisecond.
 const PIECE: u64 = 1 << 16;
 
@@ -99,16 +101,17 @@ impl Ground for Stream<'_> {
     }
 
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
-        let before = self.watch.software();
+        let before = time::thread_ran_ns();
         let (made, nanoseconds) = self.walk(hops, until_ns)?;
-        let after = self.watch.software().since(&before);
+        let ran = before.and_then(|before| Some((time::thread_ran_ns()? - before) as f64));
+        let lost = ran.is_some_and(|ran| ran < nanoseconds * (1.0 - MOST_LOST));
         let moved = self.watch.brought_back()?;
         Ok(Batch {
             nanoseconds: nanoseconds / made.max(1) as f64,
             core_cycles: f64::NAN,
             core_gigahertz: f64::NAN,
             delivered: f64::NAN,
-            preempted: moved || after.switches.1 > 0,
+            preempted: moved || lost,
             // More is no less than what was asked for.
             hops: made.min(hops),
         })

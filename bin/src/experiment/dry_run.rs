@@ -1,7 +1,11 @@
 //! The plan for readers who want to know before they wait (`--dry-run`): what would be measured, in how much memory, how long.
 
+use core::fmt::{self, Write};
+
 use latency_core::units::Bytes;
 
+use super::bandwidth::members::{FOOTPRINT, GENERATORS, TRAFFIC};
+use super::facts::method::optional;
 use super::facts::{self, point};
 use crate::options::Choice;
 use crate::plan::duration::Range;
@@ -12,6 +16,7 @@ use crate::result::{Point, Walk};
 fields! {
     PLAN "plan" "What would be measured.";
     POINTS "points" "How many points.";
+    THREADS "threads" "The most threads that run at a time.";
     MEMORY "memory_bytes" "The memory that they need together.";
     LEAST "least_s" "The shortest time that it takes.";
     MOST "most_s" "The longest time that it takes, on a quiet machine.";
@@ -19,13 +24,16 @@ fields! {
 
 /// Describes a plan and how long it takes.
 pub fn present(document: &mut dyn Document, experiment: &str, points: &[Point], takes: Range) {
-    let bytes = memory(points);
+    let (threads, bytes) = (threads(points), memory(points));
     document.sentence(
         Role::Answer,
         format_args!(
-            "{} point{}, {bytes} of memory, {takes}; longer on a busy machine.",
+            "{} point{}, {}{bytes} of memory, {takes}; longer on a busy machine.",
             points.len(),
-            if points.len() == 1 { "" } else { "s" }
+            if points.len() == 1 { "" } else { "s" },
+            optional(Some(threads).filter(|threads| *threads > 1), |threads, out| {
+                write!(out, "{threads} threads, ")
+            })
         ),
     );
     groups(document, points);
@@ -33,20 +41,39 @@ pub fn present(document: &mut dyn Document, experiment: &str, points: &[Point], 
     facts::tool(document, experiment);
     document.part(Part::Object(&PLAN), |document| {
         document.put(&POINTS, points.len());
+        document.put(&THREADS, threads);
         document.put(&MEMORY, bytes);
         document.put(&LEAST, takes.0 / 1e9);
         document.put(&MOST, takes.1 / 1e9);
     });
     document.part(Part::Records(&point::POINTS), |document| {
         for planned in points {
-            document.part(Part::Item, |document| point::planned(document, planned));
+            document.part(Part::Item, |document| {
+                point::planned(document, planned);
+                if let Some(traffic) = planned.walk.traffic() {
+                    document.put(&TRAFFIC, traffic.kind.name);
+                    document.put(&GENERATORS, traffic.generators);
+                    document.put(&FOOTPRINT, traffic.footprint);
+                }
+            });
         }
     });
 }
 
+/// The most threads that run at a time, the first one included.
+fn threads(points: &[Point]) -> u32 {
+    let of = |point: &Point| match point.walk {
+        Walk::Traffic(traffic) => traffic.generators,
+        Walk::Loaded(traffic) => traffic.generators + 1,
+        Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => 1,
+    };
+    points.iter().map(of).max().unwrap_or(1)
+}
+
 /// The memory that all points need together.
 ///
-/// Chains side by side have memory for every working set; other points on one node in one kind of pages share the largest.
+/// Chains side by side and traffic have memory for every working set; other points on one node in one kind of pages share
+/// the largest.
 fn memory(points: &[Point]) -> Bytes {
     let mut bytes = Bytes(0);
     for (index, point) in points.iter().enumerate() {
@@ -54,6 +81,7 @@ fn memory(points: &[Point]) -> Bytes {
             other.target == point.target
                 && other.pages == point.pages
                 && (other.size == point.size || matches!(point.walk, Walk::Chain))
+                && matches!(other.walk, Walk::Traffic(_)) == matches!(point.walk, Walk::Traffic(_))
         };
         if !points.get(..index).unwrap_or_default().iter().any(alike) {
             let sizes = points.iter().filter(|other| alike(other)).map(|other| other.size);
@@ -61,6 +89,30 @@ fn memory(points: &[Point]) -> Bytes {
         }
     }
     bytes
+}
+
+/// The kind of a point's traffic.
+fn kind(point: &Point) -> Option<&'static str> {
+    point.walk.traffic().map(|traffic| traffic.kind.name)
+}
+
+/// Writes the order of a walk, or the kind of traffic.
+fn order(out: &mut dyn Write, point: &Point) -> fmt::Result {
+    match kind(point) {
+        Some(kind) => out.write_str(kind),
+        None => write!(out, "{}", OrderName(point.order)),
+    }
+}
+
+/// Writes the cores that generate traffic for some points, or the loop of their walk.
+fn walker<'p>(out: &mut dyn Write, points: impl Iterator<Item = &'p Point> + Clone) -> fmt::Result {
+    let counts = || points.clone().filter_map(|point| Some(point.walk.traffic()?.generators));
+    match (counts().min(), counts().max(), points.clone().next()) {
+        (Some(least), Some(most), _) if least < most => write!(out, "{least} to {most} cores"),
+        (Some(count), ..) => write!(out, "{count} core{}", if count == 1 { "" } else { "s" }),
+        (_, _, Some(point)) => out.write_str(point.kernel.name),
+        _ => Ok(()),
+    }
 }
 
 /// Whether two points differ in no more than their size and the chains side by side.
@@ -71,6 +123,7 @@ fn same_group(one: &Point, other: &Point) -> bool {
         && one.order == other.order
         && one.stride == other.stride
         && core::ptr::eq(one.kernel, other.kernel)
+        && kind(one) == kind(other)
 }
 
 /// A row for points that differ in their size alone.
@@ -91,12 +144,12 @@ fn groups(document: &mut dyn Document, points: &[Point]) {
         heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
         cell: &|out, row, column| {
             let Some((_, point)) = firsts().nth(row) else { return Ok(()) };
-            let members = || points.iter().filter(|other| same_group(point, other));
+            let members = || points.iter().filter(move |other| same_group(point, other));
             match column {
                 0 => write!(out, "{} -> {}", point.initiator, point.target),
-                1 => write!(out, "{}", OrderName(point.order)),
+                1 => order(out, point),
                 2 => out.write_str(point.pages.word()),
-                3 => out.write_str(point.kernel.name),
+                3 => walker(out, members()),
                 4 => write!(out, "{}", point.stride),
                 5 => {
                     let sizes = || members().map(|member| member.size);
@@ -128,7 +181,8 @@ fn every(document: &mut dyn Document, points: &[Point]) {
             match column {
                 0 => write!(out, "{} -> {}", point.initiator, point.target),
                 1 => write!(out, "{}", point.cpu),
-                2 => write!(out, "{}", OrderName(point.order)),
+                2 => order(out, point),
+                3 if kind(point).is_some() => walker(out, core::iter::once(point)),
                 3 => write!(out, "{}{}", point.walk.lanes(), point.walk),
                 4 => write!(out, "{}", point.size),
                 _ => write!(out, "{}", point.size.0 / point.stride.0.max(1)),

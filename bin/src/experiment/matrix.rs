@@ -217,13 +217,13 @@ fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// The nodes of a matrix, each once.
-struct Grid {
+pub(super) struct Grid {
     initiators: ([NodeId; MAX_NODES], usize),
     targets: ([NodeId; MAX_NODES], usize),
 }
 
 impl Grid {
-    fn of(outcomes: &[Outcome<'_>]) -> Grid {
+    pub(super) fn of(outcomes: &[Outcome<'_>]) -> Grid {
         let mut grid = Grid { initiators: ([NodeId(0); MAX_NODES], 0), targets: ([NodeId(0); MAX_NODES], 0) };
         for Outcome { point, .. } in outcomes {
             add(&mut grid.initiators, point.initiator);
@@ -232,11 +232,11 @@ impl Grid {
         grid
     }
 
-    fn initiators(&self) -> &[NodeId] {
+    pub(super) fn initiators(&self) -> &[NodeId] {
         self.initiators.0.get(..self.initiators.1).unwrap_or_default()
     }
 
-    fn targets(&self) -> &[NodeId] {
+    pub(super) fn targets(&self) -> &[NodeId] {
         self.targets.0.get(..self.targets.1).unwrap_or_default()
     }
 }

@@ -19,9 +19,10 @@ use latency_core::stats::{self, Summary};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
 
-use super::numbers::{self, Beside, Load, Way, CORE_GIGAHERTZ, ROUNDS};
+use super::numbers::{self, Beside, Cores, Load, Way, CORE_GIGAHERTZ, ROUNDS};
 use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
+use crate::analysis::traffic::bytes_per_line;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
@@ -41,13 +42,17 @@ use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
-    Point, Reach, Repeat, Series, Strided, Timer, Walk, WarmUp,
+    Point, Reach, Repeat, Series, Strided, Timer, Traffic, Walk, WarmUp,
 };
 use crate::sys::arguments::Arguments;
+use crate::sys::errno::Errno;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings};
 
 /// The frequency of the time-stamp counter.
 const TSC: Hertz = Hertz(2_100_000_000);
+
+/// The threads that a kernel allows where it does not allow all.
+const THREADS: u32 = 3;
 
 /// What the program writes to its output in a scene.
 pub fn written(scene: &Scene) -> String {
@@ -151,6 +156,7 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         );
     }
     let run = Run { scene, options, machine };
+    let points: Vec<Point> = points.iter().copied().filter(|point| run.is_allowed(point)).collect();
     let timer = run.timer();
     let outcomes: Vec<Outcome<'_>> =
         points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
@@ -231,6 +237,12 @@ struct Run<'s> {
 impl Run<'_> {
     fn has(&self, trouble: Trouble) -> bool {
         self.scene.troubles.contains(&trouble)
+    }
+
+    /// Whether there are threads for a point.
+    fn is_allowed(&self, point: &Point) -> bool {
+        let few = |traffic: &Traffic| traffic.generators <= THREADS + 1;
+        !self.has(Trouble::Threads) || point.walk.traffic().is_none_or(few)
     }
 
     fn timer(&self) -> Timer {
@@ -339,6 +351,13 @@ impl Run<'_> {
         if self.has(Trouble::KernelClock) {
             warnings.push(Warning::NoTsc { why: "the kernel forbids it (PR_SET_TSC)" });
         }
+        if self.has(Trouble::Threads) {
+            let refused = Warning::ThreadsRefused { wanted: 23, started: THREADS, errno: Errno::EAGAIN };
+            let moved = Warning::GeneratorMoved { times: 2 };
+            for warning in [refused, moved, Warning::NotSettled { windows: 9, of: 40 }] {
+                warnings.push(warning);
+            }
+        }
         if self.has(Trouble::ManyWarnings) {
             let (least, most) = (Hertz(2_900_000_000), Hertz(3_700_000_000));
             let (from, to) = (Bytes::MIB.times(256), Bytes::MIB.times(50));
@@ -424,9 +443,15 @@ impl Run<'_> {
     fn measured(&self, index: usize, point: &Point) -> Measurement {
         let pages = self.obtained(point);
         let load = self.load(point, pages);
-        let value = match beside(&point.walk) {
-            Some(beside) => numbers::throughput(&load, &beside),
-            None => numbers::latency(&load),
+        let value = match (point.walk, beside(&point.walk)) {
+            (Walk::Traffic(traffic), _) => {
+                let bytes = traffic.footprint.0 / u64::from(traffic.generators);
+                let Traffic { kind, generators: count, .. } = traffic;
+                let cores = Cores { kind: kind.name, count, bytes, distance: load.distance };
+                bytes_per_line(kind) * 1e9 / numbers::bandwidth(&cores)
+            }
+            (_, Some(beside)) => numbers::throughput(&load, &beside),
+            (_, None) => numbers::latency(&load),
         };
         let seed = index as u64 + 1000 * u64::from(point.initiator.0);
         let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;

@@ -89,6 +89,46 @@ pub fn throughput(load: &Load, beside: &Beside) -> f64 {
     (alone / parallel).max(issue).max(0.5 / CORE_GIGAHERTZ)
 }
 
+/// Cores that move lines at the same time.
+#[derive(Clone, Copy)]
+pub struct Cores<'k> {
+    /// The kind of what they do.
+    pub kind: &'k str,
+    /// Their number.
+    pub count: u32,
+    /// The memory of each.
+    pub bytes: u64,
+    /// The distance of the firmware's table: 10 is local.
+    pub distance: u64,
+}
+
+/// Bytes in a second of all of them together.
+pub fn bandwidth(cores: &Cores<'_>) -> f64 {
+    let weight = match cores.kind {
+        "read" => 1.0,
+        "3:1" => 0.93,
+        "2:1" => 0.91,
+        "1:1" => 0.88,
+        "nt-write" => 0.63,
+        "copy-nt" => 0.76,
+        "random" => 0.58,
+        "write" => 0.46,
+        _ => 0.62,
+    };
+    // One core, and what they share.
+    let (one, all) = match cores.bytes {
+        ..=32_768 => (205e9, f64::INFINITY),
+        32_769..=1_300_000 => (88e9, f64::INFINITY),
+        1_300_001..=4_000_000 => (31e9, 640e9),
+        _ => (12.4e9, 114e9),
+    };
+    let far = if cores.distance > 10 { (0.72, 0.45) } else { (1.0, 1.0) };
+    let (alone, limit) = (one * far.0 * weight * f64::from(cores.count), all * far.1 * weight);
+    // The fourth root: square roots are exact to the last bit.
+    let fourth = |ratio: f64| ratio * ratio * ratio * ratio;
+    alone / (1.0 + fourth(alone / limit)).sqrt().sqrt()
+}
+
 /// A value as rounds would find it: each off by at most `spread` of it.
 pub fn rounds(value: f64, spread: f64, seed: u64) -> [f64; ROUNDS] {
     core::array::from_fn(|round| value * (1.0 + spread * noise(seed * 64 + round as u64)))

@@ -31,11 +31,13 @@ pub enum Trouble {
     Virtual,
     /// There is much to warn of.
     ManyWarnings,
+    /// Threads were refused, moved and not steady.
+    Threads,
 }
 
 impl Trouble {
     /// Every one.
-    pub const ALL: [Trouble; 13] = [
+    pub const ALL: [Trouble; 14] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -49,6 +51,7 @@ impl Trouble {
         Trouble::NoCounters,
         Trouble::Virtual,
         Trouble::ManyWarnings,
+        Trouble::Threads,
     ];
 }
 

@@ -8,8 +8,8 @@ use std::vec::Vec;
 use super::findings;
 use super::scene::{Scene, Trouble};
 use Trouble::{
-    Disturbed, Excluded, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings, Moved, NoCounters,
-    Unverified, Virtual,
+    Disturbed, Excluded, FewRounds, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings, Moved,
+    NoCounters, Threads, Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -96,6 +96,17 @@ const WIDE: &[Row] = &[
     ("variants-quiet", TEXT, ONE, "variants --quiet", &[]),
     ("variants-troubled", TABLES, ONE, "variants --verbose", &[Imprecise, Disturbed, Interrupted]),
     ("variants-kernel-clock", TABLES, ONE, "variants", &[KernelClock]),
+    ("bandwidth", EVERY, FOUR, "bandwidth --cpunode=1 --memnode=1", &[]),
+    ("bandwidth-quiet", TEXT, TWO, "bandwidth --quiet", &[]),
+    ("bandwidth-two-nodes", EVERY, TWO, "bandwidth --traffic=read,2:1", &[]),
+    ("bandwidth-four-nodes", TEXT, FOUR, "bandwidth --verbose", &[]),
+    ("bandwidth-mix", EVERY, FOUR, "bandwidth --view=mix", &[]),
+    ("bandwidth-scaling", EVERY, FOUR, "bandwidth --view=scaling --traffic=read,nt-write", &[]),
+    ("bandwidth-cores", EVERY, ONE, "bandwidth --view=cores", &[Imprecise, Disturbed]),
+    ("bandwidth-in-cache", TABLES, FOUR, "bandwidth --size=32K --cpunode=0 --memnode=0", &[]),
+    ("bandwidth-interrupted", EVERY, TWO, "bandwidth", &[Interrupted]),
+    ("bandwidth-one-core", TABLES, ONE, "bandwidth --load-cpus=1 --cpu=1", &[FewRounds, Virtual]),
+    ("bandwidth-threads-refused", TABLES, FOUR, "bandwidth --view=scaling --cpunode=0", &[Threads]),
     ("system", &["txt", "json"], ONE, "system", &[]),
     ("system-two-nodes", &["txt", "json"], TWO, "system", &[NoCounters]),
     ("system-virtual", &["txt", "json"], CXL, "system", &[Virtual]),
@@ -203,6 +214,9 @@ const NARROW: &[Row] = &[
     ("window-ascii", TEXT, ONE, "window", &[]),
     ("distribution-ascii", TEXT, ONE, "distribution", &[]),
     ("pages-ascii", TEXT, TWO, "pages", &[]),
+    ("bandwidth-ascii", TEXT, TWO, "bandwidth --traffic=read,write", &[]),
+    ("bandwidth-mix-ascii", TEXT, FOUR, "bandwidth --view=mix", &[]),
+    ("bandwidth-scaling-ascii", TEXT, FOUR, "bandwidth --view=scaling --cpunode=0", &[]),
     (
         "compare-ascii",
         TEXT,
@@ -229,6 +243,8 @@ const PLANS: &[(&str, &str, &str)] = &[
     ("order", ONE, ""),
     ("pages", TWO, ""),
     ("variants", TWO, ""),
+    ("bandwidth", TWO, ""),
+    ("bandwidth-mix", FOUR, " --view=mix"),
     ("curve-limited", TWO, " --time-limit=2 --min-size=64K --max-size=1M --memnode=1 --cpunode=0"),
     ("matrix-trials", TWO, " --trials=10 --iters=100000 --order=page-local --kernel=index"),
 ];
@@ -243,6 +259,7 @@ const HELP: &[&str] = &[
     "order",
     "pages",
     "variants",
+    "bandwidth",
     "system",
     "fit",
     "compare",
@@ -301,6 +318,8 @@ pub fn for_programs() -> Vec<Scene> {
         "order",
         "pages",
         "variants",
+        "bandwidth",
+        "bandwidth --view=cores",
     ] {
         for trouble in &Trouble::ALL {
             for machine in [ONE, TWO] {

@@ -6,10 +6,11 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::sizes::{check, within_half, CACHES, LEAST_DEFAULT};
 use crate::error::{Failure, PlacementError};
+use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::{LoadFrom, Options, Threads};
 use crate::result::{Point, Traffic, Walk};
-use crate::warning::Warnings;
+use crate::warning::{Warning, Warnings};
 
 /// The part of each generator, at least: what a core's own caches hold is a small part of it.
 const LEAST_PART: Bytes = Bytes(16 << 20);
@@ -68,6 +69,17 @@ pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Opt
         first = first.or(Some(node));
     }
     Ok(first)
+}
+
+/// Warns where generators may not fill memory, or may share a core that nobody tells of.
+pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) {
+    if generators == 1 {
+        warnings.push(Warning::OneGenerator);
+    }
+    let several_threads = machine.cpus.iter().any(|cpu| machine.sharing.core_of(cpu) != cpu);
+    if machine.processor.platform == Platform::Virtual && machine.cpus.len() > 1 && !several_threads {
+        warnings.push(Warning::VcpusMayShareCore);
+    }
 }
 
 /// The memory of some generators on a node, one of `targets`: so much for each as was asked for, or what is in memory.

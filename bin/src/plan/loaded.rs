@@ -10,11 +10,10 @@ use super::traffic::kinds;
 use super::{generators, working_set, Scope};
 use crate::analysis::load::{share, Share};
 use crate::error::{Failure, PlacementError};
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::{Options, Rate};
 use crate::result::{chain, Point, Traffic, Walk};
-use crate::warning::{Warning, Warnings};
+use crate::warning::Warnings;
 
 /// Levels that are added where latency has doubled.
 pub const CLOSER: usize = 2;
@@ -100,13 +99,7 @@ fn curve<'a>(
         let why = "one chases, the others load";
         return Err(PlacementError::NeedsSecondCpu { experiment: "loaded", why }.into());
     }
-    if all == 1 {
-        warnings.push(Warning::OneGenerator);
-    }
-    let several_threads = machine.cpus.iter().any(|cpu| machine.sharing.core_of(cpu) != cpu);
-    if machine.processor.platform == Platform::Virtual && !several_threads {
-        warnings.push(Warning::VcpusMayShareCore);
-    }
+    generators::warn_of_few(machine, all, warnings);
     traffic.footprint = generators::footprint_in_memory(machine, &cpus, (node, targets), warnings)?;
     let asked = options.rates.as_ref().map(|rates| rates.as_slice());
     let wants = |rate: Rate| asked.is_none_or(|asked| asked.contains(&rate));

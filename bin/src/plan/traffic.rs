@@ -11,7 +11,7 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Kinds, Options, View};
 use crate::result::{Point, Traffic, Walk};
-use crate::warning::{Warning, Warnings};
+use crate::warning::Warnings;
 
 /// The points of a view, given to `each`. The latency of one chain comes before the traffic of a pair in memory: with
 /// it, rates are lines in flight.
@@ -97,9 +97,9 @@ impl<'a> Pair<'_, 'a> {
         let all: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
         let kinds = kinds(options.traffic, if options.view == View::Mix { all } else { &["read"] });
         if options.view == View::Cores {
-            for cpu in &cpus {
-                let alone: CpuSet = [cpu].into_iter().collect();
-                for kind in kinds.iter() {
+            for kind in kinds.iter() {
+                for cpu in &cpus {
+                    let alone: CpuSet = [cpu].into_iter().collect();
                     each(self.point(&Point { cpu: CpuId(cpu), ..like }, &alone, kind, 1, warnings)?);
                 }
             }
@@ -107,9 +107,7 @@ impl<'a> Pair<'_, 'a> {
         }
         // A CPU that was asked for generates beside the others.
         let most = generators::others(options, machine, &like, &self.traffic(&KINDS[0], 1)).len() as u32 + 1;
-        if most == 1 {
-            warnings.push(Warning::OneGenerator);
-        }
+        generators::warn_of_few(machine, most, warnings);
         for kind in kinds.iter() {
             for count in counts(options.view, most) {
                 each(self.point(&like, &cpus, kind, count, warnings)?);

@@ -9,6 +9,7 @@
 use super::raw::syscall6;
 use linux_raw_sys::general::{
     __NR_clock_gettime, __kernel_timespec, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
+    CLOCK_THREAD_CPUTIME_ID,
 };
 use rustix::process::{time_stamp_counter_readability, TimeStampCounterReadability};
 use rustix::thread::{nanosleep, NanosleepRelativeResult};
@@ -32,6 +33,12 @@ pub fn monotonic_raw_ns() -> u64 {
 #[must_use]
 pub fn clock_is_there() -> bool {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().any(|clock| read(clock).is_some())
+}
+
+/// Nanoseconds that this thread has run, if the kernel tells.
+#[must_use]
+pub fn thread_ran_ns() -> Option<u64> {
+    read(CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// Seconds since 1970, UTC, as the kernel keeps it; 0 where it does not tell.

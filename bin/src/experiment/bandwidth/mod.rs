@@ -1,6 +1,9 @@
 //! Bandwidth: bytes per second that several cores move at a time.
 
-mod members;
+pub(super) mod members;
+mod picture;
+mod rates;
+mod tables;
 mod view;
 
 use super::facts::Report;
@@ -28,7 +31,9 @@ pub const BANDWIDTH: Experiment = Experiment {
         details: "GB/s (10^9 bytes) of all cores of a node, of half of them and of one, from memory of every node. \
                   Lines that are touched are counted, 64 bytes each, those read and those written apart. \
                   --view=mix compares kinds of traffic, --view=scaling numbers of cores, and --view=cores one core \
-                  with another. --size is the memory of each core; a cache that holds it serves it.",
+                  with another. nt-write and copy-nt store past the caches; write and copy store into them, for which \
+                  a processor may read each line first: a range is shown. --size is the memory of each core; a cache \
+                  that holds it serves it, and reads load 32 bytes of each line.",
         flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
             FlagId::Size,
             FlagId::Traffic,

@@ -12,7 +12,7 @@ use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
 use crate::result::words::{page_words, OrderName};
-use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Repeat, Series, Timer, WarmUp};
+use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Repeat, Series, Timer, Walk, WarmUp};
 
 pub use super::optional::optional;
 
@@ -64,7 +64,11 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Says how everything was measured: what every report ends with.
 pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
-    processor(document, report);
+    let mut cpus = CpuSet::EMPTY;
+    for outcome in report.outcomes {
+        cpus.insert(outcome.point.cpu.0);
+    }
+    processor(document, report, &cpus);
     memory(document, report);
     if let Some(first) = report.outcomes.first() {
         let point = &first.point;
@@ -81,14 +85,9 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
     ending(document, report);
 }
 
-/// Says which CPUs measured, and of what kind they are.
-fn processor(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let points = || report.outcomes.iter().map(|outcome| &outcome.point);
-    let nodes: NodeSet = points().map(|point| point.initiator.0).collect();
-    let mut cpus = CpuSet::EMPTY;
-    for point in points() {
-        cpus.insert(point.cpu.0);
-    }
+/// Says that these CPUs measured, and of what kind they are.
+pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
+    let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let processor = &report.machine.processor;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     document.sentence(
@@ -145,8 +144,13 @@ impl Alike {
 
 /// Says in which pages the memory of every node is, and how that is known: nodes alike in one sentence.
 pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
+    memory_of(document, report, &|_| true);
+}
+
+/// The same of some points.
+pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
     let measured = || {
-        let outcomes = report.outcomes.iter();
+        let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
         outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
     };
     for (index, (point, first)) in measured().enumerate() {
@@ -192,13 +196,14 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Detail("Placement"),
             format_args!(
-                "pages asked for: {}; placed by {}; proven by {}; first chain {:016x}, {} loads a trial, {} rounds \
-                 over {} in {} place{}{}{}; {hops} loads of warm-up{}",
+                "pages asked for: {}; placed by {}; proven by {}; {}, {} rounds over {} in {} place{}{}{}{}",
                 alike.asked.word(),
                 first.placed.means.name(),
                 first.placed.after.source(),
-                first.fingerprint,
-                first.hops,
+                fmt::from_fn(|out| match point.walk {
+                    Walk::Traffic(_) => write!(out, "{} lines a window", first.hops),
+                    _ => write!(out, "first chain {:016x}, {} loads a trial", first.fingerprint, first.hops),
+                }),
                 first.rounds,
                 Seconds(first.series.window_ns),
                 first.placements,
@@ -209,7 +214,13 @@ pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
                 optional(first.series.state_share, |share, out| {
                     write!(out, ", {:.0} % of their trials agree", Decimal(share * 100.0))
                 }),
-                optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
+                optional(Some(hops).filter(|hops| *hops > 0), |hops, out| {
+                    write!(
+                        out,
+                        "; {hops} loads of warm-up{}",
+                        optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
+                    )
+                })
             ),
         );
     }

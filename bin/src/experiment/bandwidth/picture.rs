@@ -1,0 +1,119 @@
+//! The pictures of bandwidth: nodes as a matrix; numbers of cores, kinds of traffic, or CPUs as lines.
+
+use core::fmt::Write;
+
+use latency_core::text::Text;
+
+use super::super::facts::Report;
+use super::super::matrix::Grid;
+use super::rates::GIGA;
+use crate::analysis::traffic::{groups, rate};
+use crate::options::View;
+use crate::report::chart::{Axis, Chart, Data, Matrix, Point, Scale, Series, Unit};
+use crate::report::document::{Document, Picture};
+use crate::result::{Outcome, Walk};
+use crate::sys::table::Table;
+
+/// The lines that a picture has room for: one for each kind of traffic.
+const SERIES: usize = 9;
+
+/// Shows the picture of a view: in a terminal that of how bandwidth grows with cores alone.
+pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let view = report.options.view;
+    if report.options.format.name != "svg" && view != View::Scaling {
+        return;
+    }
+    match view {
+        View::Nodes => matrix(document, report),
+        View::Mix | View::Scaling | View::Cores => chart(document, report),
+    }
+}
+
+/// Whether two outcomes are on one line.
+fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
+    match (one.point.walk, other.point.walk) {
+        (Walk::Traffic(first), Walk::Traffic(second)) => {
+            (first.kind.name, first.from) == (second.kind.name, second.from)
+        }
+        _ => false,
+    }
+}
+
+fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let cores = report.options.view == View::Cores;
+    // Without memory for them there is no picture.
+    let Ok(mut points) = Table::filled(report.outcomes.len(), Point::new(f64::NAN, f64::NAN)) else { return };
+    for (slot, outcome) in points.iter_mut().zip(report.outcomes) {
+        let Some((traffic, found)) = rate(outcome) else { continue };
+        let x = if cores { outcome.point.cpu.0 } else { traffic.generators };
+        *slot = Point {
+            band: found.interval.map(|band| (band.low / GIGA, band.high / GIGA)),
+            ..Point::new(x.into(), found.value / GIGA)
+        };
+    }
+    let mut names = [Text::<32>::EMPTY; SERIES];
+    let mut series = [Series { name: "", data: Data::Points(&[]) }; SERIES];
+    let traffic_of = |line: &[Outcome<'_>]| line.first()?.point.walk.traffic().copied();
+    let is_traffic = |line: &&[Outcome<'_>]| traffic_of(line).is_some();
+    let lines = || report.outcomes.chunk_by(is_joined).filter(is_traffic);
+    for (name, line) in names.iter_mut().zip(lines()) {
+        let Some(traffic) = traffic_of(line) else { continue };
+        // It is shorter than the text.
+        let _ = write!(name, "{}", traffic.kind.name);
+        if cores {
+            let _ = write!(name, ", node {}", traffic.from);
+        }
+    }
+    let mut first = 0;
+    let mut slots = series.iter_mut().zip(&names);
+    for line in report.outcomes.chunk_by(is_joined) {
+        let own = points.get(first..first + line.len()).unwrap_or_default();
+        first += line.len();
+        if !is_traffic(&line) {
+            continue;
+        }
+        if let Some((slot, name)) = slots.next() {
+            *slot = Series { name: name.as_str(), data: Data::Points(own) };
+        }
+    }
+    let count = lines().count().min(SERIES);
+    document.picture(Picture::Chart(&Chart {
+        title: if cores {
+            "Bandwidth of each CPU by itself"
+        } else {
+            "Bandwidth against the number of cores"
+        },
+        subtitle: report.machine.processor.brand.as_str(),
+        x_axis: Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear },
+        y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
+        series: series.get(..count).unwrap_or_default(),
+        marks: &[],
+    }));
+}
+
+fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let nodes = Grid::of(report.outcomes);
+    let Some(first) = groups(report.outcomes).next() else { return };
+    let kind = first.traffic.kind.name;
+    let cell = |row, column| {
+        let mut all = groups(report.outcomes);
+        let group = all.find(|group| {
+            (group.traffic.kind.name, group.traffic.from, group.traffic.node) == (kind, row, column)
+        });
+        match group {
+            None => Err("not asked for"),
+            Some(group) => group.best().map(|(_, rate)| rate.value / GIGA).ok_or("not measured"),
+        }
+    };
+    let mut subtitle = Text::<160>::EMPTY;
+    // What does not fit is left out.
+    let _ = write!(subtitle, "{kind}, all cores of a node, {} together", first.traffic.footprint);
+    document.picture(Picture::Matrix(&Matrix {
+        title: "Bandwidth from node to node",
+        subtitle: subtitle.as_str(),
+        unit: "GB/s",
+        rows: nodes.initiators(),
+        columns: nodes.targets(),
+        cell: &cell,
+    }));
+}
