@@ -5,8 +5,10 @@
 //! are made up here from the formulas of `numbers`.
 
 use std::boxed::Box;
+use std::collections::BTreeMap;
 use std::format;
 use std::string::String;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::vec::Vec;
 
 use latency_core::arch::Stamp;
@@ -22,6 +24,7 @@ use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
 use super::numbers::{self, Beside, Cores, Load, Way, CORE_GIGAHERTZ, ROUNDS};
 use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
+use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
@@ -40,6 +43,7 @@ use crate::result::conditions::Conditions;
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
+use crate::result::sample::Sample;
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
     Point, Reach, Repeat, Series, Strided, Timer, Traffic, Walk, WarmUp,
@@ -134,6 +138,16 @@ impl Parsed {
     }
 }
 
+/// What is concluded from a curve. Many scenes show the same one, in several tests, and it takes a second.
+fn concluded(fixture: &str, outcomes: &[Outcome<'_>], machine: &Machine, extra: &Extra) -> Analysis {
+    type Known = BTreeMap<String, Arc<OnceLock<Analysis>>>;
+    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+    let samples: Vec<_> = outcomes.iter().map(Sample::of).collect();
+    let key = format!("{fixture} {:?} {samples:?}", extra.edge);
+    let slot = Arc::clone(KNOWN.lock().unwrap().entry(key).or_default());
+    *slot.get_or_init(|| crate::experiment::curve::concluded(outcomes, machine, extra, &|| false))
+}
+
 /// Plans, makes up what is measured, and has it written.
 fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Terminal, write: Write<'_>) {
     let experiment = EXPERIMENTS[options.experiment.index];
@@ -172,8 +186,8 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
     run.warn(&mut warnings);
     let conditions = run.conditions(points.len());
     let extra = run.extra(experiment.descriptor.name);
-    let analysis = (experiment.descriptor.name == "curve")
-        .then(|| crate::experiment::curve::concluded(&outcomes, machine, &extra, &|| false));
+    let analysis =
+        (experiment.descriptor.name == "curve").then(|| concluded(scene.machine, &outcomes, machine, &extra));
     let report = Report {
         options,
         machine,

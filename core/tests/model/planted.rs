@@ -5,7 +5,7 @@ use latency_core::model::{fit_mixture, fit_reported, fit_stair, Point, Workspace
 use crate::truth::{laptop, Pcg, Truth};
 
 /// Curves drawn of mixtures, and of soft steps, whose fit takes fifty times as long.
-const DRAWS: (u64, u64) = (100, 20);
+const DRAWS: (u64, u64) = (60, 20);
 /// One in so many may be missed. Soft steps of any shape are not what the stair is made of, whose shapes are a few; most
 /// of those missed come out with a small level too many, or a latency 3 to 4 % off.
 const MISSED: (u64, u64) = (20, 10);
