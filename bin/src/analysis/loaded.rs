@@ -5,8 +5,8 @@ use latency_core::stats::Interval;
 use latency_core::units::NodeId;
 
 use super::estimate::Estimate;
-use super::load::{Curve, Knee, Level, Verdict, MOST_LEVELS};
-use super::traffic::bytes_per_line;
+use super::load::{lines_in_flight, Curve, Knee, Level, Verdict, MOST_LEVELS};
+use super::traffic::{bytes_per_line, shares};
 use crate::result::{Outcome, Point, Series, Traffic, Walk};
 
 /// One level of load, and where it comes from.
@@ -28,7 +28,7 @@ impl Step {
     }
 }
 
-/// What one curve is about: the first of its outcomes with traffic.
+/// What one curve is about: the first of its outcomes with traffic, that of all generators.
 #[derive(Clone, Copy, Debug)]
 pub struct Loading<'r, 'a> {
     outcomes: &'r [Outcome<'a>],
@@ -45,10 +45,20 @@ pub struct Limit {
     pub rate: Estimate,
     /// The generators that delivered it.
     pub generators: u32,
+    /// All generators.
+    pub all: u32,
     /// What half of all generators delivered.
     pub half: Option<Estimate>,
     /// What that says of the limit.
     pub verdict: Verdict,
+}
+
+impl Limit {
+    /// Whether it is that of the generators, and the memory may do more.
+    #[must_use]
+    pub const fn is_of_generators(&self) -> bool {
+        matches!(self.verdict, Verdict::OneGenerator | Verdict::GeneratorsExhausted)
+    }
 }
 
 /// The levels of a curve.
@@ -141,21 +151,25 @@ impl<'r, 'a> Loading<'r, 'a> {
     pub fn curve(&self) -> Option<Curve> {
         let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
         let steps = self.steps();
-        let most = steps.as_slice().last().map_or(0, |step| step.generators);
-        // Fewer generators without a pace tell the limit, and are no level.
-        let own = |step: &&Step| step.level.offered.is_some() || step.generators == most;
-        for (slot, step) in levels.iter_mut().zip(steps.as_slice().iter().filter(own)) {
+        for (slot, step) in levels.iter_mut().zip(steps.as_slice().iter().filter(|step| self.is_level(step)))
+        {
             *slot = step.level;
             count += 1;
         }
         Curve::of(levels.get(..count)?)
     }
 
-    /// The bandwidth at which latency reaches a multiple of the idle one; `None` where the generators end the curve.
+    /// Whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
+    #[must_use]
+    pub fn is_level(&self, step: &Step) -> bool {
+        step.level.offered.is_some() || step.generators == self.traffic.generators
+    }
+
+    /// The bandwidth at which latency reaches a multiple of the idle one; `None` where the generators end the curve, and
+    /// where nobody knows.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Knee> {
-        let exhausted = [Verdict::OneGenerator, Verdict::GeneratorsExhausted];
-        let ended = self.limit().is_some_and(|limit| exhausted.contains(&limit.verdict));
+        let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
         self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
     }
 
@@ -165,14 +179,24 @@ impl<'r, 'a> Loading<'r, 'a> {
     pub fn limit(&self) -> Option<Limit> {
         let steps = self.steps();
         let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
-        let all = unpaced().next_back()?;
+        let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
         let best =
             unpaced().max_by(|one, two| one.level.delivered.value.total_cmp(&two.level.delivered.value))?;
         let half = unpaced().find(|step| step.generators == all.generators / 2);
         let half = half.map(|step| step.level.delivered);
         let (cores, rate) = (all.generators as usize, all.level.delivered.value);
         let verdict = Verdict::of(cores, rate, half.map(|half| half.value));
-        Some(Limit { rate: best.level.delivered, generators: best.generators, half, verdict })
+        let (rate, generators) = (best.level.delivered, best.generators);
+        Some(Limit { rate, generators, all: all.generators, half, verdict })
+    }
+
+    /// The lines that each generator reads at a time, by Little's law with the latency of the chain; `None` where none
+    /// is read.
+    #[must_use]
+    pub fn in_flight(&self, step: &Step) -> Option<f64> {
+        let read = step.level.delivered.value * shares(self.traffic.kind).read;
+        let lines = lines_in_flight(read, step.level.latency.value, step.generators.max(1) as usize);
+        lines.filter(|lines| *lines > 0.0)
     }
 
     /// The outcomes of it that have no number.

@@ -9,7 +9,7 @@ pub mod dry_run;
 pub mod facts;
 mod fit;
 pub mod interface;
-mod loaded;
+pub mod loaded;
 mod matrix;
 mod order;
 pub mod output;

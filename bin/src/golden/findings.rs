@@ -21,6 +21,7 @@ use latency_core::stats::{self, Summary};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
 
+use super::loads;
 use super::numbers::{self, Beside, Cores, Load, Way, CORE_GIGAHERTZ, ROUNDS};
 use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
@@ -45,8 +46,8 @@ use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::sample::Sample;
 use crate::result::{
-    Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
-    Point, Reach, Repeat, Series, Strided, Timer, Traffic, Walk, WarmUp,
+    Audit, Counter, Exclusion, Extra, Field, Health, KernelClock, Means, Measurement, Orders, Outcome,
+    Placed, Point, Reach, Repeat, Series, Strided, Timer, Traffic, Walk, WarmUp,
 };
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
@@ -170,7 +171,10 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         );
     }
     let run = Run { scene, options, machine };
-    let points: Vec<Point> = points.iter().copied().filter(|point| run.is_allowed(point)).collect();
+    let points: Vec<Point> = match experiment.descriptor.name {
+        "loaded" => loads::with_levels(options, &points, run.has(Trouble::Threads).then_some(THREADS)),
+        _ => points.iter().copied().filter(|point| run.is_allowed(point)).collect(),
+    };
     let timer = run.timer();
     let outcomes: Vec<Outcome<'_>> =
         points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
@@ -184,6 +188,7 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         warnings.push(Warning::Partial { finished, planned: outcomes.len() as u32 });
     }
     run.warn(&mut warnings);
+    crate::experiment::loaded::check(&mut warnings, &outcomes);
     let conditions = run.conditions(points.len());
     let extra = run.extra(experiment.descriptor.name);
     let analysis =
@@ -467,6 +472,11 @@ impl Run<'_> {
             (_, Some(beside)) => numbers::throughput(&load, &beside),
             (_, None) => numbers::latency(&load),
         };
+        let beside = match point.walk {
+            Walk::Loaded(traffic) => Some(traffic),
+            _ => None,
+        };
+        let value = value * beside.map_or(1.0, |traffic| loads::stretch(point, &traffic));
         let seed = index as u64 + 1000 * u64::from(point.initiator.0);
         let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;
         let spread = if imprecise { 0.12 } else { 0.006 };
@@ -504,7 +514,10 @@ impl Run<'_> {
                 nanoseconds,
                 core_cycles: clocked.then_some(cycles),
                 core_gigahertz: clocked.then_some(clock),
-                delivered: None,
+                delivered: beside.map(|traffic| {
+                    let lines_per_ns = loads::delivered(&traffic) / bytes_per_line(traffic.kind) / 1e9;
+                    self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
+                }),
                 minimum_ns: nanoseconds.minimum * 0.991,
                 batches: 1500,
                 disturbed,
@@ -520,7 +533,10 @@ impl Run<'_> {
             precise: !imprecise,
             fingerprint: numbers::scrambled(seed),
             nodes,
-            traffic: None,
+            traffic: beside.map(|traffic| {
+                let on_node = Point { target: traffic.node, ..*point };
+                Field::of(&self.placed(&on_node, pages, traffic.footprint), traffic.node)
+            }),
         }
     }
 

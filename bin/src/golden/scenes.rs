@@ -8,8 +8,8 @@ use std::vec::Vec;
 use super::findings;
 use super::scene::{Scene, Trouble};
 use Trouble::{
-    Disturbed, Excluded, FewRounds, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings, Moved,
-    NoCounters, Threads, Unverified, Virtual,
+    Disturbed, Early, Excluded, FewRounds, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings,
+    Moved, NoCounters, Threads, Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -107,6 +107,32 @@ const WIDE: &[Row] = &[
     ("bandwidth-interrupted", EVERY, TWO, "bandwidth", &[Interrupted]),
     ("bandwidth-one-core", TABLES, ONE, "bandwidth --load-cpus=1 --cpu=1", &[FewRounds, Virtual]),
     ("bandwidth-threads-refused", TABLES, FOUR, "bandwidth --view=scaling --cpunode=0", &[Threads]),
+    ("loaded", EVERY, FOUR, "loaded --cpunode=0 --memnode=0", &[]),
+    ("loaded-quiet", TEXT, TWO, "loaded --quiet", &[]),
+    (
+        "loaded-verbose",
+        TABLES,
+        FOUR,
+        "loaded --verbose --memnode=0 --traffic=random,copy --burst=4",
+        &[Virtual],
+    ),
+    ("loaded-two-nodes", EVERY, TWO, "loaded --traffic=read", &[]),
+    (
+        "loaded-elsewhere",
+        TABLES,
+        TWO,
+        "loaded --memnode=0 --load-node=1 --traffic=nt-write --pacing=even",
+        &[],
+    ),
+    ("loaded-bends-back", EVERY, TWO, "loaded --memnode=0 --traffic=random", &[]),
+    ("loaded-exhausted", TABLES, FOUR, "loaded --memnode=0 --traffic=read --load-cpus=1-4", &[]),
+    ("loaded-one-generator", EVERY, ONE, "loaded", &[Virtual]),
+    ("loaded-rates", EVERY, FOUR, "loaded --memnode=0 --traffic=2:1 --rates=0,5,60,500", &[]),
+    ("loaded-one-rate", TABLES, FOUR, "loaded --memnode=0 --traffic=read --rates=5", &[KernelClock]),
+    ("loaded-threads-refused", TABLES, FOUR, "loaded --memnode=0 --traffic=read", &[Threads]),
+    ("loaded-interrupted", EVERY, TWO, "loaded", &[Interrupted]),
+    ("loaded-early", TABLES, ONE, "loaded", &[Early]),
+    ("loaded-troubled", TABLES, FOUR, "loaded --memnode=0-1", &[Excluded, Imprecise, Disturbed, FewRounds]),
     ("system", &["txt", "json"], ONE, "system", &[]),
     ("system-two-nodes", &["txt", "json"], TWO, "system", &[NoCounters]),
     ("system-virtual", &["txt", "json"], CXL, "system", &[Virtual]),
@@ -217,6 +243,7 @@ const NARROW: &[Row] = &[
     ("bandwidth-ascii", TEXT, TWO, "bandwidth --traffic=read,write", &[]),
     ("bandwidth-mix-ascii", TEXT, FOUR, "bandwidth --view=mix", &[]),
     ("bandwidth-scaling-ascii", TEXT, FOUR, "bandwidth --view=scaling --cpunode=0", &[]),
+    ("loaded-ascii", TEXT, FOUR, "loaded --memnode=0", &[]),
     (
         "compare-ascii",
         TEXT,
@@ -245,6 +272,7 @@ const PLANS: &[(&str, &str, &str)] = &[
     ("variants", TWO, ""),
     ("bandwidth", TWO, ""),
     ("bandwidth-mix", FOUR, " --view=mix"),
+    ("loaded", TWO, ""),
     ("curve-limited", TWO, " --time-limit=2 --min-size=64K --max-size=1M --memnode=1 --cpunode=0"),
     ("matrix-trials", TWO, " --trials=10 --iters=100000 --order=page-local --kernel=index"),
 ];
@@ -260,6 +288,7 @@ const HELP: &[&str] = &[
     "pages",
     "variants",
     "bandwidth",
+    "loaded",
     "system",
     "fit",
     "compare",
@@ -320,6 +349,7 @@ pub fn for_programs() -> Vec<Scene> {
         "variants",
         "bandwidth",
         "bandwidth --view=cores",
+        "loaded",
     ] {
         for trouble in &Trouble::ALL {
             for machine in [ONE, TWO] {

@@ -175,7 +175,7 @@ pub enum LoadFrom {
 
 impl Choice for LoadFrom {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("initiator", LoadFrom::Initiator), ("target", LoadFrom::Target), ("all", LoadFrom::All)];
+        &[("cpunode", LoadFrom::Initiator), ("memnode", LoadFrom::Target), ("all", LoadFrom::All)];
 }
 
 impl Choice for Pacing {

@@ -29,7 +29,7 @@ const KINDS: ValueKind = ValueKind {
 const VIEW: ValueKind =
     ValueKind { name: "nodes|mix|scaling|cores", expects: "one of nodes, mix, scaling and cores" };
 const LOAD_FROM: ValueKind =
-    ValueKind { name: "initiator|target|all", expects: "one of initiator, target and all" };
+    ValueKind { name: "cpunode|memnode|all", expects: "one of cpunode, memnode and all" };
 const NODE: ValueKind = ValueKind { name: "N", expects: "the id of one node, such as 1" };
 const RATES: ValueKind = ValueKind { name: "LIST|auto", expects: "auto, or rates such as 0,10,50%,max" };
 const PACING: ValueKind = ValueKind { name: "poisson|even", expects: "poisson or even" };
@@ -172,7 +172,7 @@ pub const FLAGS: &[Flag] = &[
         Ok(())
     })
     .help("generate on the CPUs of this node, or of all")
-    .default("initiator"),
+    .default("cpunode"),
     Flag::value(FlagId::LoadNode, "load-node", Group::Traffic, &NODE, |options, value| {
         options.load_node = Some(NodeId(values::number(value, 8191)?));
         Ok(())

@@ -14,8 +14,19 @@ const MEASURED: FlagSet = FlagSet::MEASURING
     .with(FlagId::Counters)
     .with(FlagId::Heatmap);
 
-const TRAFFIC: FlagSet =
-    FlagSet::of(&[FlagId::Traffic, FlagId::View, FlagId::LoadCpus, FlagId::LoadThreads, FlagId::Budget]);
+const TRAFFIC: FlagSet = FlagSet::of(&[
+    FlagId::Traffic,
+    FlagId::View,
+    FlagId::LoadCpus,
+    FlagId::LoadThreads,
+    FlagId::LoadFrom,
+    FlagId::LoadNode,
+    FlagId::Rates,
+    FlagId::Levels,
+    FlagId::Pacing,
+    FlagId::Burst,
+    FlagId::Budget,
+]);
 
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[
@@ -109,6 +120,15 @@ fn every_option_is_set_in_both_forms() {
         ("view", "scaling", |o| o.view == View::Scaling),
         ("load-cpus", "1,3-4", |o| o.load_cpus.is_some_and(|cpus| cpus.iter().eq([1, 3, 4]))),
         ("load-threads", "all", |o| o.load_threads == Threads::All),
+        ("load-from", "memnode", |o| o.load_from == LoadFrom::Target),
+        ("load-node", "1", |o| o.load_node == Some(NodeId(1))),
+        ("rates", "0,1.5,50%,max", |o| {
+            let rates = [Rate::Idle, Rate::BytesPerSecond(1.5e9), Rate::OfLimit(0.5), Rate::Most];
+            o.rates.is_some_and(|asked| asked.as_slice() == rates)
+        }),
+        ("levels", "6", |o| o.levels.get() == 6),
+        ("pacing", "even", |o| o.pacing == Pacing::Even),
+        ("burst", "4", |o| o.burst.is_some_and(|lines| lines.get() == 4)),
         ("iters", "10000000", |o| o.iters.is_some_and(|hops| hops.get() == 10_000_000)),
         ("trials", "15", |o| o.trials.is_some_and(|trials| trials.get() == 15)),
         ("precision", "0.5", |o| o.precision == 0.005),

@@ -1,12 +1,13 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
 use super::super::facts::{point, Report};
-use crate::analysis::load::{lines_in_flight, KNEES};
+use crate::analysis::load::KNEES;
 use crate::analysis::loaded::{loadings, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
 use crate::options::Choice;
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
+use crate::result::Traffic;
 
 fields! {
     CURVES "curves" "Latency against bandwidth: a curve for each pair of nodes and kind of traffic.";
@@ -140,6 +141,13 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     }
 }
 
+/// The lines that each generator touches at a time; `None` without a pace.
+pub fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step) -> Option<u32> {
+    let rate = step.level.offered.filter(|rate| *rate > 0.0)?;
+    let with = Traffic { generators: step.generators, ..loading.traffic };
+    Some(bursts(report.clock.counter()?, &with, rate, report.options.burst.map(u32::from)).1)
+}
+
 fn record(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -167,15 +175,8 @@ fn record(
     document.put(&point::MIN_NS, measured.series.minimum_ns);
     document.put(&OVER_IDLE, idle.map(|idle| level.latency.value / idle));
     document.put(&point::CORE_GHZ, measured.series.core_gigahertz.map(|clock| clock.median));
-    let read = level.delivered.value * shares.read;
-    let in_flight = lines_in_flight(read, level.latency.value, step.generators as usize);
-    document.put(&IN_FLIGHT, in_flight.filter(|_| step.generators > 0));
-    let paced = level.offered.filter(|offered| *offered > 0.0).zip(report.clock.counter());
-    let burst = paced.map(|(rate, counter)| {
-        let with = crate::result::Traffic { generators: step.generators, ..traffic };
-        bursts(counter, &with, rate, report.options.burst.map(u32::from)).1
-    });
-    document.put(&BURST, burst);
+    document.put(&IN_FLIGHT, loading.in_flight(step));
+    document.put(&BURST, burst(report, loading, step));
     document.put(&point::ROUNDS, measured.rounds);
     document.put(&DISTURBED, measured.series.disturbed);
     document.put(&point::WINDOW, measured.series.window_ns / 1e9);

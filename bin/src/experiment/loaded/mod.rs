@@ -6,9 +6,8 @@ mod view;
 use super::facts::{self, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
-use crate::analysis::load::{lines_in_flight, not_delivered, Curve, Level, MOST_LEVELS};
+use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
-use crate::analysis::traffic::shares;
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::{Generators, Style};
 use crate::engine::memory::{Beside, Memory};
@@ -21,7 +20,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
 use crate::report::document::Document;
-use crate::result::{Point, Traffic, Walk};
+use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
@@ -99,24 +98,26 @@ fn measure<'a>(
         })
     };
     let findings = with_generators(session, timer, &mut planned, budget, style, all, run)?;
-    loadings(&findings.outcomes).for_each(|loading| check(session.warnings, &loading));
+    check(session.warnings, &findings.outcomes);
     Ok(findings)
 }
 
 /// Warns where rates were not delivered, and where bandwidth and latency contradict each other.
-fn check(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
+pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+    loadings(outcomes).for_each(|loading| check_one(warnings, &loading));
+}
+
+fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     /// The most lines in flight that a core of any kind has, prefetches included.
     const MOST_LINES: f64 = 128.0;
     let steps = loading.steps();
-    let (mut levels, mut most) = ([Level::NONE; MOST_LEVELS], 0.0_f64);
-    let read = shares(loading.traffic.kind).read;
+    let (mut levels, mut most, mut limit) = ([Level::NONE; MOST_LEVELS], 0.0_f64, 0.0_f64);
     for (slot, step) in levels.iter_mut().zip(steps.as_slice()) {
         *slot = step.level;
-        let Level { delivered, latency, .. } = step.level;
-        let cores = step.generators.max(1) as usize;
-        most = most.max(lines_in_flight(delivered.value * read, latency.value, cores).unwrap_or(0.0));
+        most = most.max(loading.in_flight(step).unwrap_or(0.0));
+        // Where nobody asked for the limit, it is no less than what was delivered.
+        limit = limit.max(step.level.delivered.value);
     }
-    let limit = loading.limit().map_or(f64::INFINITY, |limit| limit.rate.value);
     if let Some((level, _)) = not_delivered(&levels, limit) {
         let (offered, delivered) = (level.offered.unwrap_or(0.0), level.delivered.value);
         warnings.push(Warning::RateNotDelivered { offered, delivered });

@@ -1,35 +1,33 @@
-//! Latency under load for people: what it is idle and at the limit, where it doubles, and a row for each level.
+//! Latency under load for people: where latency doubles and whose limit ends the curve, then a table for each curve.
 
-use core::fmt;
+mod levels;
+mod picture;
+
+use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
-use latency_core::units::Bytes;
+use latency_core::units::NodeId;
 
 use super::super::facts::{method, trust, Report};
-use crate::analysis::load::{lines_in_flight, Verdict, KNEES};
-use crate::analysis::loaded::{loadings, Loading, Step, Steps};
-use crate::analysis::traffic::shares;
-use crate::options::Choice;
-use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::analysis::estimate::Estimate;
+use crate::analysis::load::{Level, Verdict};
+use crate::analysis::loaded::{loadings, Loading};
+use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 
 /// Bytes in the unit that people use.
 const GIGA: f64 = 1e9;
-/// The curves that a picture has room for, and the levels of each.
-const CURVES: usize = 6;
-const LEVELS: usize = 32;
+/// The pieces of memory whose place is told; a run has no more.
+const FIELDS: usize = 8;
 
 /// Describes everything for people.
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    for loading in loadings(report.outcomes) {
-        line(document, &loading);
-    }
-    for loading in loadings(report.outcomes) {
-        answer(document, &loading);
-    }
+    let curves = || loadings(report.outcomes);
+    curves().for_each(|loading| line(document, &loading));
+    let several = curves().any(|loading| Some(loading.to()) != curves().next().map(|first| first.to()));
+    curves().for_each(|loading| answer(document, &loading, several));
     if report.partial {
         document.sentence(
             Role::Answer,
@@ -37,19 +35,17 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         );
     }
     trust::line(document, report.warnings);
-    for loading in loadings(report.outcomes) {
-        table(document, report, &loading);
-    }
-    picture(document, report);
+    curves().for_each(|loading| levels::table(document, report, &loading));
+    picture::picture(document, report, several);
     method::memory(document, report);
     fields(document, report);
+    kinds(document, report);
     document.sentence(
         Role::Method("Method"),
         format_args!(
-            "latency and bandwidth are means over the same windows of 20 ms, median over rounds in random order; {} \
-             gaps between the lines of each generator; each load of the chain waits for the one before, random order, \
-             seed {}; GB/s are 10^9 bytes, lines touched, 64 bytes each",
-            if report.options.pacing.word() == "even" { "even" } else { "exponential" },
+            "latency and bandwidth are means over the same windows of 20 ms, median over rounds in random order; each \
+             load of the chain waits for the one before, random order, seed {}; GB/s are 10^9 bytes of lines touched, \
+             64 bytes each",
             report.options.seed
         ),
     );
@@ -58,85 +54,108 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// The line that scripts look for.
 fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
-    let (kind, steps) = (loading.traffic.kind.name, loading.steps());
-    let from_to = format_args!("Node {} -> Node {}", loading.from(), loading.to());
-    let (first, last) = (steps.as_slice().first(), steps.as_slice().last());
-    match (first, last) {
-        (Some(first), Some(last)) if first.index != last.index => document.sentence(
-            Role::Line,
-            format_args!(
-                "{from_to} ({kind}): {} ns at {} GB/s, {} ns at {} GB/s",
-                Digits(first.level.latency.value),
-                Digits(first.level.delivered.value / GIGA),
-                Digits(last.level.latency.value),
-                Digits(last.level.delivered.value / GIGA)
-            ),
-        ),
+    let steps = loading.steps();
+    let from_to =
+        format_args!("Node {} -> Node {} ({})", loading.from(), loading.to(), loading.traffic.kind.name);
+    match (steps.as_slice().first(), steps.as_slice().last()) {
+        (Some(first), Some(last)) if first.index != last.index => document
+            .sentence(Role::Line, format_args!("{from_to}: {}, {}", At(&first.level), At(&last.level))),
+        (Some(only), _) => document.sentence(Role::Line, format_args!("{from_to}: {}", At(&only.level))),
         _ => {
             if let Some(Err(exclusion)) = loading.missing().next().map(|outcome| &outcome.result) {
-                document.sentence(Role::Line, format_args!("{from_to} ({kind}): not measured: {exclusion}"));
+                document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}"));
             }
         }
     }
 }
 
-/// Where latency rises, and whose limit ends the curve.
-fn answer(document: &mut dyn Document, loading: &Loading<'_, '_>) {
-    let kind = loading.traffic.kind.name;
-    if let Some(limit) = loading.limit() {
-        let rate = Digits(limit.rate.value / GIGA);
-        let half = method::optional(limit.half, |half, out| {
-            write!(
-                out,
-                "; half of the cores deliver {:.0} % of it",
-                Decimal(half.value / limit.rate.value * 100.0)
-            )
-        });
-        let of = limit.generators;
-        let one = limit.verdict == Verdict::OneGenerator;
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "{kind}: {of} core{} deliver{} {rate} GB/s{half}; {}.",
-                if one { "" } else { "s" },
-                if one { "s" } else { "" },
-                match limit.verdict {
-                    Verdict::LimitReached => "that is the limit of the memory, or of the way to it",
-                    Verdict::OneGenerator => "one core may not fill this memory, whose curve may go on",
-                    Verdict::GeneratorsExhausted =>
-                        "more cores would deliver more, so the memory's limit is not reached",
-                    Verdict::NotShown => "whether that is the memory's limit is not shown",
+/// A latency and its load: `261 ns at 198 GB/s`.
+struct At<'l>(&'l Level);
+
+impl Display for At<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Level { offered, delivered, latency } = self.0;
+        write!(out, "{} ns ", Digits(latency.value))?;
+        match offered {
+            Some(0.0) => out.write_str("idle"),
+            _ => write!(out, "at {} GB/s", Digits(delivered.value / GIGA)),
+        }
+    }
+}
+
+/// An interval of bandwidths, or about where it is. What differs less than is shown is one number.
+struct Within(Estimate);
+
+impl Display for Within {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Three digits of such ends may be the same.
+        const CLOSE: f64 = 0.005;
+        match self.0.interval {
+            None => write!(out, "about {} GB/s", Digits(self.0.value / GIGA)),
+            Some(Interval { low, high }) if high - low > CLOSE * high => {
+                write!(out, "{} to {} GB/s", Digits(low / GIGA), Digits(high / GIGA))
+            }
+            Some(_) => write!(out, "{} GB/s", Digits(self.0.value / GIGA)),
+        }
+    }
+}
+
+fn plural(count: u32) -> &'static str {
+    if count == 1 {
+        ""
+    } else {
+        "s"
+    }
+}
+
+/// Where latency doubles, and whose limit ends the curve.
+fn answer(document: &mut dyn Document, loading: &Loading<'_, '_>, several: bool) {
+    let Some(limit) = loading.limit() else { return };
+    let name = loading.traffic.kind.name;
+    let route = method::optional(Some(loading.to()).filter(|_| several), |to: NodeId, out| {
+        write!(out, "{} -> {to}, ", loading.from())
+    });
+    let rate = Digits(limit.rate.value / GIGA);
+    let all = limit.all;
+    let doubled = method::optional(loading.knee(2.0), |knee, out| {
+        write!(out, "latency doubles at {}; ", Within(knee.bandwidth))
+    });
+    let half = method::optional(limit.half, |half, out| {
+        write!(out, "; half of them deliver {:.0} % of it", Decimal(half.value / limit.rate.value * 100.0))
+    });
+    let whose = if loading.from() == loading.traffic.node {
+        "this memory"
+    } else {
+        "this memory or of the way to it"
+    };
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "{route}{name}: {doubled}{}.",
+            fmt::from_fn(|out| match limit.verdict {
+                Verdict::LimitReached => {
+                    write!(out, "{all} cores reach the limit of {whose}, {rate} GB/s{half}")
                 }
-            ),
-        );
-    }
-    let knees = || KNEES.into_iter().filter_map(|ratio| loading.knee(ratio));
-    if knees().next().is_some() {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{kind}: latency is {}.",
-                fmt::from_fn(|out| {
-                    for (index, knee) in knees().enumerate() {
-                        out.write_str(if index == 0 { "" } else { ", " })?;
-                        write!(out, "{} times that of idle memory at ", Digits(knee.ratio))?;
-                        match knee.bandwidth.interval {
-                            Some(Interval { low, high }) => {
-                                write!(out, "{} to {} GB/s", Digits(low / GIGA), Digits(high / GIGA))?;
-                            }
-                            None => write!(out, "about {} GB/s", Digits(knee.bandwidth.value / GIGA))?,
-                        }
-                    }
-                    Ok(())
-                })
-            ),
-        );
-    }
+                Verdict::OneGenerator => {
+                    write!(out, "one core delivers {rate} GB/s; it may not fill this memory, whose curve may go on")
+                }
+                Verdict::GeneratorsExhausted => write!(
+                    out,
+                    "{all} cores deliver {rate} GB/s{half}, so more would deliver more: the limit of {whose} is not \
+                     reached"
+                ),
+                Verdict::NotShown => write!(
+                    out,
+                    "{all} cores deliver {rate} GB/s{half}: whether that is the limit of {whose} is not shown"
+                ),
+            })
+        ),
+    );
     if let Some(bend) = loading.curve().and_then(|curve| curve.bends_back()) {
         document.sentence(
             Role::Finding,
             format_args!(
-                "{kind}: more load delivers less: {} GB/s at most, {:.0} % of that lost beyond.",
+                "{route}{name}: more load delivers less: {} GB/s at most, and {:.0} % of that lost beyond.",
                 Digits(bend.best.delivered.value / GIGA),
                 Decimal(bend.lost * 100.0)
             ),
@@ -144,96 +163,9 @@ fn answer(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     }
 }
 
-/// Writes how the generators are: `load on node 0 from 23 cores: 2:1, 512 MiB`.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
-    const HEADINGS: [&str; 8] =
-        ["offered", "delivered", "of limit", "ns", "95 % within run", "x idle", "core GHz", "in flight"];
-    let steps = loading.steps();
-    let rows = || rows(&steps);
-    let limit = loading.limit().map_or(f64::NAN, |limit| limit.rate.value);
-    let idle = loading.curve().map_or(f64::NAN, |curve| curve.idle().value);
-    let read = shares(loading.traffic.kind).read;
-    let traffic = loading.traffic;
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "Node {} -> Node {}, load on node {} from {} core{}: {} ({}), {}; GB/s:",
-            loading.from(),
-            loading.to(),
-            traffic.node,
-            traffic.generators,
-            if traffic.generators == 1 { "" } else { "s" },
-            traffic.kind.name,
-            traffic.kind.summary,
-            Each(traffic.generators, traffic.footprint)
-        ),
-    );
-    document.table(&Table {
-        caption: "",
-        level: Level::Quiet,
-        words: 1,
-        columns: HEADINGS.len(),
-        rows: rows().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
-        cell: &|out, row, column| {
-            let Some(step) = rows().nth(row) else { return Ok(()) };
-            let level = step.level;
-            let clock = || {
-                let measured = report.outcomes.get(step.index)?.result.as_ref().ok()?;
-                measured.series.core_gigahertz.map(|clock| clock.median)
-            };
-            match column {
-                0 => match level.offered {
-                    Some(0.0) => out.write_str("idle"),
-                    Some(offered) => write!(out, "{}", Digits(offered / GIGA)),
-                    None if step.generators == traffic.generators => out.write_str("max"),
-                    None => write!(out, "max, {} cores", step.generators),
-                },
-                1 => write!(out, "{}", Digits(level.delivered.value / GIGA)),
-                2 if limit.is_finite() => {
-                    write!(out, "{:.0} %", Decimal(level.delivered.value / limit * 100.0))
-                }
-                2 => out.write_str("-"),
-                3 => write!(out, "{}", Digits(level.latency.value)),
-                4 => match level.latency.interval {
-                    Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                    None => out.write_str("too few rounds"),
-                },
-                5 => write!(out, "{:.2}", Decimal(level.latency.value / idle)),
-                6 => write!(out, "{:.2}", Decimal(clock().unwrap_or(f64::NAN))),
-                _ => {
-                    let lines = lines_in_flight(
-                        level.delivered.value * read,
-                        level.latency.value,
-                        step.generators.max(1) as usize,
-                    );
-                    write!(out, "{}", Digits(lines.unwrap_or(f64::NAN)))
-                }
-            }
-        },
-    });
-}
-
-fn rows(steps: &Steps) -> impl Iterator<Item = &Step> {
-    steps.as_slice().iter()
-}
-
-/// The memory of so many generators: `23 x 64 MiB`.
-struct Each(u32, Bytes);
-
-impl fmt::Display for Each {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Each(generators, all) = *self;
-        match generators {
-            0 | 1 => write!(out, "{all}"),
-            _ => write!(out, "{generators} x {}", Bytes(all.0 / u64::from(generators))),
-        }
-    }
-}
-
 /// Says where the memory of the generators was, and how that is known.
 fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut told = [None; CURVES];
+    let mut told = [None; FIELDS];
     for loading in loadings(report.outcomes) {
         let Some(field) = loading.field() else { continue };
         let key = Some((loading.traffic.node, loading.traffic.footprint));
@@ -253,60 +185,30 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
                 if field.verified {
                     "all pages proven there, before and after"
                 } else {
-                    "where it is is not proven"
+                    "where they are is not proven"
                 }
             ),
         );
     }
 }
 
-/// Latency against bandwidth, a line for each curve.
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut points = [[Point::new(f64::NAN, f64::NAN); LEVELS]; CURVES];
-    let mut names = [latency_core::text::Text::<48>::EMPTY; CURVES];
-    let mut marks = [None::<(f64, f64)>; 2 * CURVES];
-    let (mut count, mut marked) = (0, 0);
-    let several = loadings(report.outcomes).any(|loading| loading.to() != loading.from());
-    for ((points, name), loading) in points.iter_mut().zip(&mut names).zip(loadings(report.outcomes)) {
-        use core::fmt::Write;
-        // What does not fit is left out.
-        let _ = match several {
-            true => write!(name, "to {}: {}", loading.to(), loading.traffic.kind.name),
-            false => write!(name, "{}", loading.traffic.kind.name),
-        };
-        let steps = loading.steps();
-        let own = steps
-            .as_slice()
-            .iter()
-            .filter(|step| step.level.offered.is_some() || step.generators == loading.traffic.generators);
-        for (slot, step) in points.iter_mut().zip(own) {
-            let (x, y) = (step.level.delivered.value / GIGA, step.level.latency.value);
-            let whiskers = step.level.delivered.interval.map(|at| (at.low / GIGA, at.high / GIGA));
-            let band = step.level.latency.interval.map(|at| (at.low, at.high));
-            *slot = Point { x, y, band, whiskers };
-        }
-        for knee in KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)) {
-            if let Some(slot) = marks.get_mut(marked) {
-                *slot = Some((knee.bandwidth.value / GIGA, knee.ratio));
-                marked += 1;
-            }
-        }
-        count += 1;
-    }
-    let mut series = [Series { name: "", data: Data::Points(&[]) }; CURVES];
-    for ((series, points), name) in series.iter_mut().zip(&points).zip(&names) {
-        *series = Series { name: name.as_str(), data: Data::Points(points) };
-    }
-    let mut shown = [Mark { x: 0.0, label: "" }; 2 * CURVES];
-    for (slot, mark) in shown.iter_mut().zip(marks.iter().flatten()) {
-        *slot = Mark { x: mark.0, label: if mark.1 < 2.0 { "1.25 x idle" } else { "2 x idle" } };
-    }
-    document.picture(Picture::Chart(&Chart {
-        title: "Latency under load",
-        subtitle: report.machine.processor.brand.as_str(),
-        x_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
-        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Linear },
-        series: series.get(..count).unwrap_or_default(),
-        marks: shown.get(..marked).unwrap_or_default(),
-    }));
+/// Says what the kinds of traffic do.
+fn kinds(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.sentence(
+        Role::Method("Traffic"),
+        format_args!(
+            "{}",
+            fmt::from_fn(|out| {
+                for (index, loading) in loadings(report.outcomes).enumerate() {
+                    let kind = loading.traffic.kind;
+                    let mut earlier = loadings(report.outcomes).take(index);
+                    if !earlier.any(|other| other.traffic.kind.name == kind.name) {
+                        let separator = if index == 0 { "" } else { "; " };
+                        write!(out, "{separator}{}: {}", kind.name, kind.summary)?;
+                    }
+                }
+                Ok(())
+            })
+        ),
+    );
 }

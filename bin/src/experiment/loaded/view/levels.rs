@@ -1,0 +1,282 @@
+//! The levels of one curve for people: a row for each, and what they say together.
+
+use core::fmt::{self, Display, Write};
+
+use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::stats::Interval;
+use latency_core::text::Text;
+use latency_core::traffic::pace::Pacing;
+use latency_core::units::Bytes;
+
+use super::super::members::burst;
+use super::{plural, Within, GIGA};
+use crate::analysis::load::{Verdict, KNEES};
+use crate::analysis::loaded::{Limit, Loading, Step, Steps};
+use crate::analysis::traffic::shares;
+use crate::experiment::facts::{method::optional, Report};
+use crate::report::document::{Document, Level, Role, Table};
+use crate::report::figures::Digits;
+
+/// Describes a curve.
+pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+    const HEADINGS: [&str; 8] =
+        ["offered", "delivered", "of limit", "ns", "95 % interval", "x idle", "GHz", "in flight"];
+    let steps = loading.steps();
+    let all = loading.traffic.generators;
+    let own = || steps.as_slice().iter().filter(|step| loading.is_level(step));
+    let limit = loading.limit();
+    let idle = loading.curve().map(|curve| curve.idle().value);
+    let mut caption = Text::<160>::EMPTY;
+    let (traffic, from, to) = (loading.traffic, loading.from(), loading.to());
+    // What does not fit is left out.
+    let _ = write!(
+        caption,
+        "Node {from} -> Node {to}, {all} core{} load{} node {}: {}, {}; GB/s",
+        plural(all),
+        if all == 1 { "s" } else { "" },
+        traffic.node,
+        traffic.kind.name,
+        Each(traffic.generators, traffic.footprint)
+    );
+    document.table(&Table {
+        caption: caption.as_str(),
+        level: Level::Quiet,
+        words: 1,
+        columns: HEADINGS.len(),
+        rows: own().count(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some(step) = own().nth(row) else { return Ok(()) };
+            let level = step.level;
+            let clock = || {
+                let measured = report.outcomes.get(step.index)?.result.as_ref().ok()?;
+                measured.series.core_gigahertz.map(|clock| clock.median)
+            };
+            let rounded = |out: &mut dyn Write, decimals, value: Option<f64>| match value {
+                Some(value) => write!(out, "{:.decimals$}", Decimal(value)),
+                None => out.write_str("-"),
+            };
+            match column {
+                0 => match level.offered {
+                    Some(0.0) => out.write_str("idle"),
+                    Some(offered) => write!(out, "{}", Digits(offered / GIGA)),
+                    None => out.write_str("max"),
+                },
+                1 => write!(out, "{}", Digits(level.delivered.value / GIGA)),
+                2 => match limit {
+                    Some(limit) => {
+                        write!(out, "{:.0} %", Decimal(level.delivered.value / limit.rate.value * 100.0))
+                    }
+                    None => out.write_str("-"),
+                },
+                3 => write!(out, "{}", Nanoseconds(level.latency.value)),
+                4 => match level.latency.interval {
+                    Some(Interval { low, high }) => {
+                        write!(out, "{} to {}", Nanoseconds(low), Nanoseconds(high))
+                    }
+                    None => out.write_str("-"),
+                },
+                5 => rounded(out, 2, idle.map(|idle| level.latency.value / idle)),
+                6 => rounded(out, 2, clock()),
+                _ => rounded(out, 1, loading.in_flight(step)),
+            }
+        },
+    });
+    if let Some(limit) = limit {
+        knee(document, loading, &limit);
+        most(document, loading, &limit);
+    }
+    pacing(document, report, loading, &steps);
+    check(document, report, loading, &steps);
+    fewer(document, loading, &steps);
+}
+
+/// Says where latency reaches multiples of the idle one.
+fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
+    if limit.is_of_generators() {
+        return document.sentence(
+            Role::Method("Knee"),
+            format_args!("none is claimed: the generators end this curve, and not the memory"),
+        );
+    }
+    if loading.curve().is_none() {
+        return;
+    }
+    document.sentence(
+        Role::Method("Knee"),
+        format_args!(
+            "{}",
+            fmt::from_fn(|out| {
+                for (index, ratio) in KNEES.into_iter().enumerate() {
+                    let ratio_shown = Trimmed(ratio);
+                    out.write_str(if index == 0 { "" } else { "; " })?;
+                    match loading.knee(ratio) {
+                        Some(knee) => write!(out, "{ratio_shown} x idle at {}", Within(knee.bandwidth))?,
+                        None => write!(out, "{ratio_shown} x idle is not reached")?,
+                    }
+                }
+                Ok(())
+            })
+        ),
+    );
+}
+
+/// Says how much is delivered without a pace, and whose limit that is.
+fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
+    let shares = shares(loading.traffic.kind);
+    let part = |share: f64, word: &'static str| {
+        let rate = limit.rate.value * share / GIGA;
+        optional(Some(rate).filter(|_| share > 0.0 && share < 1.0), move |rate, out| {
+            write!(out, "; {} {word}", Digits(rate))
+        })
+    };
+    document.sentence(
+        Role::Method("Limit"),
+        format_args!(
+            "{} by {} core{} without a pace, {}{}{}{}{}",
+            Within(limit.rate),
+            limit.generators,
+            plural(limit.generators),
+            match limit.verdict {
+                Verdict::LimitReached => "reached",
+                Verdict::OneGenerator => "which is that of one core",
+                Verdict::GeneratorsExhausted => "not reached: the generators are exhausted",
+                Verdict::NotShown => "not shown to be the memory's",
+            },
+            optional(limit.half, |half, out| {
+                let percent = Decimal(half.value / limit.rate.value * 100.0);
+                write!(out, "; {} core{} deliver {percent:.0} % of it", limit.all / 2, plural(limit.all / 2))
+            }),
+            part(shares.read, "read"),
+            part(shares.written, "written"),
+            part(shares.owned, "more may be read for ownership"),
+        ),
+    );
+}
+
+/// Says how generators were paced, and up to where they kept to that.
+fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
+    /// Rates that differ by more are not those that were offered.
+    const SAME: f64 = 0.01;
+    let paced = || {
+        steps
+            .as_slice()
+            .iter()
+            .filter_map(|step| Some((step, step.level.offered.filter(|rate| *rate > 0.0)?)))
+    };
+    let Some((first, offered)) = paced().next() else { return };
+    let off = |step: &Step, offered: f64| (step.level.delivered.value / offered - 1.0).abs();
+    let kept = || paced().take_while(|(step, offered)| off(step, *offered) <= SAME);
+    let most = kept().map(|(step, offered)| off(step, offered)).fold(0.0, f64::max);
+    document.sentence(
+        Role::Method("Pacing"),
+        format_args!(
+            "{} gaps{}; {}",
+            if report.options.pacing == Pacing::Even { "even" } else { "exponential" },
+            fmt::from_fn(|out| {
+                let mut last = None;
+                for (step, offered) in paced() {
+                    let Some(lines) = burst(report, loading, step) else { continue };
+                    match last {
+                        None => write!(out, ", {lines} line{} at a time", plural(lines))?,
+                        Some(before) if before != lines => {
+                            write!(out, ", {lines} from {} GB/s", Digits(offered / GIGA))?;
+                        }
+                        Some(_) => {}
+                    }
+                    last = Some(lines);
+                }
+                Ok(())
+            }),
+            fmt::from_fn(|out| match kept().last() {
+                Some((_, to)) => write!(
+                    out,
+                    "delivered = offered within {} % up to {} GB/s",
+                    Tenths(most * 100.0),
+                    Digits(to / GIGA)
+                ),
+                None => write!(
+                    out,
+                    "delivered and offered differ by {} % at {} GB/s",
+                    Tenths(off(first, offered) * 100.0),
+                    Digits(offered / GIGA)
+                ),
+            })
+        ),
+    );
+}
+
+/// Nanoseconds with as many decimals as tell levels apart.
+struct Nanoseconds(f64);
+
+impl Display for Nanoseconds {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = usize::from(self.0 < 1000.0);
+        write!(out, "{:.decimals$}", Decimal(self.0))
+    }
+}
+
+/// A percentage, rounded up to one decimal: as a bound it holds.
+struct Tenths(f64);
+
+impl Display for Tenths {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0) as u64;
+        let tenths = tenths + u64::from((tenths as f64) < self.0 * 10.0);
+        write!(out, "{}.{}", tenths / 10, tenths % 10)
+    }
+}
+
+/// Says what speaks for the numbers of a curve.
+fn check(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
+    let measured = |step: &Step| report.outcomes.get(step.index)?.result.as_ref().ok();
+    let (mut disturbed, mut windows, mut most) = (0, 0, None::<f64>);
+    for step in steps.as_slice() {
+        let Some(measured) = measured(step) else { continue };
+        disturbed += measured.series.disturbed;
+        windows += measured.series.batches;
+        most = most.into_iter().chain(loading.in_flight(step)).reduce(f64::max);
+    }
+    if windows > 0 {
+        document.sentence(
+            Role::Method("Check"),
+            format_args!(
+                "{}{disturbed} of {windows} windows interrupted",
+                optional(most, |most, out| write!(
+                    out,
+                    "at most {} lines in flight per core; ",
+                    Digits(most)
+                ))
+            ),
+        );
+    }
+}
+
+/// Says what fewer generators deliver without a pace.
+fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
+    for step in steps.as_slice().iter().filter(|step| !loading.is_level(step)) {
+        document.sentence(
+            Role::Detail("Fewer cores"),
+            format_args!(
+                "{} deliver{} {} GB/s without a pace, and a load takes {} ns meanwhile",
+                step.generators,
+                if step.generators == 1 { "s" } else { "" },
+                Digits(step.level.delivered.value / GIGA),
+                Digits(step.level.latency.value)
+            ),
+        );
+    }
+}
+
+/// The memory of so many generators: `23 x 64 MiB`.
+struct Each(u32, Bytes);
+
+impl Display for Each {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Each(generators, all) = *self;
+        match generators {
+            0 | 1 => write!(out, "{all}"),
+            _ => write!(out, "{generators} x {}", Bytes(all.0 / u64::from(generators))),
+        }
+    }
+}

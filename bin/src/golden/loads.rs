@@ -1,0 +1,79 @@
+//! The traffic of an imaginary machine beside a chain, and what a load of the chain takes then: by formula, without noise.
+
+use std::vec::Vec;
+
+use super::numbers::{self, Cores};
+use crate::options::Options;
+use crate::plan::loaded::{levels, CLOSER};
+use crate::result::{Point, Traffic, Walk};
+
+/// The extra latency of a chain at half of what its memory gives, as a share of the idle one, and at all of it.
+const HALF_FULL: f64 = 0.11;
+const FULL: f64 = 1.72;
+/// A generator that looks at the clock needs so much of its time for that.
+const PACED: f64 = 0.97;
+/// Pacing is that exact.
+const EXACT: f64 = 0.9988;
+/// More walks than these in random order hinder each other, to this share of their rate.
+const ROOMY: u32 = 40;
+const HINDERED: f64 = 0.88;
+/// What of the load of another memory a chain notices.
+const NOTICED: f64 = 0.06;
+/// Cores that are more than enough for any memory.
+const ENOUGH: u32 = 4096;
+
+/// Bytes in a second that some traffic delivers.
+pub fn delivered(traffic: &Traffic) -> f64 {
+    let most = of(traffic, traffic.generators);
+    let hindered = traffic.kind.name == "random" && traffic.generators > ROOMY;
+    let unpaced = if hindered { most * HINDERED } else { most };
+    traffic.rate.map_or(unpaced, |rate| rate.min(most * PACED) * EXACT)
+}
+
+/// Bytes in a second of so many cores.
+fn of(traffic: &Traffic, count: u32) -> f64 {
+    let distance = if traffic.from == traffic.node { 10 } else { 21 };
+    numbers::bandwidth(&Cores { kind: traffic.kind.name, count, bytes: u64::MAX, distance })
+}
+
+/// The latency of a load beside some traffic, as a multiple of the idle one.
+pub fn stretch(point: &Point, traffic: &Traffic) -> f64 {
+    let memory = Traffic { from: traffic.node, ..*traffic };
+    let used = (delivered(traffic) / of(&memory, ENOUGH)).min(0.999);
+    let noticed = if traffic.node == point.target { 1.0 } else { NOTICED };
+    1.0 + noticed * (HALF_FULL * used / (1.0 - used)).min(FULL)
+}
+
+/// The points of a plan, with no more generators than there are threads, and those that are added when a limit is known.
+pub fn with_levels(options: &Options<'_>, points: &[Point], threads: Option<u32>) -> Vec<Point> {
+    let unpaced = |point: &Point| match point.walk {
+        Walk::Loaded(traffic) if traffic.rate.is_none() => Some(traffic),
+        _ => None,
+    };
+    let curve = |point: &Point| unpaced(point).map(|traffic| (point.target, traffic.kind.name));
+    let mut all: Vec<Point> = Vec::new();
+    for point in points {
+        let mut point = *point;
+        if let (Walk::Loaded(traffic), Some(threads)) = (&mut point.walk, threads) {
+            traffic.generators = traffic.generators.min(threads);
+        }
+        let cores = |point: &Point| curve(point).zip(unpaced(point).map(|traffic| traffic.generators));
+        if cores(&point).is_none() || all.iter().all(|other| cores(other) != cores(&point)) {
+            all.push(point);
+        }
+    }
+    for (index, point) in all.clone().iter().enumerate() {
+        let first = !all[..index].iter().any(|earlier| curve(earlier) == curve(point));
+        let Some(traffic) = unpaced(point).filter(|_| first) else { continue };
+        let alike = all.iter().filter(|other| curve(other) == curve(point)).filter_map(unpaced);
+        let limit = alike.map(|traffic| delivered(&traffic)).fold(0.0, f64::max);
+        let mut add = |rate: f64| {
+            all.push(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..traffic }), ..*point });
+        };
+        levels(options, limit, &mut add);
+        if options.rates.is_none() {
+            (1..=CLOSER).for_each(|step| add(limit * (0.95 + 0.01 * step as f64)));
+        }
+    }
+    all
+}
