@@ -227,7 +227,9 @@ impl Budget {
     pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// After this time points are left with the rounds that they have.
         const RUN_NS: f64 = 20e9;
-        Budget::of_windows(options, machine, points, RUN_NS)
+        /// Of many points, each takes so long.
+        const POINT_NS: f64 = 0.5e9;
+        Budget::of_windows(options, machine, points, RUN_NS.max(POINT_NS * points.len() as f64))
     }
 
     /// The budget of chains beside traffic. Their chains stay warm, so that little is walked before each window.

@@ -61,12 +61,14 @@ pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<C
 ///
 /// # Errors
 ///
-/// As [`super::scope::cpu_node`].
+/// [`PlacementError::CpuNotAllowed`].
 pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Option<NodeId>, Failure<'a>> {
     let mut first = None;
-    for cpu in options.load_cpus.iter().flatten() {
-        let node = super::scope::cpu_node(machine, CpuId(cpu))?;
-        first = first.or(Some(node));
+    for cpu in options.load_cpus.iter().flatten().map(CpuId) {
+        if !machine.cpus.contains(cpu.0) {
+            return Err(PlacementError::CpuNotAllowed { cpu, allowed: &machine.cpus }.into());
+        }
+        first = first.or(machine.topology.node_of_cpu(cpu));
     }
     Ok(first)
 }

@@ -11,7 +11,18 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Kinds, Options, View};
 use crate::result::{Point, Traffic, Walk};
-use crate::warning::Warnings;
+use crate::warning::{Warning, Warnings};
+
+/// What a point takes in as many rounds as give an interval, in seconds.
+const POINT_S: f64 = 0.5;
+/// The part of a budget that points may take.
+const SHARE: f64 = 0.7;
+
+/// The kinds of traffic that a view has: those that were asked for, or its own.
+fn asked_kinds(options: &Options<'_>) -> Kinds {
+    const ALL: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
+    kinds(options.traffic, if options.view == View::Mix { ALL } else { &["read"] })
+}
 
 /// The points of a view, given to `each`. The latency of one chain comes before the traffic of a pair in memory: with
 /// it, rates are lines in flight.
@@ -32,11 +43,24 @@ pub fn bandwidth<'a>(
         initiators = [node.0].into_iter().collect();
     }
     let nodes = options.view == View::Nodes;
-    let mut made = 0;
+    let pairs = initiators.len() * scope.targets.len();
+    let kinds = asked_kinds(options).iter().count();
+    let affordable = (options.budget.0 as f64 / 1e12 * SHARE / POINT_S) as usize;
+    // One, half and all of the cores, and a chain.
+    let brief = nodes && pairs * (3 * kinds + 1) > affordable;
+    let most_pairs = if nodes { (affordable / kinds.max(1)).max(1) } else { usize::MAX };
+    if nodes && pairs > most_pairs {
+        warnings.push(Warning::PairsLeftOut { pairs: (pairs - most_pairs) as u32, of: pairs as u32 });
+    }
+    let (mut made, mut begun) = (0, 0);
     for from in initiators.iter().map(NodeId) {
         let own = scope.targets.contains(from.0).then_some(from.0);
         for to in scope.targets.iter().filter(|to| nodes || own.is_none_or(|own| own == *to)).map(NodeId) {
-            let pair = Pair { options, machine, from, to, targets: scope.targets.len() };
+            if begun == most_pairs {
+                break;
+            }
+            begun += 1;
+            let pair = Pair { options, machine, from, to, targets: scope.targets.len(), brief };
             pair.points(warnings, &mut |point| {
                 made += 1;
                 each(point);
@@ -72,11 +96,13 @@ struct Pair<'p, 'a> {
     from: NodeId,
     to: NodeId,
     targets: usize,
+    /// There is time for all cores alone.
+    brief: bool,
 }
 
 impl<'a> Pair<'_, 'a> {
     fn points(&self, warnings: &mut Warnings, each: &mut dyn FnMut(Point)) -> Result<(), Failure<'a>> {
-        let Pair { options, machine, from, to, targets } = *self;
+        let Pair { options, machine, from, to, targets, brief } = *self;
         let cpus = generators::cpus(options, machine, from);
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
         let like = Point {
@@ -91,11 +117,10 @@ impl<'a> Pair<'_, 'a> {
             pages: options.pages,
             walk: Walk::Chain,
         };
-        if options.size.is_none() && options.view != View::Cores {
+        if options.size.is_none() && options.view != View::Cores && !brief {
             each(Point { size: working_set(options, machine, to, targets, warnings)?, ..like });
         }
-        let all: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
-        let kinds = kinds(options.traffic, if options.view == View::Mix { all } else { &["read"] });
+        let kinds = asked_kinds(options);
         if options.view == View::Cores {
             for kind in kinds.iter() {
                 for cpu in &cpus {
@@ -109,7 +134,7 @@ impl<'a> Pair<'_, 'a> {
         let most = generators::others(options, machine, &like, &self.traffic(&KINDS[0], 1)).len() as u32 + 1;
         generators::warn_of_few(machine, most, warnings);
         for kind in kinds.iter() {
-            for count in counts(options.view, most) {
+            for count in counts(options.view, most).filter(|count| !brief || *count == most) {
                 each(self.point(&like, &cpus, kind, count, warnings)?);
             }
         }

@@ -117,6 +117,7 @@ impl Warning {
                 ("not-settled", graded(windows as f64 / of as f64, MOST), ALL)
             }
             Warning::OneGenerator => ("one-generator", Note, ALL),
+            Warning::PairsLeftOut { .. } => ("pairs-left-out", Fair, ALL),
             Warning::RateNotDelivered { .. } => ("rate-not-delivered", Poor, ALL),
             Warning::LittleImplausible { .. } => ("little-implausible", Poor, ALL),
             Warning::VcpusMayShareCore => ("vcpus-may-share-a-core", Note, ALL),

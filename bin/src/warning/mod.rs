@@ -171,6 +171,8 @@ pub enum Warning {
     NotSettled { windows: u64, of: u64 },
     /// One generator is all that there is a CPU for.
     OneGenerator,
+    /// There is no time for all pairs of nodes.
+    PairsLeftOut { pairs: u32, of: u32 },
     /// A rate below the limit was not delivered as it was offered, in bytes per second.
     RateNotDelivered { offered: f64, delivered: f64 },
     /// More lines seem to be in flight per core than any core has.

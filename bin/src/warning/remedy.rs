@@ -99,6 +99,7 @@ impl fmt::Display for Remedy<'_> {
             Warning::GeneratorMoved { .. } => "stop whoever changes affinities or cpusets, and run again",
             Warning::NotSettled { .. } => "stop other work, fix the frequency, and run again",
             Warning::OneGenerator => "give this process more CPUs",
+            Warning::PairsLeftOut { .. } => "raise --budget, or choose nodes with --cpunode and --memnode",
             Warning::RateNotDelivered { .. } => "stop other work on those CPUs, or use more of them",
             Warning::LittleImplausible { .. } => "use a larger --size, and check the reported caches",
             Warning::VcpusMayShareCore => "let the hypervisor pass the topology through",

@@ -95,6 +95,15 @@ fn every() -> Vec<Warning> {
         Warning::CountersUnavailable { why: NoCounters::Paranoid },
         Warning::CountersUnavailable { why: NoCounters::Filtered },
         Warning::CountersUnavailable { why: NoCounters::Absent },
+        Warning::ThreadsRefused { wanted: 23, started: 5, errno: crate::sys::errno::Errno::new(11) },
+        Warning::GeneratorMoved { times: 2 },
+        Warning::NotSettled { windows: 3, of: 90 },
+        Warning::NotSettled { windows: 60, of: 90 },
+        Warning::OneGenerator,
+        Warning::VcpusMayShareCore,
+        Warning::PairsLeftOut { pairs: 200, of: 256 },
+        Warning::RateNotDelivered { offered: 11.36e9, delivered: 9.19e9 },
+        Warning::LittleImplausible { lines: 180.0 },
         Warning::Partial { finished: 3, planned: 9 },
     ]
 }

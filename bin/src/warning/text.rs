@@ -269,6 +269,9 @@ impl fmt::Display for Warning {
             Warning::OneGenerator => {
                 out.write_str("one generator: one core may not fill this memory, which may deliver more")
             }
+            Warning::PairsLeftOut { pairs, of } => {
+                write!(out, "{pairs} of {of} pairs of nodes are not measured, for want of time")
+            }
             Warning::RateNotDelivered { offered, delivered } => {
                 write!(
                     out,
