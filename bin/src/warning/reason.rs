@@ -115,7 +115,7 @@ impl fmt::Display for Reason<'_> {
             Warning::GeneratorMoved { .. } => out.write_str("generators moved to other CPUs"),
             Warning::NotSettled { windows, of } => write!(out, "rate unsteady in {windows} of {of} runs"),
             Warning::OneGenerator => out.write_str("one generator"),
-            Warning::PairsLeftOut { pairs, of } => write!(out, "{pairs} of {of} pairs left out"),
+            Warning::PairsLeftOut { pairs, of } => write!(out, "{pairs} of {of} pairs not measured"),
             Warning::RateNotDelivered { .. } => out.write_str("offered rates not delivered"),
             Warning::LittleImplausible { .. } => out.write_str("too many lines in flight"),
             Warning::VcpusMayShareCore => out.write_str("virtual CPUs may share a core"),
