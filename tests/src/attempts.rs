@@ -3,6 +3,7 @@
 //! A program that is wrong is wrong in each attempt; a host that was busy in one is rarely so in three at the same
 //! moment. Every failed attempt is printed, also where a later one passes.
 
+use crate::skip::not_shown;
 use std::any::Any;
 use std::io::Write;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -23,6 +24,22 @@ pub fn retried<T>(test: &str, mut body: impl FnMut(u32) -> T) -> T {
         }
     }
     body(ATTEMPTS)
+}
+
+/// Runs `body` until it returns `Ok`, at most [`ATTEMPTS`] times; what the host kept from being conclusive in the last of
+/// them, which `Err` says, is reported and no failure.
+///
+/// # Panics
+///
+/// As the last attempt does.
+pub fn retried_where_quiet(test: &str, mut body: impl FnMut(u32) -> Result<(), String>) {
+    let shown = retried(test, |attempt| match body(attempt) {
+        Err(reason) if attempt < ATTEMPTS => panic!("not shown: {reason}"),
+        shown => shown,
+    });
+    if let Err(reason) = shown {
+        not_shown(test, &reason);
+    }
 }
 
 /// Reports a failed attempt past the capture of a test that may pass in the end.
@@ -49,6 +66,16 @@ mod tests {
         let passes_at = |number| retried("a test of attempts", |attempt| assert!(attempt >= number));
         passes_at(1);
         passes_at(ATTEMPTS);
+    }
+
+    #[test]
+    fn what_is_never_shown_passes_after_all_attempts() {
+        let mut attempts = 0;
+        retried_where_quiet("a test of attempts", |attempt| {
+            attempts = attempt;
+            Err("a busy host".into())
+        });
+        assert_eq!(attempts, ATTEMPTS);
     }
 
     #[test]

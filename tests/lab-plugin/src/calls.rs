@@ -19,14 +19,18 @@ pub struct Call {
     pub from: u64,
     /// When it returned.
     pub to: u64,
+    /// Blocks of known arithmetic since the call before.
+    pub blocks: u64,
     /// Its accesses.
     pub hops: u64,
     /// Ticks that they were to take, all told.
     pub asked: u64,
     /// Those of them for which lines waited that others were served before.
     pub waited: u64,
-    /// What was served meanwhile.
-    pub served: Served,
+    /// What was served before it.
+    pub before: Served,
+    /// What was served until it was over.
+    pub after: Served,
 }
 
 /// The calls of one CPU.
@@ -34,18 +38,26 @@ pub struct Call {
 pub struct Calls {
     open: Option<Call>,
     /// The last one, which is kept when the next one begins: keeping takes time.
-    closed: Option<(Call, Served)>,
+    closed: Option<Call>,
     kept: Vec<Call>,
+    /// Blocks since the last one.
+    blocks: u64,
 }
 
 impl Calls {
     /// An access of a kernel of this kind begins at `arrival`: if it is the first one, so does a call, before which was served what `served` tells.
     pub fn open(&mut self, kind: &'static str, arrival: u64, served: impl FnOnce() -> Served) {
         if self.open.is_none() {
-            self.kept.extend(self.closed.take().map(finished));
-            let served = served();
-            self.open = Some(Call { kind, from: arrival, to: arrival, hops: 0, asked: 0, waited: 0, served });
+            self.kept.extend(self.closed.take());
+            let blocks = std::mem::take(&mut self.blocks);
+            let (from, to, before, after) = (arrival, arrival, served(), Served::new());
+            self.open = Some(Call { kind, from, to, blocks, hops: 0, asked: 0, waited: 0, before, after });
         }
+    }
+
+    /// A block of known arithmetic is over.
+    pub fn block(&mut self) {
+        self.blocks += 1;
     }
 
     /// The access is to take `asked` ticks, `waited` of them in a queue.
@@ -59,30 +71,27 @@ impl Calls {
     /// The kernel returns at `to`; a call of fewer than `fewest` accesses is not kept.
     pub fn close(&mut self, to: u64, fewest: u64, served: impl FnOnce() -> Served) {
         if let Some(call) = self.open.take().filter(|call| call.hops >= fewest) {
-            self.closed = Some((Call { to, ..call }, served()));
+            self.closed = Some(Call { to, after: served(), ..call });
         }
     }
 
     /// All calls that were kept.
     pub fn kept(&self) -> impl Iterator<Item = Call> + '_ {
-        self.kept.iter().cloned().chain(self.closed.clone().map(finished))
+        self.kept.iter().chain(&self.closed).cloned()
     }
-}
-
-/// A call with what was served during it.
-fn finished((mut call, after): (Call, Served)) -> Call {
-    for ((_, lines), (_, after)) in call.served.iter_mut().zip(after) {
-        *lines = after.since(*lines);
-    }
-    call
 }
 
 impl fmt::Display for Call {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Call { kind, from, to, hops, asked, waited, served } = self;
-        write!(out, "{kind}; from {from}; to {to}; hops {hops}; asked {asked}; waited {waited}")?;
-        for (place, Lines { read, written, hops }) in served {
-            write!(out, "; {place} read {read} written {written} hops {hops}")?;
+        let Call { kind, from, to, blocks, hops, asked, waited, before, after } = self;
+        write!(
+            out,
+            "{kind}; from {from}; to {to}; blocks {blocks}; hops {hops}; asked {asked}; waited {waited}"
+        )?;
+        for ((place, before), (_, after)) in before.iter().zip(after) {
+            let Lines { read, written, hops } = after.since(*before);
+            write!(out, "; {place} read {}+{read}", before.read)?;
+            write!(out, " written {}+{written} hops {}+{hops}", before.written, before.hops)?;
         }
         Ok(())
     }
@@ -99,6 +108,8 @@ mod tests {
     #[test]
     fn a_call_has_what_was_imposed_and_what_was_served() {
         let mut calls = Calls::default();
+        calls.block();
+        calls.block();
         calls.open("chase", 1000, || served(30, 7));
         calls.hop(500, 100);
         calls.open("chase", 1500, || panic!("once a call"));
@@ -112,8 +123,8 @@ mod tests {
         let lines: Vec<String> = calls.kept().map(|call| call.to_string()).collect();
         assert_eq!(
             lines,
-            ["chase; from 1000; to 1975; hops 2; asked 950; waited 150; node 0 read 60 written 20 hops 2; \
-              link read 0 written 0 hops 0"]
+            ["chase; from 1000; to 1975; blocks 2; hops 2; asked 950; waited 150; \
+              node 0 read 30+60 written 10+20 hops 7+2; link read 0+0 written 0+0 hops 0+0"]
         );
     }
 }

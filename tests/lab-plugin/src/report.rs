@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::directory::{Cost, Operation, Rules};
     use crate::model::Outcome;
-    use crate::server::{Place, Servers, Service};
+    use crate::server::{Lines, Place, Servers, Service};
     use crate::traffic::Kernel;
 
     #[test]
@@ -173,8 +173,9 @@ mod tests {
         for is_store in [true, false, true] {
             traffic.post(0, &traffic.streams[0], Some(Pair { from: 0, to: 0, ticks: 5 }), is_store, 0);
         }
-        let served = traffic.servers.lines();
-        let call = Call { kind: "chase", from: 5, to: 9, hops: 1, asked: 4, waited: 2, served };
+        let (before, after) = (vec![(Place::Node(0), Lines::default())], traffic.servers.lines());
+        let (from, to, blocks) = (5, 9, 3);
+        let call = Call { kind: "chase", from, to, blocks, hops: 1, asked: 4, waited: 2, before, after };
         let report = Report {
             traffic: &traffic,
             directory: Some(&directory),
@@ -205,7 +206,8 @@ mod tests {
             "server node 0 written 2",
             "server node 0 hops 0",
             "cores memory store i; count 1; asked 70; imposed 75",
-            "call by 3; chase; from 5; to 9; hops 1; asked 4; waited 2; node 0 read 1 written 2 hops 0",
+            "call by 3; chase; from 5; to 9; blocks 3; hops 1; asked 4; waited 2; \
+             node 0 read 0+1 written 0+2 hops 0+0",
             "touched 0x0-0xfffff",
         ] {
             assert!(text.lines().any(|found| found == format!("latency-lab: {line}")), "{line} in\n{text}");

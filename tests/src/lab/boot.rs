@@ -32,23 +32,10 @@ impl Boot {
     ///
     /// When executable, plugin or emulator are missing, or the guest does not end.
     pub fn new(model: &Model) -> Result<Self, String> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let path = try_binary()?;
-        let executable =
-            fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        let code = Code::find(&executable)?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let report = scratch()?.join(format!("lab-{}-{number}.txt", std::process::id()));
-        let argument = plugin::argument(&plugin::file()?, model, &code, &report);
         let options = options(model);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
-        let console = machine(model).plugin(&argument).try_boot(&options);
-        let counts = fs::read_to_string(&report);
-        // Left-overs in `target` cost space and nothing else.
-        let _ = fs::remove_file(&report);
-        let counts = counts.map_err(|error| format!("cannot read {}: {error}", report.display()));
-        let (console, counts) = (console?, Counts(counts?));
-        Ok(Boot { console, delivered: Delivered::parse(&counts.0), counts })
+        let (console, report) = with_model(model, |machine| machine.try_boot(&options))?;
+        Ok(Boot { console, delivered: Delivered::parse(&report), counts: Counts(report) })
     }
 
     /// The loads that the model saw from one node to another.
@@ -68,9 +55,41 @@ impl Boot {
     }
 }
 
+/// Boots `model` once and runs the executable with each of `runs`: what each printed, and the plugin's report.
+///
+/// # Errors
+///
+/// As [`Boot::new`].
+pub fn boot_all<const N: usize>(model: &Model, runs: [&str; N]) -> Result<([Console; N], String), String> {
+    let words = runs.map(|run| run.split_whitespace().collect::<Vec<&str>>());
+    let words = words.each_ref().map(Vec::as_slice);
+    let (consoles, report) = with_model(model, |machine| machine.try_boot_all(words))?;
+    Ok((consoles.ok_or("the guest's kernel died or stopped each time before the tool ran")?, report))
+}
+
+/// What `boot` makes of the machine of `model`, and the plugin's report.
+fn with_model<T>(
+    model: &Model,
+    boot: impl FnOnce(&Machine) -> Result<T, String>,
+) -> Result<(T, String), String> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let path = try_binary()?;
+    let executable = fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let code = Code::find(&executable)?;
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let report = scratch()?.join(format!("lab-{}-{number}.txt", std::process::id()));
+    let argument = plugin::argument(&plugin::file()?, model, &code, &report);
+    let made = boot(&machine(model).plugin(&argument));
+    let counts = fs::read_to_string(&report);
+    // Left-overs in `target` cost space and nothing else.
+    let _ = fs::remove_file(&report);
+    let counts = counts.map_err(|error| format!("cannot read {}: {error}", report.display()));
+    Ok((made?, counts?))
+}
+
 fn machine(model: &Model) -> Machine {
     let memory = u32::try_from(model.memory >> 20).unwrap_or(u32::MAX);
-    let mut nodes = vec![NodeSpec::new(1, memory); model.nodes as usize];
+    let mut nodes = vec![NodeSpec::new(model.cpus, memory); model.nodes as usize];
     nodes.resize(model.targets() as usize, NodeSpec::memory_only(memory));
     // The caches that the processor claims to have would warn by themselves: they have to be
     // small, so that only the measurement can tell.

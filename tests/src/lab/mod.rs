@@ -37,7 +37,8 @@
 //! | word | meaning | default |
 //! | --- | --- | --- |
 //! | `experiment=NAME` | what is run: `matrix`, `distribution`, `curve`, `order` or `pages` | matrix, with a tail distribution |
-//! | `nodes=N` | nodes with one CPU and memory | 1 |
+//! | `nodes=N` | nodes with CPUs and memory | 1 |
+//! | `cpus=N` | CPUs of each of these; those experiments that load no memory use the first | 1 |
 //! | `memory-only=N` | nodes with memory alone, numbered behind those | 0 |
 //! | `memory=SIZE` | memory of each node | 256M |
 //! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
@@ -52,6 +53,7 @@
 //! | `noise=PERCENT:EVERY` | a factor on all latencies, drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT | none |
 //! | `pause=EVERY:TICKS` | a disturbance: after every so many loads of a CPU nothing happens for so long | none |
 //! | `tail=EVERY:TICKS` | every so many loads of a CPU one is slower by so much; may be repeated. `distribution` finds it | none |
+//! | `server=NODE:TICKS[:LINES:PERCENT]` `outstanding=LINES` | memory that serves one line at a time, and lines that the generators of a CPU may have on their way, as the plugin has them; for the tests of [`load`] | none |
 //! | `clock=tsc\|kernel\|none` | what can be timed with: the time-stamp counter; the kernel's clock alone; nothing | tsc |
 //! | `size=SIZE` `iters=N` `trials=N` | options of the executable; `size=default` leaves all of them to it | 8M, 103, 150 for `matrix` and `distribution`; else its own |
 //! | `pages=4k\|thp\|2m` | the same | 4k for those two; else its own |
@@ -88,12 +90,14 @@
 mod boot;
 mod delivered;
 mod host;
+pub mod load;
 mod model;
 mod plugin;
 mod table;
 
 pub use boot::Boot;
 pub use delivered::Truth;
+pub use host::frequency as ticks_per_second;
 pub use model::{
     Burst, Clock, Drift, Experiment, LastLevel, Latency, Level, Model, Noise, Pages, Pause, Tlb,
 };

@@ -141,8 +141,10 @@ pub enum Clock {
 pub struct Model {
     /// What is run.
     pub experiment: Experiment,
-    /// Nodes with one CPU and memory.
+    /// Nodes with CPUs and memory.
     pub nodes: u32,
+    /// CPUs of each of them.
+    pub cpus: u32,
     /// Nodes with memory alone, behind those.
     pub memory_only: u32,
     /// Bytes of memory of each node.
@@ -171,6 +173,10 @@ pub struct Model {
     pub pause: Option<Pause>,
     /// Loads that are slower by so many ticks: what `distribution` has to find.
     pub tails: Vec<Pause>,
+    /// Memory that serves one line at a time, as the plugin's arguments have it.
+    pub servers: Vec<String>,
+    /// Lines that the generators of a CPU may have on their way, if that was said.
+    pub outstanding: Option<u64>,
     /// What can be timed with.
     pub clock: Clock,
     /// Bytes of the working set, if they were given.
@@ -274,6 +280,7 @@ impl Default for Model {
         Model {
             experiment: Experiment::Matrix,
             nodes: 1,
+            cpus: 1,
             memory_only: 0,
             memory: 256 << 20,
             latencies: Vec::new(),
@@ -288,6 +295,8 @@ impl Default for Model {
             burst: None,
             pause: None,
             tails: Vec::new(),
+            servers: Vec::new(),
+            outstanding: None,
             clock: Clock::Counter,
             size: None,
             default_size: false,

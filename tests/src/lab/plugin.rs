@@ -14,6 +14,12 @@ pub const PLUGIN_VARIABLE: &str = "LATENCY_LAB_PLUGIN";
 
 /// Takes the emulator's own cost out of every hop; the figures are explained with the plugin.
 const CALIBRATION: &str = "absorb=64M,overhead=100";
+/// With servers a hop that is late must not be made good by crowds of hops, which would wait for each other: this
+/// takes out the guest's interrupts alone. Each call of a loop has its line.
+const LOADED: &str = "absorb=256K,overhead=100,calls=1";
+
+/// Begins the symbols of the kernels of load generators.
+const STREAM_PREFIX: &str = "lb_stream_";
 
 /// The arithmetic by which the executable tells the core's clock: routine, operations of a block, cycles of each.
 const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
@@ -47,6 +53,8 @@ pub struct Code {
     pub all: Range<u64>,
     /// The routines of known arithmetic, and the core cycles of a block.
     pub arithmetic: Vec<(Range<u64>, u64)>,
+    /// The kernels of load generators, with their names behind the prefix.
+    pub streams: Vec<(Range<u64>, String)>,
 }
 
 impl Code {
@@ -72,7 +80,12 @@ impl Code {
             Ok::<_, String>((range(&found), operations * cycles))
         };
         let arithmetic = ARITHMETIC.into_iter().map(routine).collect::<Result<_, _>>()?;
-        Ok(Code { loops, all: text.address()..text.address() + text.size(), arithmetic })
+        let streams = object.symbols().filter(ObjectSymbol::is_definition).filter_map(|symbol| {
+            let name = symbol.name().ok()?.strip_prefix(STREAM_PREFIX)?;
+            Some((range(&symbol), name.to_owned()))
+        });
+        let streams = streams.collect();
+        Ok(Code { loops, streams, all: text.address()..text.address() + text.size(), arithmetic })
     }
 }
 
@@ -92,7 +105,11 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
     let mut words = vec![
         plugin.display().to_string(),
         format!("start={:#x},end={:#x}", code.loops.start, code.loops.end),
-        format!("{CALIBRATION},page={page},report={}", report.display()),
+        format!(
+            "{},page={page},report={}",
+            if model.servers.is_empty() { CALIBRATION } else { LOADED },
+            report.display()
+        ),
     ];
     // Without a counter the guest takes no stamps: there a call of a loop is what it times.
     words.extend(
@@ -105,7 +122,13 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
     if model.targets() > 1 {
         words.extend((0..model.targets()).map(|node| format!("backend={node}:{}", model.memory)));
     }
-    words.extend((1..model.nodes).map(|cpu| format!("cpu={cpu}:{cpu}")));
+    words.extend((1..model.nodes).map(|node| {
+        let first = node * model.cpus;
+        match model.cpus {
+            1 => format!("cpu={first}:{node}"),
+            cpus => format!("cpu={first}-{}:{node}", first + cpus - 1),
+        }
+    }));
     words.extend(model.latencies.iter().map(|latency| {
         let super::Latency { from, to, ticks } = latency;
         format!("latency={from}:{to}:{ticks}")
@@ -124,6 +147,13 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
     words.extend(model.hidden.iter().map(|hidden| level(hidden, ":shared")));
     words.extend(model.tlb.iter().map(|tlb| format!("tlb={}:{}", tlb.entries, tlb.ticks)));
     words.extend((model.prefetch > 0).then(|| format!("prefetch={}", model.prefetch)));
+    if !model.servers.is_empty() {
+        words.extend(model.servers.iter().map(|server| format!("server={server}")));
+        words.extend(model.outstanding.iter().map(|lines| format!("outstanding={lines}")));
+        let stream =
+            |(code, name): &(Range<u64>, String)| format!("stream={:#x}:{:#x}:{name}", code.start, code.end);
+        words.extend(code.streams.iter().map(stream));
+    }
     words.extend(model.noise.iter().map(|noise| format!("noise={}:{}", noise.percent, noise.every)));
     let ticks = |milliseconds: u64| (milliseconds as f64 / 1000.0 * host::frequency()) as u64;
     words.extend(model.drift.iter().map(|drift| format!("drift={}:{}", drift.percent, ticks(drift.period))));
@@ -159,13 +189,36 @@ impl Counts {
 mod tests {
     use super::*;
 
+    fn code() -> Code {
+        Code {
+            loops: 0x4000..0x40ff,
+            all: 0x1000..0x9000,
+            arithmetic: vec![(0x2000..0x2fff, 64)],
+            streams: vec![(0x5000..0x5010, "read".into()), (0x5010..0x5020, "copy".into())],
+        }
+    }
+
+    #[test]
+    fn load_becomes_arguments() {
+        let line =
+            "nodes=2 cpus=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 server=0:500 server=link:900:20:150 \
+                    outstanding=9 pages=4k";
+        let text = argument(Path::new("/p.so"), &line.parse().unwrap(), &code(), Path::new("/report"));
+        let words: Vec<&str> = text.split(',').collect();
+        for word in
+            ["cpu=2-3:1", "server=0:500", "server=link:900:20:150", "outstanding=9", "calls=1", "absorb=256K"]
+        {
+            assert!(words.contains(&word), "{word} in {text}");
+        }
+        assert!(text.ends_with("stream=0x5000:0x5010:read,stream=0x5010:0x5020:copy"), "{text}");
+    }
+
     #[test]
     fn a_model_becomes_arguments() {
         let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9 \
                     level=64K:8:400:random llc=1M:16:500 hidden=2M:16:800:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
         let model: Model = line.parse().unwrap();
-        let code =
-            Code { loops: 0x4000..0x40ff, all: 0x1000..0x9000, arithmetic: vec![(0x2000..0x2fff, 64)] };
+        let code = code();
         let text = argument(Path::new("/p.so"), &model, &code, Path::new("/report"));
         assert_eq!(
             text,

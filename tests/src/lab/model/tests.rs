@@ -14,6 +14,15 @@ fn words_become_a_model() {
 }
 
 #[test]
+fn memory_that_serves_lines_has_words() {
+    let line = "cpus=2 latency=0:0:9 server=0:500 server=link:900:20:150 outstanding=128";
+    let model: Model = line.parse().unwrap();
+    assert_eq!((model.cpus, model.outstanding), (2, Some(128)));
+    assert_eq!(model.servers, ["0:500", "link:900:20:150"]);
+    assert!("cpus=0 latency=0:0:9".parse::<Model>().unwrap_err().contains("positive"));
+}
+
+#[test]
 fn a_level_holds_all_targets_or_nothing() {
     let parse = |level: &str| {
         format!("nodes=1 memory-only=1 latency=0:0:9,0:1:9 size=1M level={level}").parse::<Model>()

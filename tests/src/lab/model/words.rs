@@ -18,6 +18,7 @@ impl Model {
                 }
             }
             "nodes" => self.nodes = small(value)?,
+            "cpus" => self.cpus = small(value).and_then(|cpus| positive(cpus, value))?,
             "memory-only" => self.memory_only = small(value)?,
             "memory" => self.memory = number(value)?,
             "latency" => {
@@ -69,6 +70,8 @@ impl Model {
                 let [every, ticks] = pieces(value, "EVERY:TICKS")?;
                 self.tails.push(Pause { every: number(every)?, ticks: number(ticks)? });
             }
+            "server" => self.servers.push(value.into()),
+            "outstanding" => self.outstanding = Some(number(value)?),
             "clock" => {
                 self.clock = match value {
                     "tsc" => Clock::Counter,
@@ -175,6 +178,10 @@ fn number(text: &str) -> Result<u64, String> {
     };
     let value = digits.parse::<u64>().ok().and_then(|value| value.checked_mul(1 << shift));
     value.filter(|&value| value > 0).ok_or_else(|| format!("{text} is not a positive number"))
+}
+
+fn positive(value: u32, text: &str) -> Result<u32, String> {
+    Some(value).filter(|&value| value > 0).ok_or_else(|| format!("{text} is not a positive number"))
 }
 
 /// A node, or a number of nodes.

@@ -1,0 +1,176 @@
+//! The plugin's lines on load: calls of a chase, what servers served meanwhile, what each kernel touched.
+//!
+//! It reads them and judges nothing.
+
+use crate::lab::plugin::PREFIX;
+
+/// Lines of memory, by what they were wanted for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Read by generators.
+    pub read: u64,
+    /// Written by generators.
+    pub written: u64,
+    /// Hops of chases.
+    pub hops: u64,
+}
+
+/// A call of a chase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// The CPU that made it.
+    pub cpu: u32,
+    /// When its first hop began, in ticks.
+    pub from: u64,
+    /// When it returned.
+    pub to: u64,
+    /// Blocks of known arithmetic before it: the guest has looked at the clock of its core.
+    pub blocks: u64,
+    /// Its hops.
+    pub hops: u64,
+    /// Ticks that they were to take.
+    pub asked: u64,
+    /// Those of them that they waited for other lines.
+    pub waited: u64,
+    /// What all servers together had served before it.
+    pub before: Lines,
+    /// What they served during it.
+    pub during: Lines,
+}
+
+/// What a kernel of generators has touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stream {
+    name: String,
+    lines: Lines,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    calls: Vec<Call>,
+    streams: Vec<Stream>,
+}
+
+impl Log {
+    /// What the plugin reports.
+    pub fn parse(report: &str) -> Log {
+        let mut log = Log::default();
+        for fact in report.lines().filter_map(|line| line.strip_prefix(PREFIX)) {
+            if let Some(found) = fact.strip_prefix("call by ").and_then(call) {
+                log.calls.push(found);
+            } else if let Some((name, is_written, count)) = fact.strip_prefix("stream ").and_then(stream) {
+                let place = log.streams.iter().position(|stream| stream.name == name).unwrap_or_else(|| {
+                    log.streams.push(Stream { name: name.to_owned(), lines: Lines::default() });
+                    log.streams.len() - 1
+                });
+                let lines = &mut log.streams[place].lines;
+                *if is_written { &mut lines.written } else { &mut lines.read } += count;
+            }
+        }
+        log
+    }
+
+    /// The lines that a kernel of that name has touched.
+    pub fn stream(&self, name: &str) -> Lines {
+        self.streams.iter().find(|stream| stream.name == name).map_or(Lines::default(), |stream| stream.lines)
+    }
+
+    /// The calls by a CPU, those of each run of the executable apart.
+    ///
+    /// A run begins with self-tests in a cache of the model, which no memory serves, and makes none later.
+    pub fn runs(&self, cpu: u32) -> Vec<Vec<Call>> {
+        let mut runs: Vec<Vec<Call>> = Vec::new();
+        let mut tests = false;
+        for call in self.calls.iter().filter(|call| call.cpu == cpu) {
+            let is_test = call.during.hops < call.hops / 2;
+            if is_test && !tests {
+                runs.push(Vec::new());
+            }
+            tests = is_test;
+            if let Some(run) = runs.last_mut().filter(|_| !is_test) {
+                run.push(call.clone());
+            }
+        }
+        runs
+    }
+}
+
+/// `NAME read|written COUNT`.
+fn stream(fact: &str) -> Option<(&str, bool, u64)> {
+    let mut words = fact.split(' ');
+    let (name, what, count) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
+    Some((name, what == "written", count))
+}
+
+/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; SERVER read N+N written N+N hops N+N; ...`.
+fn call(fact: &str) -> Option<Call> {
+    let mut pieces = fact.split("; ");
+    let cpu = pieces.next()?.parse().ok()?;
+    if pieces.next()? != "chase" {
+        return None;
+    }
+    let mut number = |name: &str| pieces.next()?.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok();
+    let (from, to) = (number("from")?, number("to")?);
+    let (blocks, hops) = (number("blocks")?, number("hops")?);
+    let (asked, waited) = (number("asked")?, number("waited")?);
+    let mut call = Call { cpu, from, to, blocks, hops, asked, waited, ..Call::default() };
+    for server in pieces {
+        let words: Vec<&str> = server.split(' ').collect();
+        let counts = words.len().checked_sub(6).and_then(|first| words.get(first..))?;
+        let mut add = |place: usize, of: fn(&mut Lines) -> &mut u64| {
+            let (before, during) = counts.get(place)?.split_once('+')?;
+            *of(&mut call.before) += before.parse::<u64>().ok()?;
+            *of(&mut call.during) += during.parse::<u64>().ok()?;
+            Some(())
+        };
+        add(1, |lines| &mut lines.read)?;
+        add(3, |lines| &mut lines.written)?;
+        add(5, |lines| &mut lines.hops)?;
+    }
+    Some(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_and_streams_are_read() {
+        let log = Log::parse(
+            "latency-lab: loads 9\n\
+             latency-lab: stream update2 read 40\n\
+             latency-lab: stream update2 written 20\n\
+             latency-lab: call by 1; chase; from 5; to 9; blocks 3; hops 2; asked 4; waited 1; \
+             node 0 read 10+1 written 20+2 hops 30+2; link read 100+0 written 200+0 hops 300+0\n\
+             latency-lab: call by 0; cores; from 5; to 9; blocks 3; hops 2; asked 4; waited 1\n",
+        );
+        assert_eq!(log.stream("update2"), Lines { read: 40, written: 20, hops: 0 });
+        assert_eq!(log.stream("copy"), Lines::default());
+        let expected = Call {
+            cpu: 1,
+            from: 5,
+            to: 9,
+            blocks: 3,
+            hops: 2,
+            asked: 4,
+            waited: 1,
+            before: Lines { read: 110, written: 220, hops: 330 },
+            during: Lines { read: 1, written: 2, hops: 2 },
+        };
+        assert_eq!(log.calls, [expected]);
+    }
+
+    #[test]
+    fn runs_begin_with_calls_that_a_cache_serves() {
+        let call = |hops, served| Call {
+            hops,
+            during: Lines { hops: served, ..Lines::default() },
+            ..Call::default()
+        };
+        let calls = vec![call(900, 64), call(900, 0), call(50, 50), call(70, 70), call(900, 0), call(60, 60)];
+        let runs = Log { calls, ..Log::default() }.runs(0);
+        let hops: Vec<Vec<u64>> = runs.iter().map(|run| run.iter().map(|call| call.hops).collect()).collect();
+        assert_eq!(hops, [vec![50, 70], vec![60]]);
+    }
+}

@@ -1,0 +1,132 @@
+//! The latency lab under load: memory that serves one line at a time, and what `loaded` and `bandwidth` say of it.
+//!
+//! What the tool says is compared with what the emulator has really given it, in each window; that holds on a busy host.
+//! Where it depends on virtual CPUs that run at the same time, the log tells whether they did.
+
+use latency_tests::attempts::retried;
+use latency_tests::lab::load::{bytes_per_second, levels, middle, nanoseconds, Call, Loaded, Visit};
+use latency_tests::lab::{ticks_per_second, Model};
+use latency_tests::vm::ready;
+use serde_json::Value;
+
+fn model(line: &str) -> Model {
+    line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"))
+}
+
+/// So many microseconds of the host's counter, in ticks.
+fn microseconds(count: f64) -> u64 {
+    (count * ticks_per_second() / 1e6).round() as u64
+}
+
+fn records<'d>(document: &'d Value, path: &str) -> &'d [Value] {
+    document.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn number(record: &Value, key: &str) -> f64 {
+    record[key].as_f64().unwrap_or(f64::NAN)
+}
+
+/// The latency and the rates of one level, as they were given: medians over its windows.
+struct Level {
+    visits: Vec<Visit>,
+    nanoseconds: f64,
+    /// The least, from warm-up to end, and the most that windows may have been given.
+    bytes: [f64; 3],
+}
+
+impl Level {
+    fn of(visits: Vec<Visit>) -> Level {
+        let rates = |of: fn(&Visit) -> f64| bytes_per_second(middle(visits.iter().map(of)));
+        let bytes = [
+            rates(|visit| visit.rate().low),
+            rates(|visit| visit.rate().delivered),
+            rates(|visit| visit.rate().high),
+        ];
+        let nanoseconds = nanoseconds(middle(visits.iter().map(Visit::latency)));
+        Level { visits, nanoseconds, bytes }
+    }
+
+    /// How far a point is from it on both axes, as fractions; the bandwidth's with respect to `most`.
+    fn distance(&self, point: &Value, most: f64) -> f64 {
+        let latency = (number(point, "ns") / self.nanoseconds).ln().abs();
+        latency + (number(point, "bytes_per_second") - self.bytes[1]).abs() / most
+    }
+}
+
+/// The levels of a log beside the points of a curve that have traffic, each level at one point.
+fn beside(points: &[Value], visits: Vec<Visit>) -> Vec<(&Value, Level)> {
+    let rounds = points.iter().filter_map(|point| point["rounds"].as_u64()).max().unwrap_or(0);
+    let loaded = visits.into_iter().filter(|visit| !visit.is_idle()).collect();
+    let mut found: Vec<Level> = levels(loaded, rounds as usize).into_iter().map(Level::of).collect();
+    let most = found.iter().map(|level| level.bytes[1]).fold(1.0, f64::max);
+    let mut pairs = Vec::new();
+    for point in points.iter().filter(|point| point["offered_bytes_per_second"] != 0) {
+        let nearest = (0..found.len()).min_by(|&one, &other| {
+            found[one].distance(point, most).total_cmp(&found[other].distance(point, most))
+        });
+        let place = nearest.unwrap_or_else(|| panic!("{} points, and fewer levels in the log", points.len()));
+        pairs.push((point, found.remove(place)));
+    }
+    pairs
+}
+
+/// The share of a level's windows that its hops were to take: less where the host took the CPU away.
+fn calm(level: &Level) -> f64 {
+    let calls = || level.visits.iter().flat_map(|visit| &visit.window);
+    calls().map(|call| call.asked).sum::<u64>() as f64 / calls().map(Call::ticks).sum::<u64>() as f64
+}
+
+#[test]
+fn latency_and_bandwidth_are_what_was_given() {
+    const TEST: &str = "ten levels of load";
+    const LATENCY: f64 = 0.02;
+    const BANDWIDTH: f64 = 0.01;
+    /// A window of the tool is a little longer than what the log has of it, and the host may take the CPU away in that.
+    const BUSY: f64 = 0.05;
+    const LATENCY_TICKS: u64 = 4000;
+    const LIKE_MATRIX: f64 = 0.03;
+    if !ready(TEST) {
+        return;
+    }
+    let service = microseconds(1.0);
+    let model = model(&format!(
+        "cpus=2 memory=192M level=32K:8:300 latency=0:0:{LATENCY_TICKS} server=0:{service} outstanding=64"
+    ));
+    let runs = [
+        "matrix --json --progress=never --size=8M --spread=0 --pages=4k --iters=500 --trials=60 --warmup-iters=16384",
+        "loaded --json --progress=never --size=8M --pages=4k --traffic=read --budget=10 --warmup-iters=16384 \
+         --rates=0,0.003,0.005,0.008,0.011,0.015,0.02,0.026,0.033,0.041,max",
+    ];
+    retried(TEST, |attempt| {
+        let boot = Loaded::boot(&model, runs).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
+        let (matrix, document) = (boot.document(0), boot.document(1));
+        let points = records(&document, "/curves/0/points");
+        assert_eq!(points.len(), 11);
+        let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
+        let mut is_good = true;
+        for (point, level) in beside(points, boot.visits(1)) {
+            let (ns, bytes) = (number(point, "ns"), number(point, "bytes_per_second"));
+            let [low, given, high] = level.bytes;
+            let latency = ns / level.nanoseconds - 1.0;
+            let bandwidth = BANDWIDTH + BUSY * (1.0 - calm(&level));
+            let good = latency.abs() <= LATENCY
+                && (low * (1.0 - bandwidth)..=high * (1.0 + bandwidth)).contains(&bytes);
+            is_good &= good;
+            table += &format!(
+                "  offered {:>10}: {ns:8.1} ns {:+.2} %, {bytes:10.0} bytes/s {:+.2} %, {} windows of {} hops{}\n",
+                point["offered_bytes_per_second"].to_string(),
+                latency * 100.0,
+                (bytes / given - 1.0) * 100.0,
+                level.visits.len(),
+                level.visits[0].hops(),
+                if good { "" } else { "  WRONG" }
+            );
+        }
+        let asked = nanoseconds((LATENCY_TICKS + service) as f64);
+        let (idle, pair) = (number(&points[0], "ns"), number(&records(&matrix, "/node_pairs")[0], "ns"));
+        table += &format!("  idle {idle:.1} ns, asked {asked:.1} ns, in the matrix {pair:.1} ns\n");
+        is_good &= (idle / pair - 1.0).abs() <= LIKE_MATRIX && (idle / asked - 1.0).abs() <= LATENCY;
+        assert!(is_good, "{table}");
+        println!("{table}");
+    });
+}
