@@ -5,9 +5,9 @@
 #
 # ---- Exchanges -------------------------------------------------------------
 #
-# Contract of lb_cores_{cas,spin,flag,message}_{first,second} (System V AMD64, but see "destroys"):
+# Contract of lb_cores_{cas,read_cas,flag,message}_{first,second} (System V AMD64, but see "destroys"):
 #   rdi  mine      the line to which this side writes
-#   rsi  theirs    the line that it polls; lb_cores_cas and lb_cores_spin: the same line
+#   rsi  theirs    the line that it polls; lb_cores_cas and lb_cores_read_cas: the same line
 #   rdx  count     how many exchanges are to be made; zero is allowed
 #   rcx  stop      a word of four bytes: once it is not zero, nobody waits any more
 #   r8   polls     after so many polls without an answer the call returns, at least 1
@@ -171,17 +171,17 @@
 
 .pushsection .text.lb_cores, "ax", @progbits
 
-# lb_cores_cas: one line, which both sides take by a locked compare and swap.
+# lb_cores_read_cas: one line, which both sides take by a locked compare and swap.
 #   first:   { while (*line != 0); cas(line, 0, 1); while (*line != 0); }
 #   second:  { while (*line != 1); cas(line, 1, 0); }
-lb_cores_first  lb_cores_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
-lb_cores_second lb_cores_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
+lb_cores_first  lb_cores_read_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
+lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
 
-# lb_cores_spin: the same without a load before: whoever waits tries over and over, and takes the line each time.
+# lb_cores_cas: the same without a load before: whoever waits tries over and over, and takes the line each time.
 # Only the first side's last answer is awaited by loads, since after it there is nothing to send.
 #   first:   { while (!cas(line, 0, 1)); }  while (*line != 0);
 #   second:  { while (!cas(line, 1, 0)); }
-        lb_cores_enter lb_cores_spin_first
+        lb_cores_enter lb_cores_cas_first
         lb_cores_cas_start_first
         lb_cores_resume 3f
 2:      lb_cores_cas_send
@@ -194,15 +194,15 @@ lb_cores_second lb_cores_cas_second, lb_cores_cas_start_second, lb_cores_nothing
         dec     rbx
         jmp     9f
 5:      mov     qword ptr [rdi + 16], 1
-        lb_cores_leave lb_cores_spin_first
+        lb_cores_leave lb_cores_cas_first
 
-        lb_cores_enter lb_cores_spin_second
+        lb_cores_enter lb_cores_cas_second
         lb_cores_cas_start_second
         .p2align 4
 2:      lb_cores_await lb_cores_cas_poll, 9f
         dec     rbx
         jnz     2b
-        lb_cores_leave lb_cores_spin_second
+        lb_cores_leave lb_cores_cas_second
 
 # lb_cores_flag: two lines, plain loads and stores.
 #   first:   { *mine += 1; while (*theirs != *mine); }

@@ -40,7 +40,7 @@ use experiment::interface::Experiment;
 use experiment::output;
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
-use options::{FlagId, Help, Options, When};
+use options::{FlagId, FlagSet, Help, Options, When};
 use plan::budget::Budget;
 use plan::duration::{self, Range};
 use report::terminal::Terminal;
@@ -52,6 +52,9 @@ use sys::signal;
 use sys::table::Table;
 use sys::terminal::Stream;
 use warning::{Warning, Warnings};
+
+/// What an experiment has that chooses among CPUs: it wants to know what they share.
+const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
 
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
@@ -68,7 +71,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
         detect::machine(options.cpu, node).map_err(Failure::from).and_then(|machines| match machines.leak() {
             [machine, ..] => {
-                if options.experiment.descriptor.flags.contains(FlagId::LoadCpus) {
+                if options.experiment.descriptor.flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY {
                     detect::sharing(machine)?;
                 }
                 perform(arguments, environment, &options, machine, &mut messages)

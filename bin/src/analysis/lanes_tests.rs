@@ -56,6 +56,7 @@ fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         fingerprint: 1,
         nodes: 1,
         traffic: None,
+        lines: None,
     });
     Outcome { point, result }
 }

@@ -5,6 +5,7 @@
 pub mod caches;
 pub mod claims;
 pub mod comparison;
+pub mod cores;
 pub mod curve;
 pub mod distribution;
 pub mod estimate;

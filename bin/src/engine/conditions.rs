@@ -41,6 +41,8 @@ struct Look {
 pub struct Watch {
     cpus: CpuSet,
     siblings: CpuSet,
+    /// The CPUs that are used at a time.
+    at_once: usize,
     before: Look,
 }
 
@@ -49,23 +51,27 @@ impl Watch {
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn begin(points: &[Point]) -> Watch {
-        let mut cpus = CpuSet::EMPTY;
+        let (mut cpus, mut at_once) = (CpuSet::EMPTY, 1);
         for point in points {
             cpus.insert(point.cpu.0);
+            if let Some(pair) = point.walk.ping_pong() {
+                cpus.insert(pair.partner.0);
+                at_once = 2;
+            }
         }
         let mut siblings = CpuSet::EMPTY;
         for cpu in cpus.iter() {
             siblings = siblings.union(&threads_of_core(&SystemFiles, cpu).unwrap_or_default());
         }
         let siblings = siblings.difference(&cpus);
-        Watch { cpus, siblings, before: look(&cpus, &siblings) }
+        Watch { cpus, siblings, at_once, before: look(&cpus, &siblings) }
     }
 
     /// Looks again, and warns of what takes from the result.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn end(self, session: &mut Session<'_, '_>, timer: &Timer) -> Conditions {
-        let Watch { cpus, siblings, before } = self;
+        let Watch { cpus, siblings, at_once, before } = self;
         let after = look(&cpus, &siblings);
         let passed = |of: fn(&Look) -> Option<CpuTime>| Some(of(&after)?.since(&of(&before)?));
         let waited = || {
@@ -81,7 +87,7 @@ impl Watch {
             other_work_share: waited(),
             // Each CPU of a run is used for a part of it; what is stolen from an idle one is not counted.
             stolen_share: passed(|look| look.own)
-                .and_then(|time| Some(time.share(time.stolen)? * cpus.len() as f64)),
+                .and_then(|time| Some(time.share(time.stolen)? * cpus.len() as f64 / at_once as f64)),
             sibling_busy_share: passed(|look| look.sibling).and_then(|time| time.share(time.busy)),
             involuntary_switches: after.usage.since(&before.usage).involuntary_switches,
             thread_moves: session.noted.moves,

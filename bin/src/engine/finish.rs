@@ -30,7 +30,7 @@ const CYCLES_TOLERANCE: f64 = 0.05;
 const STATE_SHARE: f64 = 0.7;
 /// Of fewer steps of the timer in a trial, a step is 1 % or more of it.
 const FEWEST_STEPS: f64 = 100.0;
-/// Of more points, warnings say how many they are about and not which.
+/// Of more points, and of pairs of CPUs, warnings say how many they are about and not which.
 const FEW_POINTS: usize = 16;
 
 /// Gives the outcome of every point of a schedule to `each`, in the order in which they were added.
@@ -62,6 +62,13 @@ pub fn outcomes(
         };
         let mut placed = again(schedule.arena.site(&point));
         let mut traffic = None;
+        if let (Ok(_), Some(pair)) = (placed, point.walk.ping_pong()) {
+            let [_, second] = pair.homes;
+            match again(schedule.arena.home(second)) {
+                Ok(there) => traffic = Some(Field::of(&there, second)),
+                Err(excluded) => placed = Err(excluded),
+            }
+        }
         if let (Ok(_), Walk::Loaded(beside)) = (placed, point.walk) {
             match again(schedule.arena.traffic_site(&beside)) {
                 Ok(there) => traffic = Some(Field::of(&there, beside.node)),
@@ -107,13 +114,15 @@ fn measurement(
     let (point, state) = (course.point, course.state);
     let (fingerprint, nodes) = match point.walk {
         Walk::Traffic(traffic) => (0, traffic.footprint.0 / 64),
+        Walk::PingPong(pair) => (0, pair.lines.into()),
         _ => chain::chain(&point).map(|chain| (chain.fingerprint(), chain.nodes()))?,
     };
     let precise = series.is_precise(schedule.budget.precision);
+    let lines = schedule.arena.beside.partner.as_mut().and_then(|partner| partner.found(index, &point));
     let (placements, placement_spread) = schedule.placements(index);
     // Of several lanes, what a hop takes is shared by their loads.
     let series = match point.walk {
-        Walk::Chain | Walk::Loaded(_) | Walk::Traffic(_) => series,
+        Walk::Chain | Walk::Loaded(_) | Walk::Traffic(_) | Walk::PingPong(_) => series,
         walk => series.shared_by(walk.lanes() as f64),
     };
     Ok(Ok(Measurement {
@@ -128,6 +137,7 @@ fn measurement(
         fingerprint,
         nodes,
         traffic,
+        lines,
     }))
 }
 
@@ -135,7 +145,8 @@ fn measurement(
 /// many.
 pub fn warn(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_>], budget: &Budget) {
     warn_of_trials(session, timer, outcomes);
-    if outcomes.len() <= FEW_POINTS {
+    let of_nodes = outcomes.iter().all(|outcome| outcome.point.walk.ping_pong().is_none());
+    if outcomes.len() <= FEW_POINTS && of_nodes {
         for outcome in outcomes {
             if let Ok(measured) = &outcome.result {
                 warn_of_one(session, &outcome.point, measured, budget);

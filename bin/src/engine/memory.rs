@@ -11,6 +11,7 @@ use latency_core::units::{Bytes, NodeId, PageSize};
 use super::generators::driver::Generators;
 use super::ground::{Arena, Condition, Ground};
 use super::new_chain;
+use super::ping_pong::driver::Partner;
 use super::placement::{self, Witness};
 use super::single_hops::Singles;
 use super::stopwatch::{start, Chase, Stopwatch};
@@ -34,6 +35,8 @@ pub struct Beside<'b> {
     pub loads: Option<Loads>,
     /// The generators of their traffic.
     pub generators: Option<&'b Generators<'b>>,
+    /// The partner of those that exchange lines.
+    pub partner: Option<Partner<'b>>,
 }
 
 /// The memory that a point shares with others.
@@ -126,9 +129,19 @@ impl<'p, 'b> Memory<'p, 'b> {
         if let Walk::Traffic(traffic) = point.walk {
             return self.traffic_site(&traffic);
         }
+        if let Some(pair) = point.walk.ping_pong() {
+            return self.home(pair.homes[0]);
+        }
         let index =
             self.sites.iter().position(|site| site.as_ref().is_some_and(|site| serves(&site.key, point)))?;
         Some((index, *self.sites.get(index)?.as_ref()?.witness()))
+    }
+
+    /// The lines that CPUs exchange at a node, and who knows where they are.
+    #[must_use]
+    pub fn home(&self, node: NodeId) -> Option<(usize, Witness)> {
+        let (index, witness) = self.beside.partner.as_ref()?.home(node)?;
+        Some((self.sites.len() + index, witness))
     }
 
     /// The piece that generators walk over, and who knows where that is.
@@ -158,6 +171,9 @@ impl Arena for Memory<'_, '_> {
         watch.brought_back()?;
         placement::pin(point.cpu)?;
         watch.stay_on(point.cpu);
+        if let (Walk::PingPong(pair), Some(partner)) = (point.walk, &mut beside.partner) {
+            return partner.visit(watch, index, pair, walker);
+        }
         let generators = beside.generators;
         if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, generators) {
             return generators.drive(point, &traffic, &mut || {

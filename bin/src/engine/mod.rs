@@ -15,6 +15,8 @@ pub mod judge;
 pub mod lookout;
 pub mod memory;
 mod new_chain;
+pub mod partner;
+pub mod ping_pong;
 pub mod placement;
 pub mod prefetch_audit;
 pub mod progress;

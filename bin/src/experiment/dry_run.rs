@@ -16,6 +16,8 @@ use crate::result::{Point, Walk};
 fields! {
     PLAN "plan" "What would be measured.";
     POINTS "points" "How many points.";
+    PARTNER "partner" "The CPU that answers, where lines go between two.";
+    METHOD "method" "How either tells that it is the other's turn.";
     THREADS "threads" "The most threads that run at a time.";
     MEMORY "memory_bytes" "The memory that they need together.";
     LEAST "least_s" "The shortest time that it takes.";
@@ -55,6 +57,10 @@ pub fn present(document: &mut dyn Document, experiment: &str, points: &[Point], 
                     document.put(&GENERATORS, traffic.generators);
                     document.put(&FOOTPRINT, traffic.footprint);
                 }
+                if let Some(pair) = planned.walk.ping_pong() {
+                    document.put(&PARTNER, pair.partner.0);
+                    document.put(&METHOD, pair.method.name());
+                }
             });
         }
     });
@@ -65,6 +71,7 @@ fn threads(points: &[Point]) -> u32 {
     let of = |point: &Point| match point.walk {
         Walk::Traffic(traffic) => traffic.generators,
         Walk::Loaded(traffic) => traffic.generators + 1,
+        Walk::PingPong(_) => 2,
         Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => 1,
     };
     points.iter().map(of).max().unwrap_or(1)
@@ -91,12 +98,13 @@ fn memory(points: &[Point]) -> Bytes {
     bytes
 }
 
-/// The kind of a point's traffic.
+/// The kind of a point's traffic, or how CPUs exchange its lines.
 fn kind(point: &Point) -> Option<&'static str> {
-    point.walk.traffic().map(|traffic| traffic.kind.name)
+    let traffic = point.walk.traffic().map(|traffic| traffic.kind.name);
+    traffic.or(point.walk.ping_pong().map(|pair| pair.method.name()))
 }
 
-/// Writes the order of a walk, or the kind of traffic.
+/// Writes the order of a walk, or the kind of traffic or exchange.
 fn order(out: &mut dyn Write, point: &Point) -> fmt::Result {
     match kind(point) {
         Some(kind) => out.write_str(kind),
@@ -110,6 +118,10 @@ fn walker<'p>(out: &mut dyn Write, points: impl Iterator<Item = &'p Point> + Clo
     match (counts().min(), counts().max(), points.clone().next()) {
         (Some(least), Some(most), _) if least < most => write!(out, "{least} to {most} cores"),
         (Some(count), ..) => write!(out, "{count} core{}", if count == 1 { "" } else { "s" }),
+        (_, _, Some(Point { walk: Walk::PingPong(pair), .. })) => match points.clone().count() {
+            1 => write!(out, "with CPU {}", pair.partner),
+            _ => out.write_str("two CPUs"),
+        },
         (_, _, Some(point)) => out.write_str(point.kernel.name),
         _ => Ok(()),
     }

@@ -239,6 +239,25 @@ impl Grid {
     pub(super) fn targets(&self) -> &[NodeId] {
         self.targets.0.get(..self.targets.1).unwrap_or_default()
     }
+
+    /// Shows a number for each of its pairs, or why there is none, under a title, a subtitle and a unit.
+    pub(super) fn picture(
+        &self,
+        document: &mut dyn Document,
+        [title, subtitle, unit]: [&str; 3],
+        cell: &dyn Fn(NodeId, NodeId) -> Result<f64, &'static str>,
+    ) {
+        let [rows, columns] = [self.initiators.0, self.targets.0].map(|nodes| nodes.map(|node| node.0));
+        document.picture(Picture::Matrix(&Matrix {
+            title,
+            subtitle,
+            unit,
+            noun: "node",
+            rows: rows.get(..self.initiators.1).unwrap_or_default(),
+            columns: columns.get(..self.targets.1).unwrap_or_default(),
+            cell: &|row, column| cell(NodeId(row), NodeId(column)),
+        }));
+    }
 }
 
 fn add((nodes, count): &mut ([NodeId; MAX_NODES], usize), node: NodeId) {
@@ -323,14 +342,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
             point.seed
         );
     }
-    document.picture(Picture::Matrix(&Matrix {
-        title: "Idle latency from node to node",
-        subtitle: subtitle.as_str(),
-        unit: "ns",
-        rows: nodes.initiators(),
-        columns: nodes.targets(),
-        cell: &cell,
-    }));
+    nodes.picture(document, ["Idle latency from node to node", subtitle.as_str(), "ns"], &cell);
 }
 
 fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {

@@ -3,6 +3,7 @@
 mod bandwidth;
 pub mod command;
 mod compare;
+mod cores;
 pub mod curve;
 mod distribution;
 pub mod dry_run;
@@ -44,6 +45,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &pages::PAGES,
     &variants::VARIANTS_EXPERIMENT,
     &bandwidth::BANDWIDTH,
+    &cores::CORES,
     &loaded::LOADED,
     &system::SYSTEM,
 ];

@@ -537,6 +537,7 @@ impl Run<'_> {
                 let on_node = Point { target: traffic.node, ..*point };
                 Field::of(&self.placed(&on_node, pages, traffic.footprint), traffic.node)
             }),
+            lines: None,
         }
     }
 
@@ -623,7 +624,7 @@ fn window(filler: Filler) -> usize {
 
 fn beside(walk: &Walk) -> Option<Beside> {
     match walk {
-        Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) => None,
+        Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) => None,
         Walk::Lanes(kernel) => Some(Beside {
             lanes: kernel.lanes(),
             between: if kernel.work() == 0 { 0 } else { kernel.instructions() },

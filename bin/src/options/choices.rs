@@ -2,6 +2,7 @@
 //!
 //! Each enumeration lists its words once; parser, messages and results use them.
 
+use latency_core::cores::{Choice as PairChoice, Method};
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{Kind, KINDS};
 use latency_core::units::PageSize;
@@ -223,6 +224,20 @@ impl Rates {
     }
 }
 
+impl Choice for Method {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        (Method::Cas.name(), Method::Cas),
+        (Method::ReadCas.name(), Method::ReadCas),
+        (Method::Flag.name(), Method::Flag),
+        (Method::Message.name(), Method::Message),
+    ];
+}
+
+impl Choice for PairChoice {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", PairChoice::Auto), ("all", PairChoice::All), ("classes", PairChoice::Classes)];
+}
+
 /// The condition on which something is shown (`--progress`, `--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
@@ -263,5 +278,7 @@ mod tests {
         round_trip::<View>();
         round_trip::<Threads>();
         round_trip::<LoadFrom>();
+        round_trip::<Method>();
+        round_trip::<PairChoice>();
     }
 }

@@ -17,6 +17,8 @@ pub enum Group {
     Chain,
     /// What generators do, and on which CPUs.
     Traffic,
+    /// Lines between CPUs.
+    Cores,
     /// Duration and precision of the measurement.
     Sampling,
     /// Conclusions from a result.
@@ -29,10 +31,11 @@ pub enum Group {
 
 impl Group {
     /// Every group, in the order of the help text.
-    pub const ALL: [Group; 7] = [
+    pub const ALL: [Group; 8] = [
         Group::Placement,
         Group::Chain,
         Group::Traffic,
+        Group::Cores,
         Group::Sampling,
         Group::Verdict,
         Group::Output,
@@ -41,7 +44,7 @@ impl Group {
 
     /// Returns whether its options change what is measured.
     pub(super) const fn is_of_measuring(self) -> bool {
-        matches!(self, Group::Placement | Group::Chain | Group::Traffic | Group::Sampling)
+        matches!(self, Group::Placement | Group::Chain | Group::Traffic | Group::Cores | Group::Sampling)
     }
 
     /// Returns the heading.
@@ -51,6 +54,7 @@ impl Group {
             Group::Placement => "Placement",
             Group::Chain => "Working set and order",
             Group::Traffic => "Traffic",
+            Group::Cores => "Lines between cores",
             Group::Sampling => "Measurement",
             Group::Verdict => "Verdict",
             Group::Output => "Output",

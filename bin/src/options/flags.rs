@@ -5,10 +5,12 @@
 
 use core::num::{NonZeroU32, NonZeroU64};
 
+use latency_core::cores::Exchange;
+
 use super::flag::{Flag, Group, ValueKind};
 use super::flag_set::FlagId;
 use super::values::{self, ValueError};
-use super::{FormatName, Help, Options};
+use super::{pairs, FormatName, Help, Options};
 use latency_core::units::NodeId;
 
 /// The largest `--points-per-octave`: a sixty-fourth of an octave is 1 %, below the spread of placements.
@@ -34,6 +36,12 @@ const NODE: ValueKind = ValueKind { name: "N", expects: "the id of one node, suc
 const RATES: ValueKind = ValueKind { name: "LIST|auto", expects: "auto, or rates such as 0,10,50%,max" };
 const PACING: ValueKind = ValueKind { name: "poisson|even", expects: "poisson or even" };
 const THREADS: ValueKind = ValueKind { name: "one|all", expects: "one or all" };
+const PAIRS: ValueKind = ValueKind {
+    name: "auto|all|classes|LIST",
+    expects: "auto, all, classes, or pairs of CPUs such as 0:1,4:9",
+};
+const METHOD: ValueKind =
+    ValueKind { name: "cas|read-cas|flag|message", expects: "one of cas, read-cas, flag and message" };
 const CPU: ValueKind = ValueKind { name: "N", expects: "the number of one CPU, such as 4" };
 const COUNT: ValueKind = ValueKind { name: "N", expects: "a whole number, such as 1000" };
 const SIZE: ValueKind =
@@ -205,6 +213,28 @@ pub const FLAGS: &[Flag] = &[
     })
     .help("lines that a generator touches at a time")
     .default("the fewest for which the look at the clock costs a quarter of the gap"),
+    Flag::value(FlagId::Pairs, "pairs", Group::Cores, &PAIRS, |options, value| {
+        options.pairs = pairs::read(value)?;
+        Ok(())
+    })
+    .common()
+    .help("exchange lines between all CPUs, a few of each class, or these")
+    .default("auto, all of up to 64 CPUs, and classes of more"),
+    Flag::value(FlagId::Method, "method", Group::Cores, &METHOD, |options, value| {
+        options.method = values::choice(value)?;
+        Ok(())
+    })
+    .common()
+    .help("how a core tells that it is its turn: compare and swap, or stores")
+    .default("cas")
+    .because("it is what most tools have; with read-cas plain loads wait, and a line may move twice"),
+    Flag::value(FlagId::Lines, "lines", Group::Cores, &COUNT, |options, value| {
+        options.lines = NonZeroU32::new(small(value, Exchange::MOST_PLACES as u32)?);
+        Ok(())
+    })
+    .help("lines to exchange, in pages of their own; 32 or fewer")
+    .default("16")
+    .because("where a line's state is kept depends on its address"),
     Flag::value(FlagId::Iters, "iters", Group::Sampling, &COUNT, |options, value| {
         options.iters = NonZeroU64::new(values::count(value, u64::MAX)?);
         Ok(())
@@ -223,7 +253,7 @@ pub const FLAGS: &[Flag] = &[
         Ok(())
     })
     .help("stop when the 95 % interval is within +-PCT of the result")
-    .default("1 %"),
+    .default("1 %; of cores 5 %"),
     Flag::value(FlagId::TimeLimit, "time-limit", Group::Sampling, &SECONDS, |options, value| {
         options.time_limit = values::seconds(value, false)?;
         Ok(())
@@ -344,6 +374,7 @@ mod tests {
     use super::super::choices::{Choice, Kernel, Order, Pages, When};
     use super::*;
     use crate::options::plain::assert_plain;
+    use latency_core::cores::Method;
     use std::string::String;
     use std::vec::Vec;
 
@@ -357,7 +388,8 @@ mod tests {
         assert_eq!(ORDER.name, words::<Order>());
         assert_eq!(KERNEL.name, words::<Kernel>());
         assert_eq!(WHEN.name, words::<When>());
-        for kind in [&PAGES, &ORDER, &KERNEL, &WHEN] {
+        assert_eq!(METHOD.name, words::<Method>());
+        for kind in [&PAGES, &ORDER, &KERNEL, &WHEN, &METHOD] {
             assert!(kind.name.split('|').all(|word| kind.expects.contains(word)), "{}", kind.name);
         }
     }

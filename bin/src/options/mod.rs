@@ -12,6 +12,7 @@ mod flags;
 mod format;
 mod help;
 mod nearest;
+mod pairs;
 mod parse;
 #[cfg(test)]
 pub mod plain;
@@ -23,6 +24,7 @@ mod tests;
 
 use core::num::{NonZeroU32, NonZeroU64};
 
+use latency_core::cores::{Choice as PairChoice, Method};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
@@ -34,6 +36,7 @@ pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;
 pub use format::FormatName;
 pub use help::{write_experiment_help, write_help, write_version};
+pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
 
@@ -155,6 +158,12 @@ pub struct Options<'a> {
     pub pacing: Pacing,
     /// The lines that they touch at a time.
     pub burst: Option<NonZeroU32>,
+    /// The pairs of CPUs that exchange lines.
+    pub pairs: Pairs<'a>,
+    /// How they do.
+    pub method: Method,
+    /// The lines that each pair exchanges.
+    pub lines: Option<NonZeroU32>,
     /// Hops in one trial.
     pub iters: Option<NonZeroU64>,
     /// Trials.
@@ -257,6 +266,9 @@ impl<'a> Options<'a> {
             levels: LEVELS,
             pacing: Pacing::Poisson,
             burst: None,
+            pairs: Pairs::Of(PairChoice::Auto),
+            method: Method::Cas,
+            lines: None,
             iters: None,
             trials: None,
             precision: 0.01,

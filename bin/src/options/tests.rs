@@ -28,6 +28,8 @@ const TRAFFIC: FlagSet = FlagSet::of(&[
     FlagId::Budget,
 ]);
 
+const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines]);
+
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[
     FormatName { name: "text", extension: "txt", needs_picture: false },
@@ -42,7 +44,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         name: "matrix",
         summary: "idle latency of every initiator node to every target node",
         details: "One line a pair.\nThen the ratio of remote to local.",
-        flags: MEASURED.union(TRAFFIC),
+        flags: MEASURED.union(TRAFFIC).union(CORES),
         picture: true,
         operands: Operands::NONE,
     },
@@ -129,6 +131,13 @@ fn every_option_is_set_in_both_forms() {
         ("levels", "6", |o| o.levels.get() == 6),
         ("pacing", "even", |o| o.pacing == Pacing::Even),
         ("burst", "4", |o| o.burst.is_some_and(|lines| lines.get() == 4)),
+        (
+            "pairs",
+            "1:0,3:4",
+            |o| matches!(o.pairs, Pairs::These(list) if list.iter().eq([(CpuId(0), CpuId(1)), (CpuId(3), CpuId(4))])),
+        ),
+        ("method", "read-cas", |o| o.method == Method::ReadCas),
+        ("lines", "8", |o| o.lines.is_some_and(|lines| lines.get() == 8)),
         ("iters", "10000000", |o| o.iters.is_some_and(|hops| hops.get() == 10_000_000)),
         ("trials", "15", |o| o.trials.is_some_and(|trials| trials.get() == 15)),
         ("precision", "0.5", |o| o.precision == 0.005),

@@ -54,6 +54,8 @@ pub enum ValueError<'a> {
     Straddling,
     /// None of the words that are possible.
     NotAChoice,
+    /// Not two different CPUs with a colon between them.
+    NotAPair,
     /// None of these formats.
     NotAFormat(&'static [FormatName]),
     /// Not a list of node ids.
@@ -82,6 +84,7 @@ impl fmt::Display for ValueError<'_> {
             ValueError::Unaligned => "pointers need a multiple of 8 bytes",
             ValueError::Straddling => "a line must not be split unevenly",
             ValueError::NotAChoice => "no such choice",
+            ValueError::NotAPair => "a pair is two different CPUs, such as 0:1",
             ValueError::NotAFormat(_) => "no such format",
             ValueError::List(reason) => return reason.fmt(out),
             ValueError::HoldsNul => "it holds a NUL byte",

@@ -47,6 +47,16 @@ pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
 /// A first pass is no longer, where the chain stays as it is written or where later passes need not be whole.
 pub const SHORT_PASS: u64 = 1 << 20;
 
+/// A visit to a pair: both threads go there and wake up, and 16 lines take 25 us each.
+pub const WINDOW_NS: f64 = 0.8e6;
+
+/// The time of all visits together in that of the whole run: what comes before the first and after the last takes the
+/// rest.
+fn budget_ns(options: &Options<'_>) -> f64 {
+    const SHARE: f64 = 0.7;
+    options.budget.0 as f64 / 1e3 * SHARE
+}
+
 /// The memory that points are walked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
@@ -248,10 +258,8 @@ impl Budget {
 
     /// The budget of windows, each of which is a round, for at most so long.
     fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
-        /// What comes before the first window and after the last one takes of a budget.
-        const SHARE: f64 = 0.7;
         let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
-        let run_ns = run_ns.min(options.budget.0 as f64 / 1e3 * SHARE);
+        let run_ns = run_ns.min(budget_ns(options));
         Budget {
             rounds: FEWEST_ROUNDS,
             most: ROUNDS,
@@ -261,6 +269,36 @@ impl Budget {
             ..Budget::new(options, machine)
         }
         .within(run_ns, points.len())
+    }
+
+    /// The budget of pairs of CPUs: a window over all lines is a round.
+    #[must_use]
+    pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget {
+        /// Few pairs are over in no time: their windows are spread over so much.
+        const SPREAD_NS: f64 = 0.7e9;
+        /// Half of the interval, where nothing else was asked for: cores that share a mesh with others are not steadier.
+        const PRECISION: f64 = 0.05;
+        let asked = options.given.contains(FlagId::Precision);
+        let few = points.len() <= FEW_POINTS;
+        Budget {
+            rounds: if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS },
+            fewest: if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS },
+            most: if few || asked { 2 * SPREAD_ROUNDS } else { FEWEST_ROUNDS },
+            batches: 1.0,
+            walk_ns: 0.0,
+            spread_ns: if few { SPREAD_NS } else { 0.0 },
+            point_ns: options.point_limit_ns(),
+            bounded: options.given.contains(FlagId::TimeLimit),
+            precision: if asked { options.precision } else { PRECISION },
+            ..Budget::DEFAULT
+        }
+        .within(budget_ns(options), points.len())
+    }
+
+    /// The pairs of CPUs that there is time for.
+    #[must_use]
+    pub fn most_pairs(options: &Options<'_>) -> usize {
+        (budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
     }
 
     /// The same with chains written anew for each visit.

@@ -12,7 +12,7 @@ use latency_core::decimal::Decimal;
 use latency_core::units::{Bytes, PageSize};
 
 use super::budget::{
-    Budget, Memory, Pass, BATCHES, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, OVERTIME, SHORT_PASS,
+    Budget, Memory, Pass, BATCHES, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, OVERTIME, SHORT_PASS, WINDOW_NS,
 };
 use super::single;
 use crate::machine::Machine;
@@ -192,11 +192,23 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
     }
 }
 
+/// Windows of so many pairs of CPUs.
+fn exchanges(pairs: f64, budget: &Budget) -> Range {
+    /// Waking up both threads takes a part of a window, and a neighbour may make it twice as long.
+    const WINDOW: Range = Range(0.5 * WINDOW_NS, 2.0 * WINDOW_NS);
+    let all = product(WINDOW * pairs, rounds(budget, budget.rounds));
+    let all = Range(all.0.max(budget.spread_ns), all.1.max(2.0 * budget.spread_ns));
+    START + all.at_most(budget.share_ns * pairs * OVERTIME)
+}
+
 /// How long `points` will take under `budget`.
 #[must_use]
 pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     if points.is_empty() {
         return Range::ZERO;
+    }
+    if points.iter().all(|point| point.walk.ping_pong().is_some()) {
+        return exchanges(points.len() as f64, budget);
     }
     let (mut count, mut mapped, mut once, mut all) = (0, 0.0, Range::ZERO, Range::ZERO);
     let mut last = None::<(Bytes, usize)>;

@@ -4,6 +4,7 @@
 //! smaller or left out is said.
 
 pub mod budget;
+pub mod cores;
 pub mod curve;
 pub mod duration;
 pub mod generators;

@@ -1,9 +1,7 @@
 //! What a picture shows: plain data, borrowed from whoever has the results.
 //!
 //! The terminal and SVG draw the same two things, a chart with axes and a matrix of
-//! node pairs. Nothing here knows how either is drawn.
-
-use latency_core::units::NodeId;
+//! pairs. Nothing here knows how either is drawn.
 
 /// How the values of an axis are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +143,7 @@ pub struct Chart<'a> {
 /// What marks cells without a number, one for each reason; more reasons than these are not told.
 const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
 
-/// One number for each pair of an initiator node and a target node.
+/// One number for each pair of an initiator and a target, both of one kind: nodes, or CPUs.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
     /// What is shown.
@@ -154,17 +152,19 @@ pub struct Matrix<'a> {
     pub subtitle: &'a str,
     /// The unit of the numbers.
     pub unit: &'a str,
-    /// The initiator nodes.
-    pub rows: &'a [NodeId],
-    /// The target nodes.
-    pub columns: &'a [NodeId],
+    /// Of what kind they are: `node`.
+    pub noun: &'a str,
+    /// The numbers of the initiators.
+    pub rows: &'a [u32],
+    /// The numbers of the targets.
+    pub columns: &'a [u32],
     /// The number of an initiator and a target, or why there is none.
-    pub cell: &'a dyn Fn(NodeId, NodeId) -> Result<f64, &'a str>,
+    pub cell: &'a dyn Fn(u32, u32) -> Result<f64, &'a str>,
 }
 
 impl<'a> Matrix<'a> {
     /// Every cell, row by row, with its initiator and target.
-    pub fn cells(&self) -> impl Iterator<Item = (NodeId, NodeId, Result<f64, &'a str>)> + '_ {
+    pub fn cells(&self) -> impl Iterator<Item = (u32, u32, Result<f64, &'a str>)> + '_ {
         self.rows
             .iter()
             .flat_map(move |&row| self.columns.iter().map(move |&column| (row, column, self.at(row, column))))
@@ -175,7 +175,7 @@ impl<'a> Matrix<'a> {
     /// # Errors
     ///
     /// Why there is no number.
-    pub fn at(&self, row: NodeId, column: NodeId) -> Result<f64, &'a str> {
+    pub fn at(&self, row: u32, column: u32) -> Result<f64, &'a str> {
         match (self.cell)(row, column) {
             Ok(value) if !value.is_finite() => Err("not a number"),
             cell => cell,
@@ -214,15 +214,22 @@ mod tests {
 
     #[test]
     fn reasons_are_told_once() {
-        let nodes = [NodeId(0), NodeId(2), NodeId(3)];
-        let cell = |row: NodeId, column: NodeId| match (row.0, column.0) {
+        let nodes = [0, 2, 3];
+        let cell = |row: u32, column: u32| match (row, column) {
             (0, _) => Ok(100.0),
             (2, 3) => Ok(f64::NAN),
             (2, _) => Err("mbind: EPERM"),
             _ => Err("no CPU"),
         };
-        let matrix =
-            Matrix { title: "", subtitle: "", unit: "ns", rows: &nodes, columns: &nodes, cell: &cell };
+        let matrix = Matrix {
+            title: "",
+            subtitle: "",
+            unit: "ns",
+            noun: "node",
+            rows: &nodes,
+            columns: &nodes,
+            cell: &cell,
+        };
         assert_eq!(matrix.reasons(), [Some("mbind: EPERM"), Some("not a number"), Some("no CPU"), None]);
         assert_eq!(
             (matrix.mark("mbind: EPERM"), matrix.mark("no CPU"), matrix.mark("else")),

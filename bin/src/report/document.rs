@@ -220,7 +220,7 @@ pub struct Table<'a> {
 pub enum Picture<'a> {
     /// Values over a common axis.
     Chart(&'a Chart<'a>),
-    /// One number for each pair of nodes.
+    /// One number for each pair of nodes or CPUs.
     Matrix(&'a Matrix<'a>),
 }
 

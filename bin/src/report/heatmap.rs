@@ -1,4 +1,4 @@
-//! A matrix of node pairs in the terminal: numbers on a coloured ground, or beside
+//! A matrix of pairs in the terminal: numbers on a coloured ground, or beside
 //! shading characters where there are no colours.
 //!
 //! Knows the matrix and the terminal, no result.
@@ -20,7 +20,6 @@ const WHITE: u8 = 231;
 const GREY: u8 = 250;
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
-const ROW_HEADING: &str = "node ";
 
 /// Draws a matrix: initiators downwards, targets to the right.
 ///
@@ -33,18 +32,19 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fm
     let numbers = matrix.cells().filter_map(|(_, _, cell)| cell.ok()).map(|value| width(&Figure(value)));
     let ids = matrix.columns.iter().map(|column| width(column));
     let cell_width = numbers.chain(ids).max().unwrap_or(1).max(4);
-    let heading_width = ROW_HEADING.len() + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
+    let noun = matrix.noun;
+    let heading_width = noun.len() + 1 + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
     // Each cell is its number, a shade and a blank on either side.
     let arrow = if terminal.unicode { '→' } else { '>' };
     write!(out, "{:>heading_width$} {arrow}", "from")?;
     for column in matrix.columns {
         write!(out, " {column:>cell_width$}  ")?;
     }
-    writeln!(out, " to node, {}", matrix.unit)?;
+    writeln!(out, " to {noun}, {}", matrix.unit)?;
     let shades = Shades::of(matrix);
     for &row in matrix.rows {
-        let id_width = heading_width - ROW_HEADING.len();
-        write!(out, "{ROW_HEADING}{row:>id_width$}  ")?;
+        let id_width = heading_width - noun.len() - 1;
+        write!(out, "{noun} {row:>id_width$}  ")?;
         for &column in matrix.columns {
             match (matrix.at(row, column), &shades) {
                 (Ok(value), Some(shades)) => number(out, value, shades, cell_width, terminal)?,
@@ -119,7 +119,6 @@ fn colours(step: usize) -> (u8, u8) {
 mod tests {
     use super::*;
     use crate::report::samples;
-    use latency_core::units::NodeId;
     use std::string::String;
 
     fn drawn(matrix: &Matrix<'_>, unicode: bool, colour: bool) -> String {
@@ -139,10 +138,17 @@ mod tests {
 
     #[test]
     fn a_matrix_without_numbers_tells_why() {
-        let nodes = [NodeId(0), NodeId(1)];
+        let nodes = [0, 1];
         let cell = |_, _| Err("not measurable here: mbind EPERM");
-        let matrix =
-            Matrix { title: "", subtitle: "", unit: "ns", rows: &nodes, columns: &nodes, cell: &cell };
+        let matrix = Matrix {
+            title: "",
+            subtitle: "",
+            unit: "ns",
+            noun: "node",
+            rows: &nodes,
+            columns: &nodes,
+            cell: &cell,
+        };
         assert!(drawn(&matrix, true, false).ends_with("-  \n- not measurable here: mbind EPERM\n"));
     }
 }

@@ -52,15 +52,15 @@ impl Shades {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::units::NodeId;
 
-    fn shades(number: impl Fn(NodeId, NodeId) -> Option<f64>) -> Option<Shades> {
-        let nodes = [NodeId(0), NodeId(1)];
+    fn shades(number: impl Fn(u32, u32) -> Option<f64>) -> Option<Shades> {
+        let nodes = [0, 1];
         let cell = |row, column| number(row, column).ok_or("mbind: EPERM");
         Shades::of(&Matrix {
             title: "",
             subtitle: "",
             unit: "ns",
+            noun: "node",
             rows: &nodes,
             columns: &nodes,
             cell: &cell,

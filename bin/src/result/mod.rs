@@ -25,5 +25,5 @@ pub use health::{Audit, Health, Repeat};
 pub use outcome::{Exclusion, Measurement, Outcome};
 pub use placed::{Field, Means, Placed};
 pub use point::Point;
-pub use series::{Round, Series, WarmUp};
-pub use walk::{Reach, Traffic, Walk};
+pub use series::{PerLine, Round, Series, WarmUp};
+pub use walk::{PingPong, Reach, Traffic, Walk};

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::placed::{Field, Placed};
 use super::point::Point;
+use super::series::PerLine;
 use super::series::{Series, WarmUp};
 use crate::error::PlacementError;
 
@@ -30,8 +31,10 @@ pub struct Measurement {
     pub fingerprint: u64,
     /// The chain's nodes, or the lines of traffic.
     pub nodes: u64,
-    /// The memory of the traffic beside it.
+    /// The memory of the traffic beside it, or of every other line that goes to and fro.
     pub traffic: Option<Field>,
+    /// What tells one line from another, where each was timed.
+    pub lines: Option<PerLine>,
 }
 
 /// Why a point has no number.

@@ -1,5 +1,6 @@
 //! Rounds of one point, and what they say together.
 
+use latency_core::cores::lines::OfLine;
 use latency_core::stats::{Interval, Summary};
 
 use super::counters::{Counted, Counters, Software};
@@ -44,6 +45,19 @@ pub struct WarmUp {
     pub cold_ns: Option<f64>,
     /// The latency afterwards, from a few batches.
     pub estimate_ns: f64,
+}
+
+/// The lines of a point, each of which has a place of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct PerLine {
+    /// The one of the smallest median over rounds.
+    pub fastest: OfLine,
+    /// The one of the largest.
+    pub slowest: OfLine,
+    /// Whether both CPUs' time-stamp counters go together as far as messages tell; `None` without messages.
+    pub synchronised: Option<bool>,
+    /// Mean nanoseconds of a message to the partner and of one back, where they do.
+    pub ways_ns: Option<[f64; 2]>,
 }
 
 /// All rounds of one point.

@@ -3,9 +3,11 @@
 
 use core::fmt;
 
+use latency_core::cores::Method;
 use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
+use latency_core::topology::Shared;
 use latency_core::traffic::Kind;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 /// How many chains are walked at a time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +23,36 @@ pub enum Walk {
     Traffic(Traffic),
     /// One chain of dependent loads beside the traffic of generators on other CPUs.
     Loaded(Traffic),
+    /// No chain: lines that go to another CPU and back. What it takes is half of that.
+    PingPong(PingPong),
+}
+
+/// Lines between two CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PingPong {
+    /// The CPU that answers.
+    pub partner: CpuId,
+    /// What it shares with the first.
+    pub class: Shared,
+    /// How either tells that it is the other's turn.
+    pub method: Method,
+    /// The number of lines.
+    pub lines: u32,
+    /// The nodes that they are on, in turn; the first is the point's target.
+    pub homes: [NodeId; 2],
+}
+
+impl PingPong {
+    /// The node of a line, and its place there.
+    #[must_use]
+    pub fn home(&self, line: u32) -> (NodeId, u32) {
+        let [first, second] = self.homes;
+        match first == second {
+            true => (first, line),
+            false if line.is_multiple_of(2) => (first, line / 2),
+            false => (second, line / 2),
+        }
+    }
 }
 
 /// What generators do.
@@ -46,7 +78,16 @@ impl Walk {
     pub const fn traffic(&self) -> Option<&Traffic> {
         match self {
             Walk::Traffic(traffic) | Walk::Loaded(traffic) => Some(traffic),
-            Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => None,
+            Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) | Walk::PingPong(_) => None,
+        }
+    }
+
+    /// The two CPUs, if lines go between any.
+    #[must_use]
+    pub const fn ping_pong(&self) -> Option<&PingPong> {
+        match self {
+            Walk::PingPong(pair) => Some(pair),
+            _ => None,
         }
     }
 
@@ -54,7 +95,7 @@ impl Walk {
     #[must_use]
     pub const fn lanes(&self) -> usize {
         match self {
-            Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) => 1,
+            Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) => 1,
             Walk::Lanes(kernel) => kernel.lanes(),
             Walk::Apart(_) => Gap::LANES,
         }
@@ -69,6 +110,9 @@ impl fmt::Display for Walk {
             Walk::Traffic(Traffic { kind, generators, .. })
             | Walk::Loaded(Traffic { kind, generators, .. }) => {
                 return write!(out, ", {} by {generators}", kind.name);
+            }
+            Walk::PingPong(PingPong { partner, method, .. }) => {
+                return write!(out, ", {} with CPU {partner}", method.name());
             }
             Walk::Lanes(kernel) if kernel.work() == 0 => {}
             Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work())?,

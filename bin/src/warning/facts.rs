@@ -121,6 +121,8 @@ impl Warning {
             Warning::RateNotDelivered { .. } => ("rate-not-delivered", Poor, ALL),
             Warning::LittleImplausible { .. } => ("little-implausible", Poor, ALL),
             Warning::VcpusMayShareCore => ("vcpus-may-share-a-core", Note, ALL),
+            Warning::TopologyDoubtful { .. } => ("topology-doubtful", Fair, ALL),
+            Warning::PairsLeftOut { .. } => ("pairs-left-out", Note, ALL),
             Warning::Partial { .. } => ("partial", Poor, ALL),
         }
     }

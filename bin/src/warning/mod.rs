@@ -16,7 +16,7 @@ mod word;
 mod tests;
 
 use crate::sys::errno::Errno;
-use latency_core::units::{Bytes, Hertz, NodeId, PageSize, Picoseconds};
+use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
 pub use facts::VERY_UNCERTAIN;
 pub use group::Group;
@@ -179,6 +179,10 @@ pub enum Warning {
     LittleImplausible { lines: f64 },
     /// A hypervisor does not say which virtual CPUs share a core.
     VcpusMayShareCore,
+    /// Two CPUs that are said to be two cores are as close as threads of one.
+    TopologyDoubtful { a: CpuId, b: CpuId, ns: f64 },
+    /// There is no time for all pairs of CPUs, so that there are a few of each class.
+    PairsLeftOut { of: u32 },
     /// The run was interrupted.
     Partial { finished: u32, planned: u32 },
 }

@@ -102,7 +102,10 @@ impl fmt::Display for Remedy<'_> {
             Warning::PairsLeftOut { .. } => "raise --budget, or choose nodes with --cpunode and --memnode",
             Warning::RateNotDelivered { .. } => "stop other work on those CPUs, or use more of them",
             Warning::LittleImplausible { .. } => "use a larger --size, and check the reported caches",
-            Warning::VcpusMayShareCore => "let the hypervisor pass the topology through",
+            Warning::TopologyDoubtful { .. } | Warning::VcpusMayShareCore => {
+                "let the hypervisor pass the topology through"
+            }
+            Warning::PairsLeftOut { .. } => "try a longer --budget, or name pairs with --pairs",
             Warning::Partial { .. } => "let it run to the end for the rest",
         })
     }

@@ -286,6 +286,16 @@ impl fmt::Display for Warning {
             Warning::VcpusMayShareCore => {
                 out.write_str("the hypervisor does not tell cores apart: two virtual CPUs may share one")
             }
+            Warning::TopologyDoubtful { a, b, ns } => {
+                write!(
+                    out,
+                    "CPUs {a} and {b} exchange a line in {:.1} ns, as threads of one core do",
+                    Decimal(ns)
+                )
+            }
+            Warning::PairsLeftOut { of } => {
+                write!(out, "there is no time for all {of} pairs, so a few of each class were chosen")
+            }
             Warning::Partial { finished, planned } => {
                 write!(out, "interrupted: {finished} of {planned} points were measured")
             }

@@ -11,8 +11,9 @@
 
 use crate::arch::{
     Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, CAS_EXCHANGE, FLAG_EXCHANGE, MESSAGE_EXCHANGE,
-    SPIN_EXCHANGE,
+    READ_CAS_EXCHANGE,
 };
+use crate::units::Bytes;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The lines of a page of 4 KiB, which no prefetcher of either core looks beyond.
@@ -24,15 +25,16 @@ const STEP: usize = PAGE + 1;
 const PAIR: usize = 2;
 
 /// The way in which a side tells the other that it is its turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
+    /// A locked compare and swap of one line, over and over until it succeeds, as many tools have it.
+    #[default]
+    Cas,
     /// A locked compare and swap of one line, once a plain load has seen that it will succeed.
     ///
     /// The line is read first and taken then: where caches make two transfers of that, it is nearly twice
-    /// the time of [`Method::Spin`].
-    Cas,
-    /// A locked compare and swap of one line, over and over until it succeeds, as many tools have it.
-    Spin,
+    /// the time of [`Method::Cas`].
+    ReadCas,
     /// A plain store to a line of its own, which the other polls.
     Flag,
     /// The same with the time of sending in the line: the one method that tells the two ways apart.
@@ -41,14 +43,14 @@ pub enum Method {
 
 impl Method {
     /// All of them, the default first.
-    pub const ALL: [Method; 4] = [Method::Cas, Method::Spin, Method::Flag, Method::Message];
+    pub const ALL: [Method; 4] = [Method::Cas, Method::ReadCas, Method::Flag, Method::Message];
 
     /// Returns the name by which it is chosen.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Method::Cas => "cas",
-            Method::Spin => "spin",
+            Method::ReadCas => "read-cas",
             Method::Flag => "flag",
             Method::Message => "message",
         }
@@ -57,7 +59,7 @@ impl Method {
     const fn routines(self) -> [ExchangeRoutine; 2] {
         match self {
             Method::Cas => CAS_EXCHANGE,
-            Method::Spin => SPIN_EXCHANGE,
+            Method::ReadCas => READ_CAS_EXCHANGE,
             Method::Flag => FLAG_EXCHANGE,
             Method::Message => MESSAGE_EXCHANGE,
         }
@@ -101,6 +103,8 @@ pub struct Exchange<'m> {
 }
 
 impl<'m> Exchange<'m> {
+    /// The memory of one place.
+    pub const PLACE: Bytes = Bytes((PAIR * PAGE * size_of::<Line>()) as u64);
     /// The most places: two pages each, whose lines do not come round to the same line of a page.
     pub const MOST_PLACES: usize = PAGE / PAIR;
 
@@ -155,8 +159,8 @@ impl<'m> Exchange<'m> {
             return Made { count: 0, delays };
         };
         let (routine, mine, theirs) = match (side, method) {
-            (Side::First, Method::Cas | Method::Spin) => (first, this, this),
-            (Side::Second, Method::Cas | Method::Spin) => (second, this, this),
+            (Side::First, Method::Cas | Method::ReadCas) => (first, this, this),
+            (Side::Second, Method::Cas | Method::ReadCas) => (second, this, this),
             (Side::First, _) => (first, this, that),
             (Side::Second, _) => (second, that, this),
         };

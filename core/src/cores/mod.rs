@@ -12,5 +12,5 @@ pub mod ring;
 
 pub use exchange::{Exchange, Made, Method, Patience, Side};
 pub use lines::{over_lines, OverLines};
-pub use pairs::{Choice, Class, Pair};
+pub use pairs::{Choice, Pair};
 pub use ring::{Ring, State, Walk};

@@ -5,52 +5,11 @@
 
 use crate::cpulist::CpuSet;
 use crate::rng::Pcg32;
+use crate::topology::Shared;
 use crate::units::CpuId;
 
 /// Up to so many CPUs all pairs are affordable: 2016 of 3 ms each.
 const ALL_UP_TO: usize = 64;
-
-/// What two CPUs share, the nearest first: each is in all that follow it, with few exceptions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// They are threads of one core.
-    SameCore,
-    /// Two cores with one second-level cache.
-    SharedL2,
-    /// Two cores with one third-level cache.
-    SharedL3,
-    /// Two cores of one node.
-    SameNode,
-    /// Two nodes of one socket.
-    SameSocket,
-    /// Two sockets.
-    OtherSocket,
-}
-
-impl Class {
-    /// All of them, the nearest first.
-    pub const ALL: [Class; 6] = [
-        Class::SameCore,
-        Class::SharedL2,
-        Class::SharedL3,
-        Class::SameNode,
-        Class::SameSocket,
-        Class::OtherSocket,
-    ];
-
-    /// Returns the name that is printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Class::SameCore => "same core",
-            Class::SharedL2 => "same L2",
-            Class::SharedL3 => "same L3",
-            Class::SameNode => "same node",
-            Class::SameSocket => "same socket",
-            Class::OtherSocket => "other socket",
-        }
-    }
-}
 
 /// Two CPUs, the smaller number first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +19,14 @@ pub struct Pair {
     /// The larger.
     pub b: CpuId,
     /// What they share.
-    pub class: Class,
+    pub class: Shared,
 }
 
 /// The rule by which pairs are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// All pairs of up to 64 CPUs; of more, as [`Choice::Classes`].
+    #[default]
     Auto,
     /// All pairs.
     All,
@@ -82,7 +42,7 @@ impl Choice {
     #[must_use]
     pub const fn most(self, cpus: usize) -> usize {
         let all = cpus * cpus.saturating_sub(1) / 2;
-        let few = Class::ALL.len() * Self::MOST_OF_CLASS;
+        let few = Shared::ALL.len() * Self::MOST_OF_CLASS;
         if self.takes_all(cpus) || all < few {
             all
         } else {
@@ -111,13 +71,13 @@ impl Choice {
     pub fn choose<'p>(
         self,
         cpus: &CpuSet,
-        class_of: &dyn Fn(CpuId, CpuId) -> Class,
+        class_of: &dyn Fn(CpuId, CpuId) -> Shared,
         seed: u64,
         pairs: &'p mut [Pair],
     ) -> &'p mut [Pair] {
         let few = !self.takes_all(cpus.len());
         let mut rng = Pcg32::new(seed, 0x7061_6972);
-        let mut met = [0u32; Class::ALL.len()];
+        let mut met = [0u32; Shared::ALL.len()];
         let mut count = 0;
         for a in cpus {
             for b in cpus.iter().skip_while(|&b| b <= a) {
@@ -160,12 +120,12 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    const NONE: Pair = Pair { a: CpuId(0), b: CpuId(0), class: Class::SameCore };
+    const NONE: Pair = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
 
     /// Two threads a core, two cores an L2, eight an L3, sixteen a node, two nodes a socket.
-    fn class_of(a: CpuId, b: CpuId) -> Class {
+    fn class_of(a: CpuId, b: CpuId) -> Shared {
         let shared = [2, 4, 16, 32, 64].iter().position(|size| a.0 / size == b.0 / size);
-        shared.map_or(Class::OtherSocket, |place| Class::ALL[place])
+        shared.map_or(Shared::Machine, |place| Shared::ALL[place])
     }
 
     fn choose(choice: Choice, cpus: u32, seed: u64) -> Vec<Pair> {
@@ -187,15 +147,12 @@ mod tests {
     #[test]
     fn many_cpus_have_eight_pairs_of_each_class() {
         let pairs = choose(Choice::Auto, 128, 1);
-        for class in Class::ALL {
+        for class in Shared::ALL {
             assert_eq!(pairs.iter().filter(|pair| pair.class == class).count(), Choice::MOST_OF_CLASS);
         }
         assert_eq!(choose(Choice::All, 128, 1).len(), 128 * 127 / 2);
         // There are but two pairs of threads.
-        assert_eq!(
-            choose(Choice::Classes, 4, 1).iter().filter(|pair| pair.class == Class::SameCore).count(),
-            2
-        );
+        assert_eq!(choose(Choice::Classes, 4, 1).iter().filter(|pair| pair.class == Shared::Core).count(), 2);
     }
 
     #[test]
@@ -206,7 +163,7 @@ mod tests {
         let mut chosen = [0; 16];
         for seed in 0..1000 {
             let pairs = choose(Choice::Classes, 32, seed);
-            for pair in pairs.iter().filter(|pair| pair.class == Class::SameCore) {
+            for pair in pairs.iter().filter(|pair| pair.class == Shared::Core) {
                 chosen[pair.a.0 as usize / 2] += 1;
             }
         }
@@ -214,12 +171,9 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_classes_apart_and_their_order_is_that_of_the_table() {
-        assert!(Class::ALL.is_sorted());
-        for (place, class) in Class::ALL.iter().enumerate() {
-            assert_eq!(*class as usize, place);
-            assert!(Class::ALL.iter().skip(place + 1).all(|other| other.name() != class.name()));
-        }
+    fn the_order_of_classes_is_that_of_the_table() {
+        assert!(Shared::ALL.is_sorted());
+        assert!(Shared::ALL.iter().enumerate().all(|(place, class)| *class as usize == place));
     }
 
     proptest! {

@@ -48,6 +48,10 @@ pub struct Sharing<'a> {
 }
 
 impl Shared {
+    /// All of them, the nearest first.
+    pub const ALL: [Shared; KINDS + 1] =
+        [Shared::Core, Shared::L2, Shared::L3, Shared::Node, Shared::Package, Shared::Machine];
+
     /// Returns the words for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {

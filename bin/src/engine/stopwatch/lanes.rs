@@ -137,7 +137,9 @@ impl Stopwatch {
                         let (Some(starts), Some(ends)) = (starts, ends) else { return Err(not_proven(())) };
                         buffer.timed_walk_apart(gap, starts, ends, hops as usize, counter.stamp)
                     }
-                    Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) => return Err(not_proven(())),
+                    Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) => {
+                        return Err(not_proven(()))
+                    }
                 };
                 let timed = timed.map_err(not_proven)?;
                 counter.elapsed_ns(timed.start, timed.end.ticks)

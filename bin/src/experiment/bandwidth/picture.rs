@@ -9,7 +9,7 @@ use super::super::matrix::Grid;
 use super::rates::GIGA;
 use crate::analysis::traffic::{groups, rate};
 use crate::options::View;
-use crate::report::chart::{Axis, Chart, Data, Matrix, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::result::{Outcome, Walk};
 use crate::sys::table::Table;
@@ -108,12 +108,5 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut subtitle = Text::<160>::EMPTY;
     // What does not fit is left out.
     let _ = write!(subtitle, "{kind}, all cores of a node, {} together", first.traffic.footprint);
-    document.picture(Picture::Matrix(&Matrix {
-        title: "Bandwidth from node to node",
-        subtitle: subtitle.as_str(),
-        unit: "GB/s",
-        rows: nodes.initiators(),
-        columns: nodes.targets(),
-        cell: &cell,
-    }));
+    nodes.picture(document, ["Bandwidth from node to node", subtitle.as_str(), "GB/s"], &cell);
 }

@@ -192,6 +192,18 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 })
             ),
         );
+        if point.walk.ping_pong().is_some() {
+            document.sentence(
+                Role::Detail("Placement"),
+                format_args!(
+                    "pages asked for: {}; placed by {}; proven by {}",
+                    alike.asked.word(),
+                    first.placed.means.name(),
+                    first.placed.after.source()
+                ),
+            );
+            continue;
+        }
         let WarmUp { hops, cold_ns, .. } = first.warm_up;
         document.sentence(
             Role::Detail("Placement"),

@@ -130,7 +130,7 @@ pub fn route(document: &mut dyn Document, point: &Point) {
 
 /// Describes the windows that traffic was counted in, and its memory.
 pub fn windows(document: &mut dyn Document, point: &Point, measured: &Measurement) {
-    let Measurement { series, placed, .. } = measured;
+    let series = &measured.series;
     document.put(&NS, series.nanoseconds.median);
     document.put(&CI95_NS, series.nanoseconds.interval);
     document.put(&WINDOW, series.window_ns / 1e9);
@@ -138,8 +138,13 @@ pub fn windows(document: &mut dyn Document, point: &Point, measured: &Measuremen
     document.put(&ROUNDS, measured.rounds);
     document.put(&DISTURBED, series.disturbed);
     document.put(&PRECISE, measured.precise);
-    document.put(&PAGES_OBTAINED, placed.pages.word());
-    document.part(Part::Object(&PLACEMENT), |document| placement(document, point, placed));
+    memory(document, point, measured);
+}
+
+/// Describes the memory of lines, and how it is known where that is.
+pub fn memory(document: &mut dyn Document, point: &Point, measured: &Measurement) {
+    document.put(&PAGES_OBTAINED, measured.placed.pages.word());
+    document.part(Part::Object(&PLACEMENT), |document| placement(document, point, &measured.placed));
 }
 
 /// Describes a point by the members of the innermost object.

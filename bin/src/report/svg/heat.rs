@@ -1,4 +1,4 @@
-//! A matrix of node pairs as SVG: the number in each cell, its ground the shade.
+//! A matrix of pairs as SVG: the number in each cell, its ground the shade.
 //!
 //! Knows the matrix, no result.
 
@@ -10,7 +10,6 @@ use crate::report::figures::Figure;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
-use latency_core::units::NodeId;
 
 /// Cells shrink with the number of columns, within these widths.
 const ROOM: f64 = 640.0;
@@ -97,15 +96,17 @@ impl Grid<'_, '_> {
         let centre = left + cell * matrix.columns.len() as f64 / 2.0;
         writeln!(
             out,
-            "<text class=\"quiet\" text-anchor=\"middle\" x=\"{centre:.1}\" y=\"{:.1}\">target node</text>",
+            "<text class=\"quiet\" text-anchor=\"middle\" x=\"{centre:.1}\" y=\"{:.1}\">target {}</text>",
             Decimal(top - 30.0),
+            matrix.noun,
             centre = Decimal(centre)
         )?;
         let (x, y) = (left - 52.0, (top + bottom) / 2.0);
         writeln!(
             out,
             "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" \
-             transform=\"rotate(-90 {x:.1} {y:.1})\">initiator node</text>",
+             transform=\"rotate(-90 {x:.1} {y:.1})\">initiator {}</text>",
+            matrix.noun,
             x = Decimal(x),
             y = Decimal(y)
         )?;
@@ -133,10 +134,11 @@ impl Grid<'_, '_> {
     fn cell(
         &self,
         out: &mut dyn Write,
-        (row, column): (NodeId, NodeId),
+        (row, column): (u32, u32),
         (x, y): (f64, f64),
         shades: Option<&Shades>,
     ) -> fmt::Result {
+        let noun = self.matrix.noun;
         let (width, height) = (self.cell - GAP, CELL_HEIGHT - GAP);
         let frame = format_args!(
             "x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"",
@@ -158,7 +160,7 @@ impl Grid<'_, '_> {
                 let ink = text_on(ground);
                 writeln!(
                     out,
-                    "<g><title>node {row} to node {column}: {figure} {unit}</title><rect {frame} fill=\"{ground}\"/>\
+                    "<g><title>{noun} {row} to {noun} {column}: {figure} {unit}</title><rect {frame} fill=\"{ground}\"/>\
                      <text class=\"number\" {place} style=\"fill:{ink}\">{figure}</text></g>"
                 )
             }
@@ -167,7 +169,7 @@ impl Grid<'_, '_> {
                 let (mark, reason) = (self.matrix.mark(reason), Escaped(reason));
                 writeln!(
                     out,
-                    "<g><title>node {row} to node {column}: {reason}</title><rect class=\"none\" {frame}/>\
+                    "<g><title>{noun} {row} to {noun} {column}: {reason}</title><rect class=\"none\" {frame}/>\
                      <text class=\"number quiet\" {place}>{mark}</text></g>"
                 )
             }

@@ -3,7 +3,6 @@
 use super::*;
 use crate::report::chart::{Axis, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
 use crate::report::samples;
-use latency_core::units::NodeId;
 use proptest::prelude::*;
 use std::string::String;
 use std::vec::Vec;
@@ -63,9 +62,17 @@ fn a_picture_fetches_and_runs_nothing() {
 #[test]
 fn without_points_or_numbers_there_is_still_a_document() {
     samples::curve(|chart| assert!(chart_of(&Chart { series: &[], ..*chart }).contains("no points")));
-    let nodes = [NodeId(0)];
+    let nodes = [0];
     let cell = |_, _| Err("not measurable here: mbind <EPERM>");
-    let matrix = Matrix { title: "", subtitle: "", unit: "ns", rows: &nodes, columns: &nodes, cell: &cell };
+    let matrix = Matrix {
+        title: "",
+        subtitle: "",
+        unit: "ns",
+        noun: "node",
+        rows: &nodes,
+        columns: &nodes,
+        cell: &cell,
+    };
     assert!(matrix_of(&matrix).contains("node 0 to node 0: not measurable here: mbind &lt;EPERM&gt;"));
     matrix_of(&Matrix { rows: &[], columns: &[], ..matrix });
 }

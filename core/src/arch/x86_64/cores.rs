@@ -36,7 +36,7 @@ macro_rules! walks {
 }
 
 exchanges! {
-    lb_cores_cas_first lb_cores_cas_second lb_cores_spin_first lb_cores_spin_second
+    lb_cores_cas_first lb_cores_cas_second lb_cores_read_cas_first lb_cores_read_cas_second
     lb_cores_flag_first lb_cores_flag_second lb_cores_message_first lb_cores_message_second
 }
 
@@ -46,10 +46,10 @@ extern "C" {
     fn lb_cores_flush(first: *const SharedLine, lines: usize);
 }
 
-/// Both sides of an exchange by a locked compare and swap of one line.
+/// Both sides of an exchange by a locked compare and swap of one line, which is also what polls.
 pub const CAS_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_cas_first, lb_cores_cas_second];
-/// The same, where the compare and swap is also what polls.
-pub const SPIN_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_spin_first, lb_cores_spin_second];
+/// The same, where plain loads poll.
+pub const READ_CAS_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_read_cas_first, lb_cores_read_cas_second];
 /// Both sides of an exchange by plain loads and stores of a line each.
 pub const FLAG_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_flag_first, lb_cores_flag_second];
 /// The same with the sender's time-stamp counter, which both read: the only ones that fill [`Delays`].

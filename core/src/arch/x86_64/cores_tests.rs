@@ -12,7 +12,7 @@ use std::thread;
 
 /// Two with one line, two with a line for either side, of which the last reads the counter.
 const METHODS: [[arch::ExchangeRoutine; 2]; 4] =
-    [arch::CAS_EXCHANGE, arch::SPIN_EXCHANGE, arch::FLAG_EXCHANGE, arch::MESSAGE_EXCHANGE];
+    [arch::CAS_EXCHANGE, arch::READ_CAS_EXCHANGE, arch::FLAG_EXCHANGE, arch::MESSAGE_EXCHANGE];
 
 /// Calls a side once; how many exchanges it made.
 fn call(

@@ -1,0 +1,111 @@
+//! Pairs of CPUs for programs: a record each.
+
+use super::super::facts::{point, Report};
+use crate::analysis::cores::{pair, Conclusion};
+use crate::report::document::{fields, Document, Field, Part};
+use crate::result::{Outcome, PerLine};
+
+fields! {
+    METHOD "method" "How a CPU tells that it is its turn.";
+    PAIRS "pairs" "What a line takes between two CPUs.";
+    A "a" "The CPU that begins.";
+    B "b" "The CPU that answers.";
+    CLASS "class" "The nearest thing that both share.";
+    PAIR_NS "ns" "One way: half of a round trip. The median over windows of the median over lines.";
+    PAIR_CI95 "ci95_ns" "Its 95 % confidence interval within this run.";
+    MIN_LINE "min_line_ns" "The fastest line's median over windows.";
+    MAX_LINE "max_line_ns" "The slowest line's.";
+    SLOWEST "slowest_line" "Which line is the slowest, from zero.";
+    LINES "lines" "Lines at places of their own.";
+    HOMES "homes" "The nodes that they are on, in turn.";
+    WINDOWS "windows" "Windows, each over all lines.";
+    DISTURBED "disturbed_windows" "Those in which something else ran.";
+    SYNCHRONISED "synchronised" "Whether messages arrive after they are sent by the CPUs' time-stamp counters; null without messages.";
+    THERE "there_ns" "The mean of messages from a to b by these counters; null where they do not go together.";
+    BACK "back_ns" "The same from b to a.";
+    CLASSES "classes" "Pairs that share the same.";
+    CLASS_PAIRS "pairs" "How many were measured.";
+    CLASS_NS "ns" "The median of the pairs.";
+    CLASS_CI95 "ci95_ns" "From the median of the lower ends of their intervals to that of the upper ends.";
+    CLASS_MIN "min_ns" "The smallest value of a pair.";
+    CLASS_MAX "max_ns" "The largest.";
+}
+
+/// The columns of a table of pairs.
+pub static COLUMNS: [&Field; 17] = [
+    &A,
+    &B,
+    &CLASS,
+    &PAIR_NS,
+    &PAIR_CI95,
+    &MIN_LINE,
+    &MAX_LINE,
+    &SLOWEST,
+    &LINES,
+    &WINDOWS,
+    &DISTURBED,
+    &SYNCHRONISED,
+    &THERE,
+    &BACK,
+    &point::PAGES_OBTAINED,
+    &point::VERIFIED,
+    &point::NOT_MEASURED,
+];
+
+/// Describes all pairs, and their classes.
+pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+    document.put(&METHOD, report.options.method.name());
+    document.part(Part::Records(&PAIRS), |document| {
+        for outcome in report.outcomes {
+            document.part(Part::Item, |document| record(document, outcome));
+        }
+    });
+    document.part(Part::List(&CLASSES), |document| {
+        for class in found.classes() {
+            document.part(Part::Item, |document| {
+                document.put(&CLASS, class.shared.name());
+                document.put(&CLASS_PAIRS, class.pairs);
+                document.put(&CLASS_NS, class.median);
+                document.put(&CLASS_CI95, class.interval);
+                document.put(&CLASS_MIN, class.range.0);
+                document.put(&CLASS_MAX, class.range.1);
+            });
+        }
+    });
+}
+
+fn record(document: &mut dyn Document, outcome: &Outcome<'_>) {
+    let Some(with) = outcome.point.walk.ping_pong() else { return };
+    document.put(&A, outcome.point.cpu.0);
+    document.put(&B, with.partner.0);
+    document.put(&CLASS, with.class.name());
+    document.put(&LINES, with.lines);
+    document.part(Part::List(&HOMES), |document| {
+        let [first, second] = with.homes;
+        document.put(&HOMES, first.0);
+        if second != first {
+            document.put(&HOMES, second.0);
+        }
+    });
+    let pair = match &outcome.result {
+        Ok(_) => pair(outcome),
+        Err(exclusion) => {
+            document.show(&point::NOT_MEASURED, exclusion);
+            None
+        }
+    };
+    document.put(&PAIR_NS, pair.map(|pair| pair.ns()));
+    document.put(&PAIR_CI95, pair.and_then(|pair| pair.measured.series.nanoseconds.interval));
+    let Some(measured) = pair.map(|pair| pair.measured) else { return };
+    if let Some(PerLine { fastest, slowest, synchronised, ways_ns }) = measured.lines {
+        document.put(&MIN_LINE, fastest.value);
+        document.put(&MAX_LINE, slowest.value);
+        document.put(&SLOWEST, slowest.line);
+        document.put(&SYNCHRONISED, synchronised);
+        document.put(&THERE, ways_ns.map(|[there, _]| there));
+        document.put(&BACK, ways_ns.map(|[_, back]| back));
+    }
+    document.put(&WINDOWS, measured.rounds);
+    document.put(&DISTURBED, measured.series.disturbed);
+    point::memory(document, &outcome.point, measured);
+}

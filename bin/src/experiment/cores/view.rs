@@ -1,0 +1,291 @@
+//! Pairs of CPUs for people: classes, a matrix of few CPUs, and every pair for who wants to see them.
+
+use core::fmt::{self, Write};
+
+use latency_core::cores::Method;
+use latency_core::cpulist::CpuSet;
+use latency_core::text::Text;
+
+use super::super::facts::{method, trust, Report};
+use crate::analysis::cores::{pair, pairs, Class, Conclusion, Pair};
+use crate::report::chart::Matrix;
+use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::report::figures::Digits;
+use crate::result::{Outcome, PerLine};
+
+/// A matrix of more CPUs is no text that anybody reads.
+const MOST_IN_TEXT: usize = 16;
+/// A picture of more has cells that nobody can tell apart.
+const MOST_IN_PICTURE: usize = 256;
+
+/// Describes everything for people.
+pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+    for class in found.classes() {
+        document.sentence(
+            Role::Line,
+            format_args!(
+                "{}: {} ns one way ({} pair{})",
+                Name(class),
+                Digits(class.median),
+                class.pairs,
+                plural(class)
+            ),
+        );
+    }
+    for outcome in report.outcomes {
+        if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
+            let (a, b) = (outcome.point.cpu, with.partner);
+            document.sentence(Role::Missing, format_args!("CPUs {a} and {b}: not measured: {exclusion}"));
+        }
+    }
+    answer(document, report, found);
+    trust::line(document, report.warnings);
+    let cpus = cpus(report.outcomes);
+    if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
+        matrix(document, report, found, &cpus);
+    }
+    classes(document, found);
+    every(document, report);
+    if report.options.heatmap || report.options.format.name == "svg" {
+        picture(document, report, &cpus);
+    }
+    method::memory(document, report);
+    document.sentence(
+        Role::Method("Method"),
+        format_args!(
+            "round trips between two threads by {}; half of one is one way; a window takes each of {} lines, in pages \
+             of their own, for about 25 us",
+            words(report.options.method),
+            lines(report)
+        ),
+    );
+    method::ending(document, report);
+}
+
+/// The CPUs of all pairs, measured or not.
+fn cpus(outcomes: &[Outcome<'_>]) -> CpuSet {
+    let mut cpus = CpuSet::EMPTY;
+    for point in outcomes.iter().map(|outcome| &outcome.point) {
+        cpus.insert(point.cpu.0);
+        if let Some(with) = point.walk.ping_pong() {
+            cpus.insert(with.partner.0);
+        }
+    }
+    cpus
+}
+
+fn lines(report: &Report<'_, '_>) -> u32 {
+    report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
+}
+
+const fn plural(class: &Class) -> &'static str {
+    if class.pairs == 1 {
+        ""
+    } else {
+        "s"
+    }
+}
+
+/// What a method does.
+const fn words(method: Method) -> &'static str {
+    match method {
+        Method::Cas => "compare and swap of one line, over and over until it succeeds",
+        Method::ReadCas => "compare and swap of one line, once a load has seen that it will succeed",
+        Method::Flag => "stores to a line each, which the other loads until it changes",
+        Method::Message => "stores of a time stamp to a line each, which the other loads until it changes",
+    }
+}
+
+/// The name of a class, as a sentence begins.
+struct Name<'c>(&'c Class);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.0.shared.name();
+        let (first, rest) = name.split_at_checked(1).unwrap_or((name, ""));
+        first.chars().try_for_each(|first| out.write_char(first.to_ascii_uppercase()))?;
+        out.write_str(rest)
+    }
+}
+
+/// What people ask first.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+    if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
+        let one = |pair: &Pair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
+        let ((a, b, ns), (c, d, most)) = (one(&nearest), one(&farthest));
+        let spread = method::optional(found.spread, |spread, out| {
+            write!(out, "; lines of one pair differ by up to {} ns", Digits(spread))
+        });
+        match (a, b) == (c, d) {
+            true => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "A line takes {ns} ns from CPU {a} to CPU {b}{}{spread}.",
+                    method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
+                        write!(out, " ({} to {})", Digits(interval.low), Digits(interval.high))
+                    })
+                ),
+            ),
+            false => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "Nearest CPUs {a} and {b} ({ns} ns one way), farthest CPUs {c} and {d} ({most} ns){spread}."
+                ),
+            ),
+        }
+    }
+    let apart = |pair: &Pair<'_>| pair.measured.lines.is_some_and(|lines| lines.synchronised == Some(false));
+    let unsynchronised = pairs(report.outcomes).filter(apart).count();
+    if let Some(first) = pairs(report.outcomes).find(apart) {
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "The time-stamp counters of CPUs {} and {}{} differ: messages seem to arrive before they are sent, so \
+                 that only round trips are times.",
+                first.a,
+                first.with.partner,
+                method::optional((unsynchronised > 1).then_some(unsynchronised), |count, out| {
+                    write!(out, " (and of {} more pairs)", count - 1)
+                })
+            ),
+        );
+    }
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before every pair was measured to the end."),
+        );
+    }
+}
+
+/// The pair of two CPUs, in either order.
+fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outcome<'r>> {
+    let pair = (one.min(other), one.max(other));
+    let is = |outcome: &&Outcome<'_>| {
+        outcome.point.walk.ping_pong().is_some_and(|with| (outcome.point.cpu.0, with.partner.0) == pair)
+    };
+    report.outcomes.iter().find(is)
+}
+
+/// Every CPU against every other.
+fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>, cpus: &CpuSet) {
+    let mut caption = Text::<160>::EMPTY;
+    // What does not fit is left out.
+    let _ = write!(
+        caption,
+        "One way, ns (half of a round trip by {}; median over {} lines{})",
+        report.options.method.name(),
+        lines(report),
+        method::optional(found.spread, |spread, out| {
+            write!(out, "; lines differ by up to {} ns", Digits(spread))
+        })
+    );
+    document.table(&Table {
+        caption: caption.as_str(),
+        level: Level::Quiet,
+        words: 1,
+        columns: cpus.len() + 1,
+        rows: cpus.len(),
+        heading: &|out, column| match cpus.iter().nth(column.wrapping_sub(1)) {
+            Some(cpu) => write!(out, "{cpu}"),
+            None => out.write_str("CPU"),
+        },
+        cell: &|out, row, column| {
+            let Some(row) = cpus.iter().nth(row) else { return Ok(()) };
+            let Some(column) = cpus.iter().nth(column.wrapping_sub(1)) else { return write!(out, "{row}") };
+            if row == column {
+                return out.write_char('.');
+            }
+            let pair = between(report, row, column).and_then(pair);
+            write!(out, "{}", Digits(pair.map_or(f64::NAN, |pair| pair.ns())))
+        },
+    });
+}
+
+/// A row for what CPUs share.
+fn classes(document: &mut dyn Document, found: &Conclusion<'_>) {
+    const HEADINGS: [&str; 5] = ["class", "pairs", "median ns", "95 % within run", "min to max"];
+    document.table(&Table {
+        caption: "",
+        level: Level::Quiet,
+        words: 1,
+        columns: HEADINGS.len(),
+        rows: found.classes().count(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some(class) = found.classes().nth(row) else { return Ok(()) };
+            match (column, class.interval) {
+                (0, _) => out.write_str(class.shared.name()),
+                (1, _) => write!(out, "{}", class.pairs),
+                (2, _) => write!(out, "{}", Digits(class.median)),
+                (3, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
+                (3, None) => out.write_str("too few windows"),
+                _ => write!(out, "{} to {}", Digits(class.range.0), Digits(class.range.1)),
+            }
+        },
+    });
+}
+
+/// A row for each pair.
+fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
+    const HEADINGS: [&str; 7] =
+        ["CPUs", "class", "ns", "95 % within run", "fastest line", "slowest line", "windows"];
+    let messages = report.options.method == Method::Message;
+    document.table(&Table {
+        caption: "",
+        level: Level::Verbose,
+        words: 2,
+        columns: HEADINGS.len() + usize::from(messages),
+        rows: pairs(report.outcomes).count(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or("there, back")),
+        cell: &|out, row, column| {
+            let Some(pair) = pairs(report.outcomes).nth(row) else { return Ok(()) };
+            let series = &pair.measured.series;
+            match (column, series.nanoseconds.interval, pair.measured.lines) {
+                (0, ..) => write!(out, "{} - {}", pair.a, pair.with.partner),
+                (1, ..) => out.write_str(pair.with.class.name()),
+                (2, ..) => write!(out, "{}", Digits(pair.ns())),
+                (3, Some(interval), _) => {
+                    write!(out, "{} to {}", Digits(interval.low), Digits(interval.high))
+                }
+                (4, _, Some(PerLine { fastest, .. })) => write!(out, "{}", Digits(fastest.value)),
+                (5, _, Some(PerLine { slowest, .. })) => {
+                    write!(out, "{} (#{})", Digits(slowest.value), slowest.line)
+                }
+                (6, ..) => write!(out, "{} ({} interrupted)", pair.measured.rounds, series.disturbed),
+                (7, _, Some(PerLine { ways_ns: Some([there, back]), .. })) => {
+                    write!(out, "{}, {}", Digits(there), Digits(back))
+                }
+                _ => out.write_char('-'),
+            }
+        },
+    });
+}
+
+fn picture(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
+    if cpus.len() > MOST_IN_PICTURE {
+        return document.sentence(
+            Role::Missing,
+            format_args!("No picture: it would have {} rows; choose fewer CPUs with --pairs.", cpus.len()),
+        );
+    }
+    let mut numbers = [0; MOST_IN_PICTURE];
+    for (slot, cpu) in numbers.iter_mut().zip(cpus) {
+        *slot = cpu;
+    }
+    let numbers = numbers.get(..cpus.len()).unwrap_or_default();
+    let cell = |row, column| match between(report, row, column) {
+        _ if row == column => Err("the same CPU"),
+        None => Err("not asked for"),
+        Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
+    };
+    document.picture(Picture::Matrix(&Matrix {
+        title: "One way of a cache line from CPU to CPU",
+        subtitle: words(report.options.method),
+        unit: "ns",
+        noun: "CPU",
+        rows: numbers,
+        columns: numbers,
+        cell: &cell,
+    }));
+}

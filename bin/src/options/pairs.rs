@@ -1,0 +1,85 @@
+//! Which pairs of CPUs exchange lines (`--pairs`): a rule, or a list.
+
+use latency_core::cores::Choice as Rule;
+use latency_core::units::CpuId;
+
+use super::choices::Choice;
+use super::values::{cpu, ValueError};
+
+/// Pairs of CPUs (`--pairs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs<'a> {
+    /// By a rule.
+    Of(Rule),
+    /// By their numbers.
+    These(PairList<'a>),
+}
+
+/// A list of pairs of CPUs such as `0:1,4:9`, which was read once without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairList<'a>(&'a [u8]);
+
+/// Reads which pairs of CPUs: a rule, or a list such as `0:1,4:9`.
+///
+/// # Errors
+/// Neither a rule nor two different CPU numbers with a colon between them.
+pub fn read(text: &[u8]) -> Result<Pairs<'_>, ValueError<'_>> {
+    if let Some(choice) = Choice::from_word(text) {
+        return Ok(Pairs::Of(choice));
+    }
+    if text.is_empty() {
+        return Err(ValueError::Empty);
+    }
+    text.split(|byte| *byte == b',').try_for_each(|word| pair(word).map(drop))?;
+    Ok(Pairs::These(PairList(text)))
+}
+
+/// Reads one pair, the smaller number first.
+fn pair(text: &[u8]) -> Result<(CpuId, CpuId), ValueError<'_>> {
+    let colon = text.iter().position(|byte| *byte == b':').ok_or(ValueError::NotAPair)?;
+    let (one, other) = text.split_at(colon);
+    let (one, other) = (cpu(one)?, cpu(other.get(1..).unwrap_or_default())?);
+    match one == other {
+        true => Err(ValueError::NotAPair),
+        false => Ok((one.min(other), one.max(other))),
+    }
+}
+
+impl<'a> PairList<'a> {
+    /// Returns each pair once, the smaller number first.
+    pub fn iter(self) -> impl Iterator<Item = (CpuId, CpuId)> + use<'a> {
+        let all = move || self.0.split(|byte| *byte == b',').filter_map(|word| pair(word).ok());
+        all()
+            .enumerate()
+            .filter(move |(index, pair)| !all().take(*index).any(|other| other == *pair))
+            .map(|(_, pair)| pair)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn list(text: &str) -> Result<Vec<(u32, u32)>, ValueError<'_>> {
+        match read(text.as_bytes())? {
+            Pairs::These(list) => Ok(list.iter().map(|(a, b)| (a.0, b.0)).collect()),
+            Pairs::Of(rule) => panic!("{rule:?}"),
+        }
+    }
+
+    #[test]
+    fn a_list_has_each_pair_once_and_the_smaller_cpu_first() {
+        assert_eq!(list("0:1"), Ok([(0, 1)].to_vec()));
+        assert_eq!(list("9:4,0:1,4:9,1:0"), Ok([(4, 9), (0, 1)].to_vec()));
+        assert_eq!(read(b"classes"), Ok(Pairs::Of(Rule::Classes)));
+        assert_eq!(read(b""), Err(ValueError::Empty));
+        for text in ["all,0:1", "0", "1:1", "0-1"] {
+            assert_eq!(list(text), Err(ValueError::NotAPair), "{text}");
+        }
+        assert_eq!(list("0:1,"), Err(ValueError::NotAPair));
+        assert_eq!(list(":1"), Err(ValueError::Empty));
+        assert_eq!(list("0:x"), Err(ValueError::NotANumber));
+        assert_eq!(list("0:9999"), Err(ValueError::OutOfRange { least: 0, most: 8191 }));
+    }
+}

@@ -1,0 +1,110 @@
+//! The points of `cores`: which CPUs exchange lines, and on which nodes those are.
+
+use latency_core::chain::Order;
+use latency_core::cores::{Choice, Exchange, Pair};
+use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::kernel::POINTER;
+use latency_core::topology::Shared;
+use latency_core::units::{CpuId, NodeId};
+
+use super::budget::Budget;
+use super::Scope;
+use crate::error::{Failure, PlacementError};
+use crate::machine::processor::Platform;
+use crate::machine::Machine;
+use crate::options::{Options, Pages, Pairs};
+use crate::result::{PingPong, Point, Walk};
+use crate::sys::table::Table;
+use crate::warning::{Warning, Warnings};
+
+/// Lines, where their number was not asked for.
+const LINES: u32 = 16;
+
+/// The point of each pair of CPUs, given to `each`.
+///
+/// # Errors
+///
+/// As [`Scope::resolve`]; CPUs that are not there for this process; [`PlacementError::NeedsSecondCpu`]; that of mapping
+/// a table.
+pub fn cores<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    warnings: &mut Warnings,
+    each: &mut dyn FnMut(Point),
+) -> Result<(), Failure<'a>> {
+    let scope = Scope::resolve(options, machine, warnings)?;
+    if let Pairs::These(list) = options.pairs {
+        for (a, b) in list.iter() {
+            super::scope::cpu_node(machine, a)?;
+            super::scope::cpu_node(machine, b)?;
+        }
+    }
+    let cpus = &machine.cpus;
+    if cpus.len() < 2 {
+        let (experiment, why) = ("cores", "one sends, the other answers");
+        return Err(PlacementError::NeedsSecondCpu { experiment, why }.into());
+    }
+    if core_unknown(machine) {
+        warnings.push(Warning::VcpusMayShareCore);
+    }
+    let class_of = |a: CpuId, b: CpuId| machine.sharing.between(a.0, b.0);
+    let mut point = |pair: Pair| {
+        if let Some(point) = point(options, machine, &scope.targets, pair) {
+            each(point);
+        }
+    };
+    match options.pairs {
+        Pairs::These(list) => {
+            list.iter().for_each(|(a, b)| point(Pair { a, b, class: class_of(a, b) }));
+        }
+        Pairs::Of(choice) => {
+            let choice = affordable(options, choice, cpus, warnings);
+            let none = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
+            let mut pairs = Table::filled(choice.most(cpus.len()), none)?;
+            choice.choose(cpus, &class_of, options.seed, &mut pairs).iter().for_each(|pair| point(*pair));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two CPUs that seem to be two cores may be threads of one: a hypervisor need not say.
+#[must_use]
+pub fn core_unknown(machine: &Machine) -> bool {
+    machine.processor.platform == Platform::Virtual
+        && machine.sharing.cores_of(&machine.cpus).len() == machine.cpus.len()
+}
+
+/// A choice that there is time for: a few pairs of each class where there is not enough for all.
+fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &mut Warnings) -> Choice {
+    let (all, most) = (choice.most(cpus.len()), Budget::most_pairs(options));
+    if all <= most || choice == Choice::Classes {
+        return choice;
+    }
+    warnings.push(Warning::PairsLeftOut { of: all as u32 });
+    Choice::Classes
+}
+
+/// The point of a pair; `None` where there is no node for its lines.
+fn point(options: &Options<'_>, machine: &Machine, targets: &NodeSet, pair: Pair) -> Option<Point> {
+    let Pair { a, b, class } = pair;
+    let node = |cpu: CpuId| machine.topology.node_of_cpu(cpu);
+    // Each of them has half of the lines on its own node, if that is one of the targets.
+    let home = |cpu: CpuId, otherwise: Option<u32>| {
+        node(cpu).filter(|node| targets.contains(node.0)).or(otherwise.map(NodeId))
+    };
+    let homes = [home(a, targets.first())?, home(b, targets.iter().last())?];
+    let lines = options.lines.map_or(LINES, u32::from);
+    let pages = if options.pages == Pages::Auto { Pages::Small4k } else { options.pages };
+    Some(Point {
+        initiator: node(a)?,
+        cpu: a,
+        target: homes[0],
+        kernel: &POINTER,
+        order: Order::Random,
+        size: Exchange::PLACE.times(lines.into()),
+        stride: Exchange::PLACE,
+        seed: options.seed,
+        pages,
+        walk: Walk::PingPong(PingPong { partner: b, class, method: options.method, lines, homes }),
+    })
+}
