@@ -73,6 +73,22 @@ impl<'s> Stream<'s> {
         }
         Ok(made)
     }
+
+    /// One window of so many lines of all generators.
+    fn window(&mut self, lines: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        let before = time::thread_ran_ns();
+        let (made, nanoseconds) = self.walk(lines, until_ns)?;
+        let ran = before.and_then(|before| Some((time::thread_ran_ns()? - before) as f64));
+        let lost = ran.is_some_and(|ran| ran < nanoseconds * (1.0 - MOST_LOST));
+        let moved = self.watch.brought_back()?;
+        Ok(Batch {
+            nanoseconds: nanoseconds / made.max(1) as f64,
+            preempted: moved || lost,
+            // More is no less than what was asked for.
+            hops: made.min(lines),
+            ..Batch::NONE
+        })
+    }
 }
 
 impl Ground for Stream<'_> {
@@ -100,21 +116,14 @@ impl Ground for Stream<'_> {
         Ok((made?, nanoseconds))
     }
 
+    /// A window that was interrupted is made once more: a round has no other.
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
-        let before = time::thread_ran_ns();
-        let (made, nanoseconds) = self.walk(hops, until_ns)?;
-        let ran = before.and_then(|before| Some((time::thread_ran_ns()? - before) as f64));
-        let lost = ran.is_some_and(|ran| ran < nanoseconds * (1.0 - MOST_LOST));
-        let moved = self.watch.brought_back()?;
-        Ok(Batch {
-            nanoseconds: nanoseconds / made.max(1) as f64,
-            core_cycles: f64::NAN,
-            core_gigahertz: f64::NAN,
-            delivered: f64::NAN,
-            preempted: moved || lost,
-            // More is no less than what was asked for.
-            hops: made.min(hops),
-        })
+        let first = self.window(hops, until_ns)?;
+        if first.preempted {
+            self.window(hops, until_ns)
+        } else {
+            Ok(first)
+        }
     }
 
     fn rush(&mut self, _: u64, _: f64) -> Result<Option<Walked>, Failure<'static>> {
