@@ -80,7 +80,7 @@ fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &m
     if all <= most || choice == Choice::Classes {
         return choice;
     }
-    warnings.push(Warning::PairsLeftOut { of: all as u32 });
+    warnings.push(Warning::PairsOfClasses { of: all as u32 });
     Choice::Classes
 }
 

@@ -116,7 +116,7 @@ fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>>
 }
 
 /// The node of a CPU that was asked for by number.
-fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
+pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
     let online = machine.topology.online_cpus();
     match machine.topology.node_of_cpu(cpu) {
         _ if !online.contains(cpu.0) => Err(match machine.topology.present_cpus().contains(cpu.0) {

@@ -122,7 +122,7 @@ impl Warning {
             Warning::LittleImplausible { .. } => ("little-implausible", Poor, ALL),
             Warning::VcpusMayShareCore => ("vcpus-may-share-a-core", Note, ALL),
             Warning::TopologyDoubtful { .. } => ("topology-doubtful", Fair, ALL),
-            Warning::PairsLeftOut { .. } => ("pairs-left-out", Note, ALL),
+            Warning::PairsOfClasses { .. } => ("pairs-of-classes", Note, ALL),
             Warning::Partial { .. } => ("partial", Poor, ALL),
         }
     }

@@ -182,7 +182,7 @@ pub enum Warning {
     /// Two CPUs that are said to be two cores are as close as threads of one.
     TopologyDoubtful { a: CpuId, b: CpuId, ns: f64 },
     /// There is no time for all pairs of CPUs, so that there are a few of each class.
-    PairsLeftOut { of: u32 },
+    PairsOfClasses { of: u32 },
     /// The run was interrupted.
     Partial { finished: u32, planned: u32 },
 }

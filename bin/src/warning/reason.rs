@@ -120,7 +120,7 @@ impl fmt::Display for Reason<'_> {
             Warning::LittleImplausible { .. } => out.write_str("too many lines in flight"),
             Warning::VcpusMayShareCore => out.write_str("virtual CPUs may share a core"),
             Warning::TopologyDoubtful { a, b, .. } => write!(out, "CPUs {a} and {b} may be one core"),
-            Warning::PairsLeftOut { .. } => out.write_str("a few pairs of each class"),
+            Warning::PairsOfClasses { .. } => out.write_str("a few pairs of each class"),
             Warning::Partial { finished, planned } => write!(out, "{finished} of {planned} points finished"),
         }
     }

@@ -105,7 +105,7 @@ impl fmt::Display for Remedy<'_> {
             Warning::TopologyDoubtful { .. } | Warning::VcpusMayShareCore => {
                 "let the hypervisor pass the topology through"
             }
-            Warning::PairsLeftOut { .. } => "try a longer --budget, or name pairs with --pairs",
+            Warning::PairsOfClasses { .. } => "try a longer --budget, or name pairs with --pairs",
             Warning::Partial { .. } => "let it run to the end for the rest",
         })
     }

@@ -293,7 +293,7 @@ impl fmt::Display for Warning {
                     Decimal(ns)
                 )
             }
-            Warning::PairsLeftOut { of } => {
+            Warning::PairsOfClasses { of } => {
                 write!(out, "there is no time for all {of} pairs, so a few of each class were chosen")
             }
             Warning::Partial { finished, planned } => {
