@@ -232,7 +232,7 @@ fn perform<'a>(
         let columns = output::columns(options, [&point::COLUMNS, &[]]);
         // A write that fails is remembered by the sink, and told by `finish`.
         let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
-            dry_run::present(document, name, points, takes);
+            dry_run::present(document, name, points, budget, takes);
         });
         return finish(out, options);
     }

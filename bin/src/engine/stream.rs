@@ -7,12 +7,11 @@ use super::generators::mailbox::chunk;
 use super::ground::{Batch, Condition, Ground, Walked};
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
+use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::result::counters::{Counted, Software};
 use crate::result::{Round, Traffic};
 use crate::sys::{signal, time};
 
-/// Long enough for a chunk of every generator to vanish in it.
-pub const WINDOW_NS: f64 = 50e6;
 /// A window that this thread has lost more of to others was disturbed: a switch or two are in every window.
 const MOST_LOST: f64 = 0.01;
 /// Lines between two looks for an interrupt: 4 MiB, a millisecond.
@@ -143,7 +142,7 @@ impl Ground for Stream<'_> {
     }
 
     fn batch_ns(&self) -> f64 {
-        WINDOW_NS
+        TRAFFIC_WINDOW_NS
     }
 
     fn software(&mut self) -> Software {

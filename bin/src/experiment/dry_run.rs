@@ -8,6 +8,7 @@ use super::bandwidth::members::{FOOTPRINT, GENERATORS, TRAFFIC};
 use super::facts::method::optional;
 use super::facts::{self, point};
 use crate::options::Choice;
+use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::report::document::{fields, Document, Level, Part, Role, Table};
 use crate::result::words::OrderName;
@@ -18,21 +19,34 @@ fields! {
     POINTS "points" "How many points.";
     PARTNER "partner" "The CPU that answers, where lines go between two.";
     METHOD "method" "How either tells that it is the other's turn.";
+    MORE "more_points" "The most points that may be added between them while they are measured.";
     THREADS "threads" "The most threads that run at a time.";
     MEMORY "memory_bytes" "The memory that they need together.";
     LEAST "least_s" "The shortest time that it takes.";
     MOST "most_s" "The longest time that it takes, on a quiet machine.";
 }
 
-/// Describes a plan and how long it takes.
-pub fn present(document: &mut dyn Document, experiment: &str, points: &[Point], takes: Range) {
+/// Describes a plan under its budget, and how long it takes.
+pub fn present(
+    document: &mut dyn Document,
+    experiment: &str,
+    points: &[Point],
+    budget: &Budget,
+    takes: Range,
+) {
+    // The levels of curves whose limit is measured first; what other experiments may add is seldom needed.
+    let more = if budget.window_ns > 0.0 { budget.more } else { 0 };
     let (threads, bytes) = (threads(points), memory(points));
     document.sentence(
         Role::Answer,
         format_args!(
-            "{} point{}, {}{bytes} of memory, {takes}; longer on a busy machine.",
+            "{} point{}{}, {}{bytes} of memory, {takes}; longer on a busy machine.",
             points.len(),
             if points.len() == 1 { "" } else { "s" },
+            optional(Some(more).filter(|more| *more > 0), |more, out| write!(
+                out,
+                " and up to {more} between them"
+            )),
             optional(Some(threads).filter(|threads| *threads > 1), |threads, out| {
                 write!(out, "{threads} threads, ")
             })
@@ -43,6 +57,7 @@ pub fn present(document: &mut dyn Document, experiment: &str, points: &[Point], 
     facts::tool(document, experiment);
     document.part(Part::Object(&PLAN), |document| {
         document.put(&POINTS, points.len());
+        document.put(&MORE, more);
         document.put(&THREADS, threads);
         document.put(&MEMORY, bytes);
         document.put(&LEAST, takes.0 / 1e9);
@@ -93,6 +108,17 @@ fn memory(points: &[Point]) -> Bytes {
         if !points.get(..index).unwrap_or_default().iter().any(alike) {
             let sizes = points.iter().filter(|other| alike(other)).map(|other| other.size);
             bytes.0 += sizes.max().map_or(0, |largest| largest.0);
+        }
+    }
+    // What generators walk over, where others chase.
+    let field = |point: &Point| match point.walk {
+        Walk::Loaded(traffic) => Some((traffic.node, traffic.footprint)),
+        _ => None,
+    };
+    for (index, own) in points.iter().enumerate().filter_map(|(index, point)| Some((index, field(point)?))) {
+        let earlier = points.get(..index).unwrap_or_default();
+        if !earlier.iter().any(|other| field(other) == Some(own)) {
+            bytes.0 += own.1 .0;
         }
     }
     bytes

@@ -166,7 +166,7 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         return write(
             output::columns(options, [&crate::experiment::facts::point::COLUMNS, &[]]),
             &mut |document| {
-                dry_run::present(document, experiment.descriptor.name, &points, takes);
+                dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
             },
         );
     }

@@ -288,7 +288,7 @@ pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
 /// Reads rates such as `0,1.5,50%,max`: GB/s (10^9 bytes), shares of the limit, or as much as can be.
 ///
 /// # Errors
-/// No number, more than a million GB/s or 100 %, more rates than there is room for.
+/// No number, more than a million GB/s or 100 %, more rates than there is room for, none but idle.
 pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
     if text == b"auto" {
         return Ok(None);
@@ -310,6 +310,10 @@ pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
         if !rates.push(rate) {
             return Err(ValueError::OutOfRange { least: 1, most: Rates::MOST as u64 });
         }
+    }
+    // Idle memory alone is no load.
+    if rates.as_slice().iter().all(|rate| *rate == Rate::Idle) {
+        return Err(ValueError::Zero);
     }
     Ok(Some(rates))
 }

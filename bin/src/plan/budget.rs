@@ -44,6 +44,10 @@ pub const LONGEST_FILL_NS: f64 = 40e6;
 pub const FILLING_LAPS: u64 = 12;
 /// Hops over memory that is in no cache: so many fill the TLBs and bring page tables into the caches.
 pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
+/// A window of traffic: long enough for a chunk of every generator to vanish in it.
+pub const TRAFFIC_WINDOW_NS: f64 = 50e6;
+/// A window of a chain beside traffic: both axes of a point are means over so long.
+pub const LOADED_WINDOW_NS: f64 = 20e6;
 /// A first pass is no longer, where the chain stays as it is written or where later passes need not be whole.
 pub const SHORT_PASS: u64 = 1 << 20;
 
@@ -52,7 +56,7 @@ pub const WINDOW_NS: f64 = 0.8e6;
 
 /// The time of all visits together in that of the whole run: what comes before the first and after the last takes the
 /// rest.
-fn budget_ns(options: &Options<'_>) -> f64 {
+pub fn budget_ns(options: &Options<'_>) -> f64 {
     const SHARE: f64 = 0.7;
     options.budget.0 as f64 / 1e3 * SHARE
 }
@@ -137,6 +141,8 @@ pub struct Budget {
     pub trail: u64,
     /// Points that may be added while measuring.
     pub more: usize,
+    /// The length of a visit that is a window beside generators, or of generators; zero for others.
+    pub window_ns: f64,
     /// The width of the confidence interval to reach, as a fraction of the median.
     pub precision: f64,
     /// Trials asked for.
@@ -171,6 +177,7 @@ impl Budget {
         share_ns: f64::INFINITY,
         trail: 0,
         more: 0,
+        window_ns: 0.0,
         precision: 0.01,
         trials: None,
         iters: None,
@@ -239,19 +246,20 @@ impl Budget {
         const RUN_NS: f64 = 20e9;
         /// Of many points, each takes so long.
         const POINT_NS: f64 = 0.5e9;
-        Budget::of_windows(options, machine, points, RUN_NS.max(POINT_NS * points.len() as f64))
+        let run_ns = RUN_NS.max(POINT_NS * points.len() as f64);
+        Budget { window_ns: TRAFFIC_WINDOW_NS, ..Budget::of_windows(options, machine, points, run_ns) }
     }
 
-    /// The budget of chains beside traffic. Their chains stay warm, so that little is walked before each window.
+    /// The budget of chains beside traffic, to which so many more may be added. Their chains stay warm, so that little is walked before each window.
     #[must_use]
-    pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+    pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point], more: usize) -> Budget {
         const RUN_NS: f64 = 36e9;
         /// What fills the TLBs.
         const WARM_UP: u64 = FEW_HOPS.0;
-        let curves = points.iter().filter(|point| point.walk.traffic().is_some()).count();
         Budget {
             warm_up: options.warmup_iters.or(Some(WARM_UP)),
-            more: curves * super::loaded::most_added(options),
+            more,
+            window_ns: LOADED_WINDOW_NS,
             ..Budget::of_windows(options, machine, points, RUN_NS)
         }
     }

@@ -48,6 +48,8 @@ const STAMPS_NS: f64 = 60.0;
 const LONGEST_BURST_NS: f64 = 12.5e6;
 /// The search for the period of refresh.
 const REFRESH: Range = Range(0.2e9, 0.8e9);
+/// Two looks at the rate of generators, or more of them.
+const SETTLING: Range = Range(11e6, 30e6);
 /// As much of a budget is used up at the least.
 const USED: f64 = 0.8;
 
@@ -127,6 +129,14 @@ fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     }
 }
 
+/// What a window of generators, or one beside them, adds to a visit: until their rate is steady, and itself.
+fn window(budget: &Budget, point: &Point) -> Range {
+    match point.walk.traffic() {
+        Some(_) => SETTLING + Range(budget.window_ns, budget.window_ns),
+        None => Range::ZERO,
+    }
+}
+
 /// What single hops add to a visit: hops, batches as long, and the loop that watches as long.
 fn single_hops(budget: &Budget, hop: Range) -> Range {
     if !budget.single_hops {
@@ -179,7 +189,9 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
             let warm = if held { filled + lap * 2.0 } else { few };
             (written + first(FEW_HOPS.1) + filled + warm, written + warm)
         }
-        (Memory::Kept, _, Walk::Chain) => (first(SHORT_PASS), if alone { Range::ZERO } else { few }),
+        (Memory::Kept, _, Walk::Chain | Walk::Loaded(_)) => {
+            (first(SHORT_PASS), if alone { Range::ZERO } else { few })
+        }
         (Memory::Kept, ..) if alone => (Range::ZERO, Range::ZERO),
         (Memory::Kept, ..) => {
             let trail = if nodes < budget.trail {
@@ -239,7 +251,7 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         // Between rounds that take less than they are spread over, the CPU idles.
         let distance = budget.spread_ns / (budget.rounds * points.len()) as f64;
         let visit = again + round + single_hops(budget, hop(machine, point));
-        let visit = Range(visit.0.max(distance), visit.1.max(distance));
+        let visit = Range(visit.0.max(distance), visit.1.max(distance)) + window(budget, point);
         all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
         count += 1;
     }
@@ -254,7 +266,9 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let alike = |point: &Point| {
         matches!(point.walk, Walk::Chain) && points.first().is_some_and(|first| first.size == point.size)
     };
-    let pairs = points.iter().all(alike);
-    let all = if pairs { all } else { Range(all.0.max(USED * time), all.1.max(time)) };
-    around(points, mapped) + all.at_most((OVERTIME * time).max(once.0))
+    let bounded = budget.window_ns > 0.0 || points.iter().all(alike);
+    let all = if bounded { all } else { Range(all.0.max(USED * time), all.1.max(time)) };
+    // The fewest windows are made whatever the time.
+    let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
+    around(points, mapped) + all.at_most((OVERTIME * time).max(least))
 }

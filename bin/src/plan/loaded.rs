@@ -6,6 +6,7 @@ use latency_core::chain::Order;
 use latency_core::kernel::POINTER;
 use latency_core::units::{Bytes, NodeId};
 
+use super::budget::{budget_ns, FEWEST_ROUNDS};
 use super::traffic::kinds;
 use super::{generators, working_set, Scope};
 use crate::analysis::load::{share, Share};
@@ -13,10 +14,12 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, Rate};
 use crate::result::{chain, Point, Traffic, Walk};
-use crate::warning::Warnings;
+use crate::warning::{Warning, Warnings};
 
 /// Levels that are added where latency has doubled.
 pub const CLOSER: usize = 2;
+/// A visit of a level takes about so long: two looks at the rate, a window, and threads that start and rest.
+const VISIT_NS: f64 = 45e6;
 /// The kinds of traffic where nobody asks for others.
 const USUAL: &[&str] = &["read", "2:1"];
 
@@ -40,6 +43,7 @@ pub fn points<'a>(
     }
     let from = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
     let cpu = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
+    let mut left_ns = budget_ns(options);
     for to in scope.targets.iter().map(NodeId) {
         let like = Point {
             initiator: from,
@@ -59,7 +63,7 @@ pub fn points<'a>(
             walk: Walk::Chain,
         };
         chain::chain(&like)?;
-        curve(options, machine, &like, scope.targets.len(), warnings, each)?;
+        curve(options, machine, &like, scope.targets.len(), &mut left_ns, warnings, each)?;
     }
     Ok(())
 }
@@ -79,6 +83,7 @@ fn curve<'a>(
     machine: &'a Machine,
     like: &Point,
     targets: usize,
+    left_ns: &mut f64,
     warnings: &mut Warnings,
     each: &mut dyn FnMut(Point),
 ) -> Result<(), Failure<'a>> {
@@ -103,25 +108,38 @@ fn curve<'a>(
     traffic.footprint = generators::footprint_in_memory(machine, &cpus, (node, targets), warnings)?;
     let asked = options.rates.as_ref().map(|rates| rates.as_slice());
     let wants = |rate: Rate| asked.is_none_or(|asked| asked.contains(&rate));
-    if wants(Rate::Idle) {
-        each(*like);
-    }
     // A share is one of the limit, and whether that is the memory's is seen with half of the generators.
     let limit =
         asked.is_none_or(|asked| asked.iter().any(|rate| matches!(rate, Rate::Most | Rate::OfLimit(_))));
+    let counts = || [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0);
+    let rates = || {
+        asked.unwrap_or_default().iter().filter_map(|rate| match rate {
+            Rate::BytesPerSecond(bytes) => Some(*bytes),
+            _ => None,
+        })
+    };
+    let points = counts().count() + rates().count() + most_added(options);
+    let takes_ns = points as f64 * FEWEST_ROUNDS as f64 * VISIT_NS;
+    let budget_ns = budget_ns(options);
+    let mut idle = wants(Rate::Idle);
     for kind in kinds(options.traffic, USUAL).iter() {
+        // Something is measured, however short the time is.
+        if takes_ns > *left_ns && *left_ns < budget_ns {
+            let (from, to, seconds) = (like.initiator, like.target, options.budget.0 as f64 / 1e12);
+            warnings.push(Warning::OverBudget { from, to, kind: kind.name, seconds });
+            continue;
+        }
+        *left_ns -= takes_ns;
+        // All kinds share it.
+        if core::mem::take(&mut idle) {
+            each(*like);
+        }
         let with = |generators, rate| Point {
             walk: Walk::Loaded(Traffic { kind, generators, rate, ..traffic }),
             ..*like
         };
-        for generators in [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0) {
-            each(with(generators, None));
-        }
-        for rate in asked.unwrap_or_default() {
-            if let Rate::BytesPerSecond(bytes) = rate {
-                each(with(all, Some(*bytes)));
-            }
-        }
+        counts().for_each(|generators| each(with(generators, None)));
+        rates().for_each(|rate| each(with(all, Some(rate))));
     }
     Ok(())
 }
@@ -149,6 +167,17 @@ pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
             }
         }
     }
+}
+
+/// The number of curves that some points begin.
+#[must_use]
+pub fn curves(points: &[Point]) -> usize {
+    let key = |point: &Point| Some((point.target, point.walk.traffic()?.kind.name));
+    let begins = |(index, point): &(usize, &Point)| {
+        let before = index.checked_sub(1).and_then(|before| points.get(before));
+        key(point).is_some() && before.is_none_or(|before| key(before) != key(point))
+    };
+    points.iter().enumerate().filter(begins).count()
 }
 
 /// The most points that may be added to the curve of one pair and kind.

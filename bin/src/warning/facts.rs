@@ -120,6 +120,11 @@ impl Warning {
             Warning::PairsLeftOut { .. } => ("pairs-left-out", Fair, ALL),
             Warning::RateNotDelivered { .. } => ("rate-not-delivered", Poor, ALL),
             Warning::LittleImplausible { .. } => ("little-implausible", Poor, ALL),
+            Warning::OverBudget { from, to, kind, .. } => {
+                // Names of kinds that are as long begin with different letters.
+                let kind = (kind.len() as u64) << 8 | kind.as_bytes()[0] as u64;
+                ("over-budget", Fair, [from.0 as u64, to.0 as u64, kind])
+            }
             Warning::VcpusMayShareCore => ("vcpus-may-share-a-core", Note, ALL),
             Warning::TopologyDoubtful { .. } => ("topology-doubtful", Fair, ALL),
             Warning::PairsOfClasses { .. } => ("pairs-of-classes", Note, ALL),

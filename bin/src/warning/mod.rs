@@ -177,6 +177,8 @@ pub enum Warning {
     RateNotDelivered { offered: f64, delivered: f64 },
     /// More lines seem to be in flight per core than any core has.
     LittleImplausible { lines: f64 },
+    /// The budget has no time for a kind of traffic between two nodes.
+    OverBudget { from: NodeId, to: NodeId, kind: &'static str, seconds: f64 },
     /// A hypervisor does not say which virtual CPUs share a core.
     VcpusMayShareCore,
     /// Two CPUs that are said to be two cores are as close as threads of one.

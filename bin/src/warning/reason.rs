@@ -118,6 +118,7 @@ impl fmt::Display for Reason<'_> {
             Warning::PairsLeftOut { pairs, of } => write!(out, "{pairs} of {of} pairs not measured"),
             Warning::RateNotDelivered { .. } => out.write_str("offered rates not delivered"),
             Warning::LittleImplausible { .. } => out.write_str("too many lines in flight"),
+            Warning::OverBudget { to, kind, .. } => write!(out, "no time for {kind} on node {to}"),
             Warning::VcpusMayShareCore => out.write_str("virtual CPUs may share a core"),
             Warning::TopologyDoubtful { a, b, .. } => write!(out, "CPUs {a} and {b} may be one core"),
             Warning::PairsOfClasses { .. } => out.write_str("a few pairs of each class"),

@@ -106,6 +106,7 @@ impl fmt::Display for Remedy<'_> {
                 "let the hypervisor pass the topology through"
             }
             Warning::PairsOfClasses { .. } => "try a longer --budget, or name pairs with --pairs",
+            Warning::OverBudget { .. } => "raise --budget, or choose fewer nodes or kinds of traffic",
             Warning::Partial { .. } => "let it run to the end for the rest",
         })
     }

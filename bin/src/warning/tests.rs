@@ -104,6 +104,7 @@ fn every() -> Vec<Warning> {
         Warning::PairsLeftOut { pairs: 200, of: 256 },
         Warning::RateNotDelivered { offered: 11.36e9, delivered: 9.19e9 },
         Warning::LittleImplausible { lines: 180.0 },
+        Warning::OverBudget { from, to, kind: "2:1", seconds: 5.0 },
         Warning::Partial { finished: 3, planned: 9 },
     ]
 }
@@ -142,7 +143,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 65);
+    assert_eq!(codes.len(), 66);
 }
 
 #[test]

@@ -283,6 +283,10 @@ impl fmt::Display for Warning {
             Warning::LittleImplausible { lines } => {
                 write!(out, "{:.0} lines in flight per core, more than any core has", Decimal(lines))
             }
+            Warning::OverBudget { from, to, kind, seconds } => {
+                write!(out, "node {from} -> node {to}, {kind}: not measured: ")?;
+                write!(out, "a budget of {} s has no time for it", Trimmed(seconds))
+            }
             Warning::VcpusMayShareCore => {
                 out.write_str("the hypervisor does not tell cores apart: two virtual CPUs may share one")
             }

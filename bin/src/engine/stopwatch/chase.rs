@@ -12,6 +12,7 @@ use crate::engine::ground::{Batch, Condition, Ground, Walked};
 use crate::engine::single_hops::Singles;
 use crate::engine::subject::Subject;
 use crate::error::Failure;
+use crate::plan::budget::LOADED_WINDOW_NS;
 use crate::result::counters::{Counted, Software};
 use crate::result::Round;
 use crate::sys::{cpu, signal, time};
@@ -28,9 +29,6 @@ const LOOK_NS: f64 = 10e6;
 const AGAIN: u64 = 2;
 /// The fewest of them: a piece is long beside its stamps.
 const LEAST_PIECE: u64 = 64;
-
-/// A batch beside traffic: both axes of a point are means over so long.
-const WINDOW_NS: f64 = 20e6;
 
 /// A chase over a buffer: the ground that is no test's.
 pub struct Chase<'g> {
@@ -255,7 +253,7 @@ impl Ground for Chase<'_> {
     fn batch_ns(&self) -> f64 {
         let usual_ns = self.watch.timer.batch_ns();
         if self.beside.is_some() {
-            usual_ns.max(WINDOW_NS)
+            usual_ns.max(LOADED_WINDOW_NS)
         } else {
             usual_ns
         }

@@ -11,8 +11,8 @@ use super::super::facts::{method, trust, Report};
 use super::rates::{gigabytes, GIGA};
 use super::{picture, tables};
 use crate::analysis::traffic::{groups, local_and_remote, shares, Group};
-use crate::engine::stream::WINDOW_NS;
 use crate::options::{Threads, View};
+use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
@@ -200,7 +200,7 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "lines touched in windows of {:.0} ms, 64 bytes each; every {threads} walks a part of its own, in address \
              order{}, without pauses; 1 GB = 10^9 bytes{}{}{}",
-            Decimal(WINDOW_NS / 1e6),
+            Decimal(TRAFFIC_WINDOW_NS / 1e6),
             if random { " but for random" } else { "" },
             if groups(report.outcomes).any(|group| group.latency_ns.is_some()) {
                 "; in flight are the lines that a core reads in the time of one dependent load"

@@ -1,7 +1,10 @@
 //! Latency under load: a chain beside the traffic of other cores, from idle to the limit of the memory.
 
+mod levels;
 mod members;
+mod picture;
 mod view;
+mod words;
 
 use super::facts::{self, Report};
 use super::interface::{self, Experiment};
@@ -57,7 +60,10 @@ pub const LOADED: Experiment = Experiment {
         operands: Operands::NONE,
     },
     plan,
-    budget: Budget::of_loaded,
+    budget: |options, machine, points| {
+        let more = loaded::curves(points) * loaded::most_added(options);
+        Budget::of_loaded(options, machine, points, more)
+    },
     measure,
     present,
     columns: [&members::COLUMNS, &[]],

@@ -1,24 +1,19 @@
 //! Latency under load for people: where latency doubles and whose limit ends the curve, then a table for each curve.
 
-mod levels;
-mod picture;
-
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
-use latency_core::stats::Interval;
 use latency_core::units::NodeId;
 
 use super::super::facts::{method, trust, Report};
-use crate::analysis::estimate::Estimate;
+use super::words::{Within, GIGA};
+use super::{levels, picture};
 use crate::analysis::load::{Level, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 
-/// Bytes in the unit that people use.
-const GIGA: f64 = 1e9;
 /// The pieces of memory whose place is told; a run has no more.
 const FIELDS: usize = 8;
 
@@ -80,31 +75,6 @@ impl Display for At<'_> {
             Some(0.0) => out.write_str("idle"),
             _ => write!(out, "at {} GB/s", Digits(delivered.value / GIGA)),
         }
-    }
-}
-
-/// An interval of bandwidths, or about where it is. What differs less than is shown is one number.
-struct Within(Estimate);
-
-impl Display for Within {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Three digits of such ends may be the same.
-        const CLOSE: f64 = 0.005;
-        match self.0.interval {
-            None => write!(out, "about {} GB/s", Digits(self.0.value / GIGA)),
-            Some(Interval { low, high }) if high - low > CLOSE * high => {
-                write!(out, "{} to {} GB/s", Digits(low / GIGA), Digits(high / GIGA))
-            }
-            Some(_) => write!(out, "{} GB/s", Digits(self.0.value / GIGA)),
-        }
-    }
-}
-
-fn plural(count: u32) -> &'static str {
-    if count == 1 {
-        ""
-    } else {
-        "s"
     }
 }
 

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use latency_core::decimal::Trimmed;
 use latency_core::text::Text;
 
-use super::GIGA;
+use super::words::GIGA;
 use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
 use crate::experiment::facts::Report;

@@ -8,8 +8,8 @@ use latency_core::text::Text;
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
-use super::super::members::burst;
-use super::{plural, Within, GIGA};
+use super::members::burst;
+use super::words::{plural, Within, GIGA};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{Limit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
