@@ -71,7 +71,9 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
         detect::machine(options.cpu, node).map_err(Failure::from).and_then(|machines| match machines.leak() {
             [machine, ..] => {
-                if options.experiment.descriptor.flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY {
+                // Of use where CPUs are chosen, and where nothing is measured but all is told.
+                let flags = options.experiment.descriptor.flags;
+                if flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY || !flags.contains(FlagId::DryRun) {
                     detect::sharing(machine)?;
                 }
                 perform(arguments, environment, &options, machine, &mut messages)

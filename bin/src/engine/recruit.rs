@@ -77,13 +77,14 @@ pub fn with_generators<'a, R>(
     let stamp = timer.counter().map(|counter| counter.stamp);
     let shared = Shared { boxes: &boxes, fields: &fields, stamp };
     let known_fields = Fields::new(&known);
+    let throttle = session.machine.host.throttle.as_ref();
     let found = thread::scope(wanted, &shared, work, dismiss, |started| {
         let thread::Started { threads, refused } = started;
         let points = match refused {
             Some(errno) => fewer(session, points, (threads, wanted, errno), all)?,
             None => &*points,
         };
-        let generators = Generators::new(&shared, &known_fields, style, *timer, threads);
+        let generators = Generators::new(&shared, &known_fields, style, *timer, (threads, throttle));
         let found = measure(session, points, &generators);
         generators.tell(session.warnings);
         found

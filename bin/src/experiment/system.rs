@@ -49,6 +49,7 @@ fields! {
     LIMITS "limits" "What it may not do, with what would allow it.";
     WHAT "what" "What is not possible.";
     REMEDY "remedy" "What would allow it.";
+    CORES "generator_cores" "The cores that may generate traffic.";
     CPU_QUOTA "cpu_quota" "The CPUs whose time a control group allows; null without a quota.";
     THROTTLED "throttled_times" "How often it has been used up; null where nobody counts.";
 }
@@ -62,6 +63,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     processor(document, machine);
     caches(document, machine);
     settings(document, machine);
+    traffic(document, machine);
     method::ending(document, report);
     document.part(Part::Object(&SUMMARY), |document| {
         document.part(Part::List(&LIMITS), |document| {
@@ -72,11 +74,33 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
                 });
             }
         });
+        document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
         let throttle = machine.host.throttle.as_ref();
         document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
         document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
     });
     facts::circumstances(document, report);
+}
+
+/// Says from which cores there may be traffic.
+fn traffic(document: &mut dyn Document, machine: &Machine) {
+    let cores = machine.sharing.cores_of(&machine.cpus);
+    let filtered = matches!(machine.host.process.seccomp, Some(Seccomp::Filter | Seccomp::Strict));
+    match cores.len() {
+        1 if machine.cpus.len() == 1 => {
+            document
+                .sentence(Role::Method("Traffic"), format_args!("one CPU: bandwidth works, loaded does not"));
+        }
+        count => document.sentence(
+            Role::Method("Traffic"),
+            format_args!(
+                "{count} core{} (CPU{} {cores}); threads {}",
+                if count == 1 { "" } else { "s" },
+                if count == 1 { "" } else { "s" },
+                if filtered { "may be forbidden by a filter of system calls" } else { "are not filtered" }
+            ),
+        ),
+    }
 }
 
 /// The machine in one sentence.

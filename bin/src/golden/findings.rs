@@ -373,7 +373,8 @@ impl Run<'_> {
         if self.has(Trouble::Threads) {
             let refused = Warning::ThreadsRefused { wanted: 23, started: THREADS, errno: Errno::EAGAIN };
             let moved = Warning::GeneratorMoved { times: 2 };
-            for warning in [refused, moved, Warning::NotSettled { windows: 9, of: 40 }] {
+            let unsettled = Warning::NotSettled { windows: 9, of: 40 };
+            for warning in [refused, moved, unsettled, Warning::Throttled { windows: 4, of: 40 }] {
                 warnings.push(warning);
             }
         }

@@ -223,6 +223,14 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "compare-bandwidth",
+        &["txt", "json"],
+        ONE,
+        "compare ../tests/fixtures/saved/bandwidth-a.json ../tests/fixtures/saved/bandwidth-b.csv",
+        &[],
+    ),
+    ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
+    (
         "compare-unlike",
         TEXT,
         ONE,

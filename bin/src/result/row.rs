@@ -3,6 +3,7 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::text::Text;
+use latency_core::traffic::Kind;
 
 use super::sample::Sample;
 
@@ -10,7 +11,7 @@ use super::sample::Sample;
 pub type Word = Text<24>;
 
 /// The fields that tell points apart: the key in files, and the words for people.
-pub const FIELDS: [(&str, &str); 14] = [
+pub const FIELDS: [(&str, &str); 16] = [
     ("from", "from node"),
     ("to", "to node"),
     ("working_set_bytes", "working set"),
@@ -25,6 +26,8 @@ pub const FIELDS: [(&str, &str); 14] = [
     ("prefetch", "prefetch"),
     ("filler", "filler"),
     ("fillers", "fillers"),
+    ("traffic", "traffic"),
+    ("generators", "generators"),
 ];
 /// Places in [`FIELDS`].
 pub const FROM: usize = 0;
@@ -36,6 +39,9 @@ pub const SIZE: usize = 2;
 pub const STRIDE: usize = 3;
 /// The fields from here on are words.
 pub const WORDS: usize = 4;
+
+/// As above.
+const TRAFFIC: usize = 14;
 
 /// One measured point of a saved result.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +128,12 @@ impl Row {
 
     fn word(&self, field: usize) -> Option<&Word> {
         self.words.get(field.checked_sub(WORDS)?)
+    }
+
+    /// Returns the kind of traffic whose lines took the time, where it was traffic.
+    #[must_use]
+    pub fn traffic(&self) -> Option<&'static Kind> {
+        Kind::parse(self.word(TRAFFIC)?.as_str())
     }
 
     /// Sets a field that is a word.

@@ -35,7 +35,7 @@ enum Column {
 }
 
 /// Our columns that mean something here, besides the words.
-const COLUMNS: [(&str, Column); 13] = [
+const COLUMNS: [(&str, Column); 14] = [
     ("from", Column::From),
     ("to", Column::To),
     ("ns", Column::Latency(1.0)),
@@ -44,6 +44,7 @@ const COLUMNS: [(&str, Column); 13] = [
     ("ci95_high_ns", Column::High),
     ("mad_ns", Column::Deviation),
     ("working_set_bytes", Column::Size(Some(1.0))),
+    ("footprint_bytes", Column::Size(Some(1.0))),
     ("stride_bytes", Column::Stride),
     ("pages_obtained", Column::Pages),
     ("verified", Column::Verified),

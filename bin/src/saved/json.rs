@@ -11,7 +11,7 @@ use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{Row, FIELDS, WORDS};
 
 /// The arrays that hold points. In a matrix both do, and then the same.
-const ARRAYS: [&str; 2] = ["node_pairs", "points"];
+const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
 
 /// What went wrong: the document, or what it says.
 enum Fault {
@@ -141,7 +141,7 @@ fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
             from = Some(whole(reader.number()?)?);
         } else if key == "to" {
             to = Some(whole(reader.number()?)?);
-        } else if key == "working_set_bytes" {
+        } else if key == "working_set_bytes" || key == "footprint_bytes" {
             row.sample.size = bytes(reader.number()?)?;
         } else if key == "stride_bytes" {
             row.sample.stride = bytes(reader.number()?)?;

@@ -116,6 +116,7 @@ impl Warning {
             Warning::NotSettled { windows, of } => {
                 ("not-settled", graded(windows as f64 / of as f64, MOST), ALL)
             }
+            Warning::Throttled { .. } => ("throttled", Poor, ALL),
             Warning::OneGenerator => ("one-generator", Note, ALL),
             Warning::PairsLeftOut { .. } => ("pairs-left-out", Fair, ALL),
             Warning::RateNotDelivered { .. } => ("rate-not-delivered", Poor, ALL),

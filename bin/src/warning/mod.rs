@@ -169,6 +169,8 @@ pub enum Warning {
     GeneratorMoved { times: u64 },
     /// The rate of generators did not become steady before so many visits of all.
     NotSettled { windows: u64, of: u64 },
+    /// A quota of CPU time stopped all threads during so many visits of all.
+    Throttled { windows: u64, of: u64 },
     /// One generator is all that there is a CPU for.
     OneGenerator,
     /// There is no time for all pairs of nodes.

@@ -114,6 +114,7 @@ impl fmt::Display for Reason<'_> {
             }
             Warning::GeneratorMoved { .. } => out.write_str("generators moved to other CPUs"),
             Warning::NotSettled { windows, of } => write!(out, "rate unsteady in {windows} of {of} runs"),
+            Warning::Throttled { windows, of } => write!(out, "throttled in {windows} of {of} runs"),
             Warning::OneGenerator => out.write_str("one generator"),
             Warning::PairsLeftOut { pairs, of } => write!(out, "{pairs} of {of} pairs not measured"),
             Warning::RateNotDelivered { .. } => out.write_str("offered rates not delivered"),

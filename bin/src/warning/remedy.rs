@@ -98,6 +98,9 @@ impl fmt::Display for Remedy<'_> {
             }
             Warning::GeneratorMoved { .. } => "stop whoever changes affinities or cpusets, and run again",
             Warning::NotSettled { .. } => "stop other work, fix the frequency, and run again",
+            Warning::Throttled { .. } => {
+                "raise cpu.max of the control group (docker run --cpus), or use fewer CPUs"
+            }
             Warning::OneGenerator => "give this process more CPUs",
             Warning::PairsLeftOut { .. } => "raise --budget, or choose nodes with --cpunode and --memnode",
             Warning::RateNotDelivered { .. } => "stop other work on those CPUs, or use more of them",

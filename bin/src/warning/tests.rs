@@ -99,12 +99,15 @@ fn every() -> Vec<Warning> {
         Warning::GeneratorMoved { times: 2 },
         Warning::NotSettled { windows: 3, of: 90 },
         Warning::NotSettled { windows: 60, of: 90 },
+        Warning::Throttled { windows: 12, of: 30 },
         Warning::OneGenerator,
         Warning::VcpusMayShareCore,
         Warning::PairsLeftOut { pairs: 200, of: 256 },
         Warning::RateNotDelivered { offered: 11.36e9, delivered: 9.19e9 },
         Warning::LittleImplausible { lines: 180.0 },
         Warning::OverBudget { from, to, kind: "2:1", seconds: 5.0 },
+        Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2 },
+        Warning::PairsOfClasses { of: 6_216 },
         Warning::Partial { finished: 3, planned: 9 },
     ]
 }
@@ -143,7 +146,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 66);
+    assert_eq!(codes.len(), 69);
 }
 
 #[test]

@@ -266,6 +266,9 @@ impl fmt::Display for Warning {
             Warning::NotSettled { windows, of } => {
                 write!(out, "the rate of the generators was not steady before {windows} of {of} runs")
             }
+            Warning::Throttled { windows, of } => {
+                write!(out, "the quota of CPU time ran out in {windows} of {of} runs of the generators")
+            }
             Warning::OneGenerator => {
                 out.write_str("one generator: one core may not fill this memory, which may deliver more")
             }

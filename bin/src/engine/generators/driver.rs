@@ -4,6 +4,7 @@ use core::cell::Cell;
 
 use latency_core::arch::Stamp;
 use latency_core::cpulist::CpuSet;
+use latency_core::host::Throttle;
 use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::Part;
@@ -16,6 +17,7 @@ use crate::engine::clock::Timer;
 use crate::engine::placement::Witness;
 use crate::error::{Failure, PlacementError};
 use crate::result::{Point, Traffic, Walk};
+use crate::sys::file::SystemFiles;
 use crate::sys::{signal, time};
 use crate::warning::{Warning, Warnings};
 
@@ -56,6 +58,9 @@ pub struct Generators<'g> {
     runs: Cell<u64>,
     /// Runs before which the rate did not settle.
     unsettled: Cell<u64>,
+    /// The quota of CPU time, if there is one, and runs during which it was used up.
+    throttle: Option<&'g Throttle>,
+    throttled: Cell<u64>,
 }
 
 /// The lines of all generators that run, and when they were counted.
@@ -66,17 +71,17 @@ pub struct Reading {
 }
 
 impl<'g> Generators<'g> {
-    /// Generators on `threads` threads, which rest.
+    /// Generators on so many threads, which rest, under a quota of CPU time.
     #[must_use]
     pub const fn new(
         shared: &'g Shared<'g>,
         fields: &'g Fields<'g>,
         style: Style<'g>,
         timer: Timer,
-        threads: usize,
+        (threads, throttle): (usize, Option<&'g Throttle>),
     ) -> Self {
-        let (active, runs, unsettled) = (Cell::new(0), Cell::new(0), Cell::new(0));
-        Generators { shared, fields, style, timer, threads, active, runs, unsettled }
+        let (active, runs, unsettled, throttled) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
+        Generators { shared, fields, style, timer, threads, active, runs, unsettled, throttle, throttled }
     }
 
     /// The part of this thread, where it generates too.
@@ -113,8 +118,11 @@ impl<'g> Generators<'g> {
         traffic: &Traffic,
         body: &mut dyn FnMut() -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
+        let stops = || self.throttle?.count(&SystemFiles);
+        let before = stops();
         let driven = self.start(point, traffic).and_then(|()| body());
         self.rest();
+        self.throttled.set(self.throttled.get() + u64::from(stops() > before));
         driven
     }
 
@@ -240,9 +248,14 @@ impl<'g> Generators<'g> {
         if moves > 0 {
             warnings.push(Warning::GeneratorMoved { times: moves });
         }
-        let (windows, of) = (self.unsettled.get(), self.runs.get());
+        let of = self.runs.get();
+        let windows = self.unsettled.get();
         if windows > 0 {
             warnings.push(Warning::NotSettled { windows, of });
+        }
+        let windows = self.throttled.get();
+        if windows > 0 {
+            warnings.push(Warning::Throttled { windows, of });
         }
     }
 }

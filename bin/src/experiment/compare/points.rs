@@ -10,6 +10,7 @@ use latency_core::text::Text;
 
 use super::view::View;
 use crate::analysis::comparison::{Pair, Verdict};
+use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Field, Level, Part, Picture, Table};
 use crate::report::figures::Digits;
@@ -93,6 +94,7 @@ impl View<'_> {
         let shown = self.naming();
         let words = (shown & !NODES).count_ones() as usize + usize::from(shown & NODES != 0);
         let pairs = self.comparison.pairs();
+        let rates = pairs.iter().all(|pair| pair.row.traffic().is_some());
         document.table(&Table {
             caption: "",
             level: Level::Quiet,
@@ -103,8 +105,11 @@ impl View<'_> {
                 out.write_str(match self.column(shown, index) {
                     Some(Column::Nodes) => "from -> to",
                     Some(Column::Field(field)) => FIELDS.get(field).map_or("", |(_, words)| words),
+                    Some(Column::Side(0)) if rates => "A, GB/s",
+                    Some(Column::Side(_)) if rates => "B, GB/s",
                     Some(Column::Side(0)) => "A, ns",
                     Some(Column::Side(_)) => "B, ns",
+                    Some(Column::Ratio) if rates => "time B/A",
                     Some(Column::Ratio) => "B/A",
                     Some(Column::Interval) => "95 %",
                     Some(Column::Verdict) | None => "",
@@ -119,7 +124,9 @@ impl View<'_> {
                     Column::Nodes => write!(out, "{}", Label { row: &pair.row, shown: NODES }),
                     Column::Field(field) => pair.row.show(out, field),
                     Column::Side(side) => {
-                        write!(out, "{}", Digits(pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN)))
+                        let nanoseconds = pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN);
+                        let rate = pair.row.traffic().map(|kind| bytes_per_line(kind) / nanoseconds);
+                        write!(out, "{}", Digits(rate.unwrap_or(nanoseconds)))
                     }
                     Column::Ratio => write!(out, "{:.3}", Decimal(pair.ratio())),
                     Column::Interval => match bounded(pair) {
