@@ -81,8 +81,8 @@ guest:
 # One model of your own: make lab LAB_ARGS='latency=0:0:7000' (tests/src/lab/mod.rs)
 lab: all plugin guest
 	@tests/setup packages
-	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab -- --nocapture \
-		$(if $(LAB_ARGS),the_model_given)
+	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab \
+		$(if $(LAB_ARGS),,--test lab_load) -- --nocapture $(if $(LAB_ARGS),the_model_given)
 
 # Guests in a row, with each kernel in turn: none may hang. A hundred take ten minutes on an idle host.
 BOOTS := 100

@@ -14,8 +14,10 @@ use crate::sys::{signal, time};
 
 /// A window that this thread has lost more of to others was disturbed: a switch or two are in every window.
 const MOST_LOST: f64 = 0.01;
-/// Lines between two looks for an interrupt: 4 MiB, a millisecond.
+/// Lines between two looks for an interrupt, at most: 4 MiB, a millisecond.
 const PIECE: u64 = 1 << 16;
+/// Pieces get no longer than this where memory is slow, as in an emulator.
+const PIECE_NS: f64 = 1e6;
 
 /// The lines of generators.
 pub struct Stream<'s> {
@@ -55,20 +57,26 @@ impl<'s> Stream<'s> {
         let now_ns = || time::monotonic_raw_ns() as f64;
         let (kind, chunk) = (traffic.kind, chunk(part) as u64);
         let before = generators.lines();
-        let (mut own, mut made) = (0, 0);
+        let (mut own, mut made, mut piece) = (0, 0, chunk);
+        let mut begun_ns = now_ns();
         while made < lines {
             if signal::interrupted() {
                 return Err(Failure::Interrupted);
             }
-            let share = ((lines - made) / u64::from(traffic.generators.max(1))).clamp(chunk, PIECE);
+            let share = ((lines - made) / u64::from(traffic.generators.max(1))).clamp(chunk, piece);
             for _ in 0..share.div_ceil(chunk) {
                 part.touch(kind, chunk as usize);
                 own += chunk;
             }
             made = own + (generators.lines() - before);
-            if until_ns.is_finite() && now_ns() >= until_ns {
+            let ended_ns = now_ns();
+            if ended_ns >= until_ns {
                 break;
             }
+            if ended_ns - begun_ns < PIECE_NS {
+                piece = (2 * piece).min(PIECE);
+            }
+            begun_ns = ended_ns;
         }
         Ok(made)
     }

@@ -28,6 +28,7 @@ use crate::model::{Machine, Outcome, Source};
 use crate::pacing::{Pace, Pacing};
 use crate::report::{Report, PREFIX};
 use crate::server::Request;
+use crate::stamped::{self, Stamped};
 use crate::touched::Touched;
 use crate::traffic::Traffic;
 use translation::on_translation;
@@ -59,6 +60,7 @@ struct Clock {
     pace: Pace,
     windows: Windows,
     calls: Calls,
+    stamped: Stamped,
     /// The last line that a kernel between cores touched.
     line: Option<u64>,
 }
@@ -306,9 +308,11 @@ unsafe extern "C" fn on_exit(_id: u64, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     let mut all = Clock::default();
     let mut calls: Vec<(usize, Call)> = Vec::new();
+    let mut stamped: Vec<(usize, stamped::Window)> = Vec::new();
     for (cpu, clock) in plugin.clocks.iter().enumerate() {
         let clock = locked(clock);
         calls.extend(clock.calls.kept().map(|call| (cpu, call)));
+        stamped.extend(clock.stamped.kept().iter().map(|window| (cpu, *window)));
         all.pace.add(&clock.pace);
         all.windows.add(&clock.windows);
     }
@@ -321,6 +325,7 @@ unsafe extern "C" fn on_exit(_id: u64, _data: *mut c_void) {
         traffic: &plugin.traffic,
         directory: plugin.directory.as_ref(),
         calls: &calls,
+        stamped: &stamped,
         foreign: plugin.foreign.load(Ordering::Relaxed),
         stores: plugin.stores.load(Ordering::Relaxed),
         devices: plugin.devices.load(Ordering::Relaxed),

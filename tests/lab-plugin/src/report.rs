@@ -13,6 +13,7 @@ use crate::memory::Pair;
 use crate::model::{Counts, Source};
 use crate::pacing::Pace;
 use crate::server::Lines;
+use crate::stamped::Window;
 use crate::traffic::Traffic;
 
 /// Begins every line.
@@ -34,6 +35,8 @@ pub struct Report<'a> {
     pub directory: Option<&'a Directory>,
     /// Calls that were kept, with the CPU that made them.
     pub calls: &'a [(usize, Call)],
+    /// Timed windows of generators, with the CPU that timed them.
+    pub stamped: &'a [(usize, Window)],
     /// Accesses by other code that QEMU took for the loops'.
     pub foreign: u64,
     /// Stores, which are not modelled.
@@ -80,6 +83,9 @@ impl Report<'_> {
         }
         for (cpu, call) in self.calls {
             writeln!(out, "{PREFIX} call by {cpu}; {call}")?;
+        }
+        for (cpu, window) in self.stamped {
+            writeln!(out, "{PREFIX} stamped by {cpu}; {window}")?;
         }
         Ok(())
     }
@@ -180,6 +186,7 @@ mod tests {
             traffic: &traffic,
             directory: Some(&directory),
             calls: &[(3, call)],
+            stamped: &[(2, Window { name: "copy", node: 1, from: 5, to: 9, read: 4, written: 3 })],
             windows: &windows,
             counts: &counts,
             pairs: &[Pair { from: 0, to: 1, ticks: 5 }],
@@ -208,6 +215,7 @@ mod tests {
             "cores memory store i; count 1; asked 70; imposed 75",
             "call by 3; chase; from 5; to 9; blocks 3; hops 1; asked 4; waited 2; \
              node 0 read 0+1 written 0+2 hops 0+0",
+            "stamped by 2; copy; node 1; from 5; to 9; read 4; written 3",
             "touched 0x0-0xfffff",
         ] {
             assert!(text.lines().any(|found| found == format!("latency-lab: {line}")), "{line} in\n{text}");

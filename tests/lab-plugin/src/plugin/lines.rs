@@ -27,15 +27,20 @@ pub(super) unsafe extern "C" fn on_generator(cpu: c_uint, access: u32, address: 
         plugin.devices.fetch_add(1, Ordering::Relaxed);
         return;
     };
+    let pair = plugin.machine.pair(cpu, physical_address);
     if let Some(clock) = plugin.clocks.get(cpu) {
-        locked(clock).windows.forget();
+        let clock = &mut *locked(clock);
+        clock.windows.forget();
+        if let Some(pair) = pair {
+            clock.stamped.line(&stream.kernel.name, pair.to, is_store);
+        }
     }
     let mut now = ticks();
     let admitted = traffic.admitted(cpu, now);
     while now < admitted {
         now = ticks();
     }
-    traffic.post(cpu, stream, plugin.machine.pair(cpu, physical_address), is_store, now);
+    traffic.post(cpu, stream, pair, is_store, now);
 }
 
 /// A kernel between cores has loaded or stored.

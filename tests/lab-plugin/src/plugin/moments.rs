@@ -30,15 +30,20 @@ pub(super) unsafe extern "C" fn on_open(cpu: c_uint, _data: *mut c_void) {
     let now = ticks();
     clock.pace.begin(now);
     clock.windows.open(now);
+    clock.stamped.open(now);
 }
 
 /// The guest is about to take the stamp that closes it. What takes long is done when the next one is opened.
 pub(super) unsafe extern "C" fn on_close(cpu: c_uint, _data: *mut c_void) {
     let now = ticks();
-    let Some(clock) = PLUGIN.get().and_then(|plugin| plugin.clocks.get(cpu as usize)) else { return };
+    let Some(plugin) = PLUGIN.get() else { return };
+    let Some(clock) = plugin.clocks.get(cpu as usize) else { return };
     let clock = &mut *locked(clock);
     clock.pace.interrupt();
     clock.windows.close(now);
+    if plugin.calls.is_some() {
+        clock.stamped.close(now);
+    }
 }
 
 /// A store past the caches has been made.

@@ -38,6 +38,21 @@ pub struct Call {
     pub during: Lines,
 }
 
+/// What a kernel of generators on one CPU touched between two stamps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The CPU.
+    pub cpu: u32,
+    /// The kernel.
+    pub name: String,
+    /// The node of its lines.
+    pub node: u32,
+    /// Ticks from stamp to stamp.
+    pub ticks: u64,
+    /// Lines read and written.
+    pub lines: u64,
+}
+
 /// What a kernel of generators has touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stream {
@@ -50,6 +65,7 @@ struct Stream {
 pub struct Log {
     calls: Vec<Call>,
     streams: Vec<Stream>,
+    windows: Vec<Window>,
 }
 
 impl Log {
@@ -59,6 +75,8 @@ impl Log {
         for fact in report.lines().filter_map(|line| line.strip_prefix(PREFIX)) {
             if let Some(found) = fact.strip_prefix("call by ").and_then(call) {
                 log.calls.push(found);
+            } else if let Some(found) = fact.strip_prefix("stamped by ").and_then(window) {
+                log.windows.push(found);
             } else if let Some((name, is_written, count)) = fact.strip_prefix("stream ").and_then(stream) {
                 let place = log.streams.iter().position(|stream| stream.name == name).unwrap_or_else(|| {
                     log.streams.push(Stream { name: name.to_owned(), lines: Lines::default() });
@@ -74,6 +92,11 @@ impl Log {
     /// The lines that a kernel of that name has touched.
     pub fn stream(&self, name: &str) -> Lines {
         self.streams.iter().find(|stream| stream.name == name).map_or(Lines::default(), |stream| stream.lines)
+    }
+
+    /// The timed windows of generators.
+    pub fn windows(&self) -> &[Window] {
+        &self.windows
     }
 
     /// The calls by a CPU, those of each run of the executable apart.
@@ -94,6 +117,16 @@ impl Log {
         }
         runs
     }
+}
+
+/// `CPU; NAME; node N; from T; to T; read N; written N`.
+fn window(fact: &str) -> Option<Window> {
+    let mut pieces = fact.split("; ");
+    let (cpu, name) = (pieces.next()?.parse().ok()?, pieces.next()?.to_owned());
+    let node = pieces.next()?.strip_prefix("node ")?.parse().ok()?;
+    let mut number = |name: &str| pieces.next()?.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok();
+    let (from, to) = (number("from")?, number("to")?);
+    Some(Window { cpu, name, node, ticks: to - from, lines: number("read")? + number("written")? })
 }
 
 /// `NAME read|written COUNT`.
@@ -143,6 +176,7 @@ mod tests {
              latency-lab: stream update2 written 20\n\
              latency-lab: call by 1; chase; from 5; to 9; blocks 3; hops 2; asked 4; waited 1; \
              node 0 read 10+1 written 20+2 hops 30+2; link read 100+0 written 200+0 hops 300+0\n\
+             latency-lab: stamped by 1; copy; node 2; from 30; to 90; read 7; written 5\n\
              latency-lab: call by 0; cores; from 5; to 9; blocks 3; hops 2; asked 4; waited 1\n",
         );
         assert_eq!(log.stream("update2"), Lines { read: 40, written: 20, hops: 0 });
@@ -159,6 +193,7 @@ mod tests {
             during: Lines { read: 1, written: 2, hops: 2 },
         };
         assert_eq!(log.calls, [expected]);
+        assert_eq!(log.windows, [Window { cpu: 1, name: "copy".into(), node: 2, ticks: 60, lines: 12 }]);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 mod log;
 mod visits;
 
-pub use log::{Call, Lines, Log};
+pub use log::{Call, Lines, Log, Window};
 pub use visits::{levels, middle, visits, Rate, Visit};
 
 use serde_json::Value;
