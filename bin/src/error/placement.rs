@@ -55,6 +55,8 @@ pub enum PlacementError<'a> {
     NothingToMeasure,
     /// The kernel refused threads that the measurement cannot do without.
     ThreadsRefused { wanted: u32, started: u32, errno: Errno },
+    /// The CPU that walks the chain is one of those that were to generate traffic.
+    CpuGenerates { cpu: CpuId },
     /// There is no CPU for a second thread.
     NeedsSecondCpu { experiment: &'static str, why: &'static str },
     /// There is no way to see where the pages are.
@@ -157,6 +159,10 @@ impl fmt::Display for PlacementError<'_> {
                     }
                     _ => "raise ulimit -u, pids.max of the control group or kernel.threads-max",
                 })
+            }
+            PlacementError::CpuGenerates { cpu } => {
+                write!(out, "--load-cpus has CPU {cpu}, which walks the chain; ")?;
+                out.write_str("remove it, or choose another --cpu")
             }
             PlacementError::NeedsSecondCpu { experiment, why } => {
                 write!(out, "{experiment} needs a second CPU: {why}; ")?;

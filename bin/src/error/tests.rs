@@ -94,6 +94,11 @@ fn processors_that_cannot_be_had() {
         "CPU 3 was taken away (cpuset or hotplug); give it back, or choose another --cpu",
     );
     check(
+        PlacementError::CpuGenerates { cpu: CpuId(3) },
+        2,
+        "--load-cpus has CPU 3, which walks the chain; remove it, or choose another --cpu",
+    );
+    check(
         PlacementError::CpuOnOtherNode { cpu: CpuId(3), node: NodeId(0), found: NodeId(1) },
         2,
         "CPU 3 is on node 1 by the kernel, but on node 0 by /sys; mount this machine's /sys, or unmount what is there",

@@ -129,14 +129,6 @@ fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     }
 }
 
-/// What a window of generators, or one beside them, adds to a visit: until their rate is steady, and itself.
-fn window(budget: &Budget, point: &Point) -> Range {
-    match point.walk.traffic() {
-        Some(_) => SETTLING + Range(budget.window_ns, budget.window_ns),
-        None => Range::ZERO,
-    }
-}
-
 /// What single hops add to a visit: hops, batches as long, and the loop that watches as long.
 fn single_hops(budget: &Budget, hop: Range) -> Range {
     if !budget.single_hops {
@@ -174,7 +166,8 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
     let nodes = point.size.0 / point.stride.0.max(1);
     let (hop, written) = (hop(machine, point), written(point));
     let lap = hop * nodes as f64;
-    let few = hop * (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1) as f64;
+    let asked = budget.warm_up.unwrap_or(u64::MAX).max(FEW_HOPS.0);
+    let few = hop * (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1).min(asked) as f64;
     let first = |most: u64| HOPS[3] * budget.warm_up.unwrap_or(nodes.min(most)) as f64;
     match (budget.memory, budget.pass, point.walk) {
         (Memory::Rewritten { .. }, Pass::Lap, _) => {
@@ -244,14 +237,18 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
             }
             _ => {}
         }
-        let share = budget.walk_ns / (budget.rounds * points.len()) as f64;
-        let round = round(budget, hop(machine, point), budget.rounds as f64, share);
+        let added = if budget.window_ns > 0.0 { budget.more } else { 0 };
+        let share = budget.walk_ns / (budget.rounds * (points.len() + added)) as f64;
+        let round = match point.walk.traffic() {
+            Some(_) => SETTLING + Range(budget.window_ns, budget.window_ns),
+            None => round(budget, hop(machine, point), budget.rounds as f64, share),
+        };
         let fewest = if (again + round).0 > budget.long_visit_ns { budget.fewest } else { budget.rounds };
         once = once + first + if budget.single_hops { REFRESH } else { Range::ZERO };
         // Between rounds that take less than they are spread over, the CPU idles.
         let distance = budget.spread_ns / (budget.rounds * points.len()) as f64;
         let visit = again + round + single_hops(budget, hop(machine, point));
-        let visit = Range(visit.0.max(distance), visit.1.max(distance)) + window(budget, point);
+        let visit = Range(visit.0.max(distance), visit.1.max(distance));
         all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
         count += 1;
     }

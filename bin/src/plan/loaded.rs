@@ -3,8 +3,9 @@
 //! Which rates those are is known when the limit has been seen: the engine's part asks [`levels`] then.
 
 use latency_core::chain::Order;
+use latency_core::cpulist::CpuSet;
 use latency_core::kernel::POINTER;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::budget::{budget_ns, FEWEST_ROUNDS};
 use super::traffic::kinds;
@@ -29,7 +30,7 @@ const USUAL: &[&str] = &["read", "2:1"];
 /// # Errors
 ///
 /// As [`Scope::resolve`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
-/// [`PlacementError::NeedsSecondCpu`].
+/// [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
 pub fn points<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
@@ -42,7 +43,7 @@ pub fn points<'a>(
         super::scope::check_memory(machine, node)?;
     }
     let from = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
-    let cpu = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
+    let cpu = chaser(options, machine, &scope, from)?;
     let mut left_ns = budget_ns(options);
     for to in scope.targets.iter().map(NodeId) {
         let like = Point {
@@ -66,6 +67,24 @@ pub fn points<'a>(
         curve(options, machine, &like, scope.targets.len(), &mut left_ns, warnings, each)?;
     }
     Ok(())
+}
+
+/// The CPU that walks the chain: none of those that are to generate.
+fn chaser<'a>(
+    options: &Options<'a>,
+    machine: &'a Machine,
+    scope: &Scope,
+    from: NodeId,
+) -> Result<CpuId, PlacementError<'a>> {
+    let usual = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
+    match options.load_cpus.filter(|generate| generate.contains(usual.0)) {
+        None => Ok(usual),
+        Some(generate) => {
+            let own = machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node));
+            let mut others = own.iter().filter(|cpu| !generate.contains(*cpu) && options.cpu.is_none());
+            others.next().map(CpuId).ok_or(PlacementError::CpuGenerates { cpu: usual })
+        }
+    }
 }
 
 /// Of what a node can give, two fifths: the generators have as much.

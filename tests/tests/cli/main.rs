@@ -10,6 +10,7 @@ mod files;
 mod footprint;
 mod interrupt;
 mod keys;
+mod loaded;
 mod output;
 mod refused;
 mod results;

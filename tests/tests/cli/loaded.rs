@@ -1,0 +1,111 @@
+//! Latency under load: what a curve holds, who may generate, and what needs a second CPU.
+
+use latency_tests::confine::{allowed_cpus, Confine};
+use latency_tests::directory::Directory;
+use latency_tests::document::{array, at, decimal, number, text, warnings};
+use latency_tests::run::{finish, run};
+use latency_tests::schema::assert_valid;
+use latency_tests::skip::skip;
+
+/// A few levels of one kind, in a second or two.
+const SHORT: [&str; 4] = ["loaded", "--traffic=read", "--budget=5", "--memnode=0"];
+
+/// The first two CPUs that this process may use.
+fn two_cpus(test: &str) -> Option<[usize; 2]> {
+    let cpus = allowed_cpus();
+    if cpus.len() < 2 {
+        skip(test, "one chases, the others load: that takes two CPUs");
+    }
+    Some([*cpus.first()?, *cpus.get(1)?])
+}
+
+fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SHORT.into_iter().chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn a_curve_goes_from_idle_to_the_limit() {
+    if two_cpus("loaded::a_curve_goes_from_idle_to_the_limit").is_none() {
+        return;
+    }
+    let document = run(&short(&["--json", "--rates=0,0.5,50%,max"])).expect_json(0);
+    assert_valid(&document);
+    let curve = at(&document, "/curves/0");
+    assert_eq!(text(curve, "/traffic"), "read");
+    assert_eq!(array(curve, "/cpus").len() as u64, number(curve, "/generators"));
+    assert!(decimal(curve, "/limit/bytes_per_second") > 0.0, "{curve:#}");
+    let half = at(curve, "/limit/half_bytes_per_second");
+    assert_eq!(half.is_null(), number(curve, "/generators") == 1);
+    let points = array(curve, "/points");
+    assert_eq!(decimal(&points[0], "/offered_bytes_per_second"), 0.0);
+    assert_eq!(decimal(&points[0], "/over_idle"), 1.0);
+    let offered: Vec<f64> =
+        points.iter().filter_map(|point| at(point, "/offered_bytes_per_second").as_f64()).collect();
+    assert_eq!(offered.len(), 3, "{offered:?}");
+    assert!(offered.is_sorted() && offered.contains(&0.5e9), "{offered:?}");
+    for point in points {
+        assert!(decimal(point, "/ns") > 0.0 && decimal(point, "/bytes_per_second") >= 0.0, "{point:#}");
+        assert_eq!(decimal(point, "/write_bytes_per_second"), 0.0, "{point:#}");
+    }
+}
+
+#[test]
+fn rates_without_the_limit_claim_none() {
+    if two_cpus("loaded::rates_without_the_limit_claim_none").is_none() {
+        return;
+    }
+    let document = run(&short(&["--json", "--rates=0.5"])).expect_json(0);
+    assert_valid(&document);
+    assert!(at(&document, "/curves/0/limit").is_null());
+    assert!(array(&document, "/curves/0/knee").is_empty());
+    assert_eq!(array(&document, "/curves/0/points").len(), 1);
+    let found = run(&short(&["--rates=0.5"]));
+    let text = &found.expect_status(0).stdout;
+    assert!(text.starts_with("Node 0 -> Node 0 (read): ") && !text.contains("Limit:"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn one_cpu_is_refused_with_the_reason() {
+    let directory = Directory::new("loaded-one");
+    let cpu = allowed_cpus()[0];
+    for more in [&[][..], &["--dry-run"]] {
+        let found = finish(directory.command(&short(more)).on_cpu(cpu));
+        assert_eq!(found.stdout, "");
+        found.expect_status(2).expect_error("loaded needs a second CPU: one chases, the others load");
+    }
+}
+
+#[test]
+fn the_chase_keeps_away_from_generators() {
+    let Some([first, _]) = two_cpus("loaded::the_chase_keeps_away_from_generators") else { return };
+    let run_with = |more: &[&str]| run(&short(more));
+    let all: Vec<String> = allowed_cpus().iter().map(ToString::to_string).collect();
+    let (one, all) = (format!("--load-cpus={first}"), format!("--load-cpus={}", all.join(",")));
+    let document = run_with(&["--json", "--rates=0.5", &one]).expect_json(0);
+    assert_eq!(number(&document, "/curves/0/cpus/0"), first as u64);
+    assert_eq!(number(&document, "/curves/0/generators"), 1);
+    assert!(warnings(&document).contains(&"one-generator"), "{document:#}");
+    run_with(&[&one, &format!("--cpu={first}")])
+        .expect_status(2)
+        .expect_error(&format!("--load-cpus has CPU {first}, which walks the chain"));
+    run_with(&[&all]).expect_status(2).expect_error("which walks the chain");
+}
+
+#[test]
+fn a_node_without_memory_holds_no_generators() {
+    run(&short(&["--load-node=8191"])).expect_status(1).expect_error("invalid node id 8191");
+}
+
+#[test]
+fn a_plan_says_threads_memory_and_time() {
+    if two_cpus("loaded::a_plan_says_threads_memory_and_time").is_none() {
+        return;
+    }
+    let plan = run(&["loaded", "--dry-run", "--json"]).expect_json(0);
+    assert_valid(&plan);
+    assert!(number(&plan, "/plan/threads") >= 2 && number(&plan, "/plan/more_points") >= 10, "{plan:#}");
+    let bytes = number(&plan, "/plan/memory_bytes");
+    let footprint = array(&plan, "/points").iter().find_map(|point| point.get("footprint_bytes"));
+    assert!(bytes > footprint.and_then(serde_json::Value::as_u64).expect("traffic"), "{plan:#}");
+}
