@@ -4,7 +4,7 @@ use latency_core::stats::Interval;
 
 use super::conditions::escaped;
 use super::fields::{fields, number, sized};
-use super::rows::{bytes, line_of, relative, whole, Draft, Problem};
+use super::rows::{bytes, line_of, relative, whole, Draft, Problem, UNDER_LOAD};
 use super::{foreign, unit};
 use crate::result::row::{Row, FIELDS, WORDS};
 
@@ -72,6 +72,9 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         // Our own names say which columns are which; those of another tool are understood as far as possible.
         let names = !begun && fields(line).next().and_then(sized).is_none();
         begun = true;
+        if names && fields(line).any(|name| name == "offered_bytes_per_second") {
+            return Err(at(UNDER_LOAD));
+        }
         if names {
             columns = match named(line) {
                 Some(columns) => columns,

@@ -6,7 +6,7 @@ use latency_core::text::Text;
 
 use super::conditions::escaped;
 use super::fields::word;
-use super::rows::{bytes, line_of, relative, whole, Draft, Problem, Tool};
+use super::rows::{bytes, line_of, relative, whole, Draft, Problem, Tool, UNDER_LOAD};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{Row, FIELDS, WORDS};
 
@@ -68,6 +68,8 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
                 let row = point(reader)?;
                 Ok(draft.push(row)?)
             })?;
+        } else if key == "curves" {
+            return Err(Fault::Meaning(UNDER_LOAD));
         } else if key == "experiment" {
             draft.saved.experiment = text(reader.string()?);
         } else if key == "system" {

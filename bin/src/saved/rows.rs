@@ -12,6 +12,9 @@ use crate::sys::table::Table;
 /// A working set beyond 2^50 bytes is none.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
+/// What is said of a curve of latency over bandwidth: shares of another run's limit are other rates.
+pub(super) const UNDER_LOAD: &str = "latencies under load, at rates that no other run has";
+
 /// What is wrong with a file, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {

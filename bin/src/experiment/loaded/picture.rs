@@ -39,7 +39,11 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         let own = steps.as_slice().iter().filter(|step| loading.is_level(step));
         for (slot, step) in points.iter_mut().zip(own) {
             let (x, y) = (step.level.delivered.value / GIGA, step.level.latency.value);
-            let whiskers = step.level.delivered.interval.map(|at| (at.low / GIGA, at.high / GIGA));
+            let whiskers = match step.level.offered {
+                // Of none at all nothing is uncertain.
+                Some(0.0) => Some((x, x)),
+                _ => step.level.delivered.interval.map(|at| (at.low / GIGA, at.high / GIGA)),
+            };
             let band = step.level.latency.interval.map(|at| (at.low, at.high));
             *slot = Point { x, y, band, whiskers };
         }

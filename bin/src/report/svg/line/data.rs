@@ -53,8 +53,10 @@ impl Canvas<'_> {
     }
 
     fn bands(&self, out: &mut dyn Write, points: &[Point]) -> fmt::Result {
+        // What is uncertain both ways has whiskers both ways.
         let ends = |point: &Point| {
-            point.band.filter(|&(low, high)| point.is_drawable() && is_drawable(low) && is_drawable(high))
+            let drawable = |&(low, high): &(f64, f64)| is_drawable(low) && is_drawable(high);
+            point.band.filter(drawable).filter(|_| point.is_drawable() && point.whiskers.is_none())
         };
         for run in points.split(|point| ends(point).is_none()).filter(|run| run.len() > 1) {
             let lower = run.iter().filter_map(|point| Some((point.x, ends(point)?.0)));
@@ -86,12 +88,15 @@ impl Canvas<'_> {
     fn markers(&self, out: &mut dyn Write, points: &[Point], index: usize) -> fmt::Result {
         let radius = if points.len() > MANY { SMALL } else { LARGE };
         for point in points.iter().filter(|point| point.is_drawable()) {
-            if let Some((low, high)) =
-                point.whiskers.filter(|(low, high)| is_drawable(*low) && is_drawable(*high))
-            {
-                out.write_str("<path class=\"line\" d=\"")?;
-                self.path(out, [(low, point.y), (high, point.y)].into_iter())?;
-                out.write_str("\"/>\n")?;
+            let across = point.whiskers.map(|(low, high)| [(low, point.y), (high, point.y)]);
+            let along = point.band.filter(|_| across.is_some());
+            let along = along.map(|(low, high)| [(point.x, low), (point.x, high)]);
+            for ends in [across, along].into_iter().flatten() {
+                if ends.iter().all(|(x, y)| is_drawable(*x) && is_drawable(*y)) {
+                    out.write_str("<path class=\"line\" d=\"")?;
+                    self.path(out, ends.into_iter())?;
+                    out.write_str("\"/>\n")?;
+                }
             }
             let (x, y) = (Reading::new(point.x, self.axes.0), Reading::new(point.y, self.axes.1));
             out.write_str("<path class=\"point\" d=\"")?;
