@@ -40,6 +40,8 @@ pub trait Confine {
     fn rooted(&mut self, directory: &Path) -> &mut Self;
     /// Runs it as the user nobody; for root alone.
     fn as_nobody(&mut self) -> &mut Self;
+    /// Runs it as the user and the group with this number; for root alone.
+    fn as_user(&mut self, number: u32) -> &mut Self;
     /// Makes the system calls with these numbers fail with `errno`.
     fn denied(&mut self, calls: &[c_long], errno: c_int) -> &mut Self;
     /// The same of those calls of one number whose arguments are as described.
@@ -69,14 +71,18 @@ impl Confine for Command {
 
     fn as_nobody(&mut self) -> &mut Self {
         const NOBODY: u32 = 65_534;
+        self.as_user(NOBODY)
+    }
+
+    fn as_user(&mut self, number: u32) -> &mut Self {
         // A step as the others, which come in the order in which they are asked for: only root changes its root.
-        step(self, || {
+        step(self, move || {
             // SAFETY: no groups, so that nothing is read.
             check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
             // SAFETY: takes a number.
-            check(unsafe { libc::setgid(NOBODY) })?;
+            check(unsafe { libc::setgid(number) })?;
             // SAFETY: takes a number.
-            check(unsafe { libc::setuid(NOBODY) })
+            check(unsafe { libc::setuid(number) })
         })
     }
 

@@ -11,6 +11,7 @@ pub mod directory;
 pub mod document;
 pub mod enclose;
 pub mod everywhere;
+pub mod group;
 pub mod imports;
 pub mod lab;
 pub mod places;

@@ -242,8 +242,8 @@ pub const PLACES: &[Place] = &[
     ),
     // Memory.
     row(
-        "address space of 768 KiB to 16 MiB (`ulimit -v`)",
-        "An error, exit 2; below 740 KiB the kernel itself does not start the executable.",
+        "address space of 896 KiB to 16 MiB (`ulimit -v`)",
+        "An error, exit 2; below 880 KiB the kernel itself does not start the executable.",
         "cli::confined::without_memory",
     ),
     row(
@@ -310,6 +310,32 @@ pub const PLACES: &[Place] = &[
         "memory control groups of 4 to 64 MiB",
         "The working set is reduced, with the warning `size-clipped`, exit 0; nobody is killed.",
         "emulator::scenes::a_control_group_that_is_too_small_kills_nobody",
+    ),
+    // Threads.
+    row(
+        "`clone` forbidden (EPERM, ENOSYS)",
+        "`bandwidth` of several CPUs ends with an error that says what to allow, exit 2; of one CPU it works, exit 0.",
+        "hostile::threads::where_threads_are_forbidden_one_cpu_is_measured",
+    ),
+    row(
+        "a control group that may have one process (`pids.max`)",
+        "`bandwidth` measures one core, with the warning `threads-refused`, exit 0.",
+        "hostile::threads::where_a_group_may_have_one_process_one_core_is_measured",
+    ),
+    row(
+        "a user who may have one process (`ulimit -u`)",
+        "The same, exit 0.",
+        "hostile::threads::where_a_user_may_have_one_process_one_core_is_measured",
+    ),
+    row(
+        "one CPU (`taskset`)",
+        "`bandwidth` measures one core, exit 0; `--load-cpus` with others is refused, exit 2.",
+        "hostile::threads::on_one_cpu_one_core_is_measured",
+    ),
+    row(
+        "half of a CPU's time (`cpu.max`)",
+        "`bandwidth` has the warning `throttled`, exit 0, or 3 with `--strict`.",
+        "hostile::threads::a_quota_of_cpu_time_that_runs_out_is_told",
     ),
     // Other programs.
     row(

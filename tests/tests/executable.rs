@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// The most bytes: what is reached, rounded up to 8 KiB. It goes down with the program, and up only with a word in
 /// the commit that says what the bytes buy. The aim is 300 KiB; `make size` shows what stands in its way.
-const SIZE_LIMIT: usize = 608 * 1024;
+const SIZE_LIMIT: usize = 744 * 1024;
 
 /// Symbols that no program without a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [
@@ -118,8 +118,11 @@ fn it_has_symbols_and_no_debug_information() {
     });
 }
 
+/// The families of assembly that profilers and the emulators' models find by their names.
+const FAMILIES: [&str; 4] = [CHASE_PREFIX, "lb_stream", "lb_cores", "lb_thread"];
+
 #[test]
-fn the_chase_loops_are_contiguous() {
+fn each_family_of_assembly_is_contiguous() {
     with_file(|file| {
         // Symbols of the kernels, and whatever else lies in their section.
         let mut code: Vec<(u64, u64, &str, object::SectionIndex)> = file
@@ -130,15 +133,17 @@ fn the_chase_loops_are_contiguous() {
             })
             .collect();
         code.sort_by_key(|&(address, ..)| address);
-        let is_chase = |name: &str| name.starts_with(CHASE_PREFIX);
-        let first = code.iter().position(|&(_, _, name, _)| is_chase(name));
-        let first = first.expect("no function symbol begins with lb_chase");
-        let last = code.iter().rposition(|&(_, _, name, _)| is_chase(name)).unwrap_or(first);
-        let (_, _, _, section) = code[first];
-        for &(address, size, name, own) in &code[first..=last] {
-            assert!(is_chase(name), "{name} at {address:#x} lies among the chase loops");
-            assert_eq!(own, section, "{name} is in another section than the first chase loop");
-            assert_ne!(size, 0, "{name} has no size: profilers cannot attribute samples to it");
+        for prefix in FAMILIES {
+            let is_of_family = |name: &str| name.starts_with(prefix);
+            let first = code.iter().position(|&(_, _, name, _)| is_of_family(name));
+            let first = first.unwrap_or_else(|| panic!("no function symbol begins with {prefix}"));
+            let last = code.iter().rposition(|&(_, _, name, _)| is_of_family(name)).unwrap_or(first);
+            let (_, _, _, section) = code[first];
+            for &(address, size, name, own) in &code[first..=last] {
+                assert!(is_of_family(name), "{name} at {address:#x} lies among those of {prefix}");
+                assert_eq!(own, section, "{name} is in another section than the first of {prefix}");
+                assert_ne!(size, 0, "{name} has no size: profilers cannot attribute samples to it");
+            }
         }
     });
 }

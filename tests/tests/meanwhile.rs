@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Each experiment with rounds, as small as it can be had.
-const EXPERIMENTS: [&[&str]; 8] = [
+const EXPERIMENTS: [&[&str]; 9] = [
     &["matrix", "--size=1M", "--trials=30", "--iters=5000"],
     &["curve", "--max-size=128K", "--points-per-octave=1", "--trials=9", "--iters=2000", "--spread=0"],
     &["order", "--size=1M", "--trials=30", "--iters=5000"],
@@ -24,6 +24,7 @@ const EXPERIMENTS: [&[&str]; 8] = [
     &["pages", "--size=4M", "--trials=15", "--iters=5000"],
     &["variants", "--size=1M", "--trials=9", "--iters=2000"],
     &["distribution", "--size=1M", "--trials=15", "--time-limit=2"],
+    &["bandwidth", "--view=scaling", "--size=1M"],
 ];
 /// Hops of a working set in a cache take some nanoseconds, and of one in memory a hundred. One hop of a trial of
 /// thousands that lasts as long as the process is stopped is beyond this.

@@ -125,6 +125,9 @@ fn fewer<'p>(
             kept += 1;
         }
     }
+    if !points.iter().take(kept).any(|point| point.walk.traffic().is_some()) {
+        return Err(refused.into());
+    }
     session.warnings.push(Warning::ThreadsRefused { wanted, started, errno });
     Ok(points.get(..kept).unwrap_or_default())
 }

@@ -7,7 +7,7 @@ use latency_tests::document::at;
 use latency_tests::run::run;
 
 /// Every experiment that measures, with what makes it short.
-const EXPERIMENTS: [&[&str]; 8] = [
+const EXPERIMENTS: [&[&str]; 9] = [
     &["matrix", "--size=1M"],
     &["curve", "--min-size=8K", "--max-size=1M", "--points-per-octave=2"],
     &["parallel", "--size=1M"],
@@ -17,10 +17,11 @@ const EXPERIMENTS: [&[&str]; 8] = [
     &["order", "--size=1M"],
     &["pages", "--size=8M"],
     &["variants", "--size=8M"],
+    &["bandwidth", "--view=scaling", "--size=64K", "--traffic=read,2:1,write"],
 ];
 
 /// Columns that say what was measured, and not what was found.
-const CONDITIONS: [&str; 15] = [
+const CONDITIONS: [&str; 18] = [
     "from",
     "to",
     "variant",
@@ -29,6 +30,9 @@ const CONDITIONS: [&str; 15] = [
     "prefetch",
     "filler",
     "fillers",
+    "traffic",
+    "generators",
+    "footprint_bytes",
     "working_set_bytes",
     "stride_bytes",
     "order",
@@ -40,7 +44,10 @@ const CONDITIONS: [&str; 15] = [
 
 fn short<'a>(experiment: &[&'a str], format: &'a str) -> Vec<&'a str> {
     let mut line = experiment.to_vec();
-    line.extend(["--trials=2", "--iters=200", "--warmup-iters=100", "--progress=never", format]);
+    line.extend(["--progress=never", format]);
+    if experiment.first() != Some(&"bandwidth") {
+        line.extend(["--trials=2", "--iters=200", "--warmup-iters=100"]);
+    }
     line
 }
 

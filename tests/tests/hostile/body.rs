@@ -39,10 +39,13 @@ const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.c
 pub const COMMANDS: [&[&str]; 3] =
     [&["system", "--json"], &["fit", SAVED, "--json"], &["compare", "--json", SAVED, "--", SAVED]];
 
+/// What measures with several threads, as short.
+const THREADED: [&[&str]; 1] = [&["bandwidth", "--size=16K", "--json", "--budget=0.2", "--time-limit=0.02"]];
+
 /// All experiments and commands as whole command lines.
 pub fn tasks() -> Vec<Vec<&'static str>> {
     let short = EXPERIMENTS.iter().map(|experiment| [experiment, &SHORT[..]].concat());
-    short.chain(COMMANDS.map(<[_]>::to_vec)).collect()
+    short.chain(THREADED.map(<[_]>::to_vec)).chain(COMMANDS.map(<[_]>::to_vec)).collect()
 }
 
 /// The first experiment, with more arguments.
@@ -126,7 +129,8 @@ pub fn judge_document(text: &str, status: i32) -> Result<(), String> {
     if partial.is_some_and(|partial| partial != (status == 130)) {
         return Err(format!("exit status {status} and partial: {partial:?}"));
     }
-    let points = ["/node_pairs", "/points"].into_iter().filter_map(|path| document.pointer(path)?.as_array());
+    let lists = ["/node_pairs", "/points", "/bandwidths", "/idle_latencies"];
+    let points = lists.into_iter().filter_map(|path| document.pointer(path)?.as_array());
     points.flatten().try_for_each(|point| judge_point(point, &document))
 }
 

@@ -8,3 +8,4 @@ mod files;
 mod limits;
 mod start;
 mod streams;
+mod threads;

@@ -1,0 +1,94 @@
+//! A control group for one test: a limit of processes or of CPU time, in either version.
+//!
+//! # Safety
+//!
+//! A process enters it between fork and exec: it writes to a file that was opened before the fork.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Mount points of the first version, by controller, and of the second.
+const FIRST: &str = "/sys/fs/cgroup";
+const SECOND: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+
+/// What a group limits.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// The number of processes and threads.
+    Processes(u32),
+    /// The CPU time in a period of 100 ms, in percent of a CPU.
+    CpuTime(u32),
+}
+
+impl Limit {
+    const fn controller(self) -> &'static str {
+        match self {
+            Limit::Processes(_) => "pids",
+            Limit::CpuTime(_) => "cpu",
+        }
+    }
+
+    /// The file of a version, and what is written to it.
+    fn setting(self, version: u32) -> (&'static str, String) {
+        match (self, version) {
+            (Limit::Processes(count), _) => ("pids.max", count.to_string()),
+            (Limit::CpuTime(percent), 1) => ("cpu.cfs_quota_us", (percent * 1000).to_string()),
+            (Limit::CpuTime(percent), _) => ("cpu.max", format!("{} 100000", percent * 1000)),
+        }
+    }
+}
+
+/// A group, which disappears with its owner: nobody is in it then.
+#[derive(Debug)]
+pub struct Group(PathBuf);
+
+impl Group {
+    /// A group with a limit, where this process may make one; `name` tells those of one test program apart.
+    pub fn new(name: &str, limit: Limit) -> Option<Self> {
+        let own = format!("latency-bench-{name}-{}", std::process::id());
+        let first = (1, PathBuf::from(FIRST).join(limit.controller()));
+        let places = [first].into_iter().chain(SECOND.map(|root| (2, PathBuf::from(root))));
+        places.into_iter().find_map(|(version, root)| {
+            let path = root.join(&own);
+            let (file, value) = limit.setting(version);
+            // A directory that is no mount point of groups takes neither.
+            fs::create_dir(&path).ok()?;
+            let group = Group(path);
+            OpenOptions::new().write(true).open(group.0.join("cgroup.procs")).ok()?;
+            let setting = OpenOptions::new().write(true).open(group.0.join(file));
+            io::Write::write_all(&mut setting.ok()?, value.as_bytes()).ok()?;
+            Some(group)
+        })
+    }
+
+    /// Has a command run in it.
+    ///
+    /// # Panics
+    ///
+    /// Where it is no longer there.
+    pub fn hold<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        let members: File =
+            OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).expect("a group");
+        // SAFETY: the step makes one system call on a file of its own, and allocates nothing.
+        unsafe {
+            command.pre_exec(move || {
+                // SAFETY: a literal of one byte; 0 is whoever writes.
+                match libc::write(members.as_raw_fd(), c"0".as_ptr().cast(), 1) {
+                    1 => Ok(()),
+                    _ => Err(io::Error::last_os_error()),
+                }
+            })
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // One that is still in use stays.
+        let _ = fs::remove_dir(&self.0);
+    }
+}

@@ -1,0 +1,115 @@
+//! Threads: forbidden, limited, on one CPU, and stopped by a quota of CPU time.
+
+use super::body::{held, status};
+use latency_tests::confine::{allowed_cpus, is_root, Confine};
+use latency_tests::directory::Directory;
+use latency_tests::document::{array, number, warnings};
+use latency_tests::group::{Group, Limit};
+use latency_tests::run::{finish, Run};
+use latency_tests::skip::skip;
+use serde_json::Value;
+use std::process::Command;
+
+/// Every number of cores, in caches: some seconds.
+const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json"];
+/// A user of whom nothing else runs.
+const NOBODY_ELSE: u32 = 64_913;
+
+/// Two CPUs, without which there is one thread.
+fn two_cpus_or_skip(test: &str) -> Option<[usize; 2]> {
+    let &[first, second, ..] = &allowed_cpus()[..] else {
+        skip(test, "it takes two CPUs");
+        return None;
+    };
+    Some([first, second])
+}
+
+/// The command line with more arguments, confined, and judged as in every place.
+fn measured(more: &[&str], confine: impl FnOnce(&mut Command)) -> Run {
+    held(&[&SCALING, more].concat(), confine).unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+/// The numbers of generators of a result.
+fn generators(document: &Value) -> Vec<u64> {
+    array(document, "/bandwidths").iter().map(|record| number(record, "/generators")).collect()
+}
+
+/// One generator has a rate, others have none for want of threads, and that is said.
+fn assert_alone(found: &Run) {
+    let document = found.expect_json(0);
+    assert_eq!(generators(&document), [1], "{found}");
+    assert!(warnings(&document).contains(&"threads-refused"), "{found}");
+}
+
+#[test]
+fn where_threads_are_forbidden_one_cpu_is_measured() {
+    let Some([first, second]) = two_cpus_or_skip("threads::where_threads_are_forbidden") else { return };
+    for errno in [libc::EPERM, libc::ENOSYS] {
+        let cpus = format!("--load-cpus={first},{second}");
+        let found = measured(&[&cpus], |command| {
+            command.denied(&[libc::SYS_clone], errno);
+        });
+        found.expect_status(2).expect_error("allow clone in the container's seccomp profile");
+        let cpu = format!("--load-cpus={first}");
+        let found = measured(&[&cpu], |command| {
+            command.denied(&[libc::SYS_clone], errno);
+        });
+        assert_eq!(generators(&found.expect_json(0)), [1], "{found}");
+    }
+}
+
+#[test]
+fn where_a_group_may_have_one_process_one_core_is_measured() {
+    const TEST: &str = "threads::where_a_group_may_have_one_process";
+    let Some(group) = Group::new("processes", Limit::Processes(1)) else {
+        return skip(TEST, "it takes a control group, which root may make where they are mounted");
+    };
+    if two_cpus_or_skip(TEST).is_none() {
+        return;
+    }
+    assert_alone(&measured(&[], |command| {
+        group.hold(command);
+    }));
+}
+
+#[test]
+fn where_a_user_may_have_one_process_one_core_is_measured() {
+    const TEST: &str = "threads::where_a_user_may_have_one_process";
+    if !is_root() || two_cpus_or_skip(TEST).is_none() {
+        return skip(TEST, "only root may change its user, and it takes two CPUs");
+    }
+    let directory = Directory::new("one-process");
+    let mut command = directory.command(&SCALING);
+    command.limited(libc::RLIMIT_NPROC as i32, 1).as_user(NOBODY_ELSE);
+    assert_alone(&finish(&mut command));
+}
+
+#[test]
+fn on_one_cpu_one_core_is_measured() {
+    let Some([first, second]) = two_cpus_or_skip("threads::on_one_cpu") else { return };
+    let found = measured(&[], |command| {
+        command.on_cpu(second);
+    });
+    assert_eq!(generators(&found.expect_json(0)), [1], "{found}");
+    let cpus = format!("--load-cpus={first},{second}");
+    let found = measured(&[&cpus], |command| {
+        command.on_cpu(second);
+    });
+    found.expect_status(2).expect_error(&format!("may not use CPU {first}"));
+}
+
+#[test]
+fn a_quota_of_cpu_time_that_runs_out_is_told() {
+    let Some(group) = Group::new("quota", Limit::CpuTime(50)) else {
+        let why = "it takes a control group, which root may make where they are mounted";
+        return skip("threads::a_quota_of_cpu_time_that_runs_out", why);
+    };
+    let found = measured(&[], |command| {
+        group.hold(command);
+    });
+    assert!(warnings(&found.expect_json(0)).contains(&"throttled"), "{found}");
+    let found = measured(&["--strict"], |command| {
+        group.hold(command);
+    });
+    assert_eq!(status(&found), Ok(3), "{found}");
+}
