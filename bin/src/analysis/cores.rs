@@ -4,7 +4,7 @@ use latency_core::stats::Interval;
 use latency_core::topology::Shared;
 use latency_core::units::CpuId;
 
-use crate::result::{Measurement, Outcome, PingPong};
+use crate::result::{Level, Measurement, Outcome, Owned, PingPong, Point};
 
 /// Threads of one core exchange a line within its own caches: two cores hardly ever are as close, in nanoseconds.
 const WITHIN_CORE_NS: f64 = 30.0;
@@ -44,6 +44,51 @@ pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<Pair<'r>> {
 /// Every pair that was measured.
 pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Pair<'r>> + Clone {
     outcomes.iter().filter_map(pair)
+}
+
+/// Lines in a known state, measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Walked<'r> {
+    /// Who walked over them, and on which node they are.
+    pub point: &'r Point,
+    /// Whose they are, and in which state.
+    pub owned: Owned,
+    /// What was found.
+    pub measured: &'r Measurement,
+}
+
+/// Every walk over lines in a known state that was measured.
+pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>> + Clone {
+    outcomes.iter().filter_map(|outcome| {
+        let owned = *outcome.point.walk.owned()?;
+        Some(Walked { point: &outcome.point, owned, measured: outcome.result.as_ref().ok()? })
+    })
+}
+
+impl<'r> Walked<'r> {
+    /// Whether two walks differ in no more than the cache that the lines are in.
+    #[must_use]
+    pub fn is_like(&self, other: &Walked<'_>) -> bool {
+        let of = |walk: &Walked<'_>| {
+            let Owned { owner, state, access, .. } = walk.owned;
+            (walk.point.cpu, walk.point.target, owner, state, access)
+        };
+        of(self) == of(other)
+    }
+
+    /// The same over lines in another cache, if that was measured.
+    #[must_use]
+    pub fn at(&self, level: Level, outcomes: &'r [Outcome<'_>]) -> Option<Walked<'r>> {
+        walks(outcomes).find(|other| self.is_like(other) && other.owned.level == level)
+    }
+}
+
+/// One walk of those that differ in no more than the cache.
+pub fn rows<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>> + Clone {
+    let is_first = move |(index, walk): &(usize, Walked<'r>)| {
+        !walks(outcomes).take(*index).any(|earlier| walk.is_like(&earlier))
+    };
+    walks(outcomes).enumerate().filter(is_first).map(|(_, walk)| walk)
 }
 
 /// Pairs of CPUs that share the same.
@@ -148,8 +193,74 @@ fn median(count: usize, values: Each<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lanes::tests::outcome;
     use super::*;
+    use crate::result::{Exclusion, PerLine, Walk};
+    use latency_core::cores::lines::OfLine;
+    use latency_core::cores::{Method, State, Walk as Access};
+    use latency_core::units::NodeId;
     use proptest::prelude::*;
+
+    /// A pair that takes so long, give or take a hundredth.
+    fn exchanged(a: u32, b: u32, class: Shared, ns: f64) -> Outcome<'static> {
+        let (partner, method, homes) = (CpuId(b), Method::Cas, [NodeId(0); 2]);
+        let walk = Walk::PingPong(PingPong { partner, class, method, lines: 16, homes });
+        let mut outcome = outcome(4096, walk, ns);
+        outcome.point.cpu = CpuId(a);
+        if let Ok(measured) = &mut outcome.result {
+            let of = |line, value| OfLine { line, value };
+            let (fastest, slowest) = (of(3, ns - 2.0), of(5, ns + f64::from(b)));
+            measured.lines = Some(PerLine { fastest, slowest, synchronised: None, ways_ns: None });
+        }
+        outcome
+    }
+
+    #[test]
+    fn pairs_that_share_the_same_are_a_class() {
+        let outcomes = [
+            exchanged(0, 1, Shared::Core, 10.0),
+            exchanged(0, 2, Shared::Machine, 150.0),
+            exchanged(0, 3, Shared::Machine, 110.0),
+            exchanged(1, 2, Shared::Machine, 120.0),
+            Outcome { result: Err(Exclusion::Interrupted), ..exchanged(1, 3, Shared::L3, 9.0) },
+        ];
+        let found = conclude(&outcomes);
+        let classes: std::vec::Vec<_> = found.classes().collect();
+        let of = |class: &Class| (class.shared, class.pairs, class.median, class.range);
+        assert_eq!(classes.len(), 2);
+        assert_eq!(of(classes[0]), (Shared::Core, 1, 10.0, (10.0, 10.0)));
+        assert_eq!(of(classes[1]), (Shared::Machine, 3, 120.0, (110.0, 150.0)));
+        assert_eq!(classes[1].interval, Some(Interval { low: 120.0 * 0.99, high: 120.0 * 1.01 }));
+        let cpus = |pair: Option<Pair<'_>>| pair.map(|pair| (pair.a.0, pair.with.partner.0));
+        assert_eq!((cpus(found.nearest), cpus(found.farthest)), (Some((0, 1)), Some((0, 2))));
+        assert_eq!(found.spread, Some(5.0));
+        assert!(conclude(&[]).classes().next().is_none());
+    }
+
+    #[test]
+    fn two_cores_as_close_as_threads_are_doubtful() {
+        let far = exchanged(0, 2, Shared::Machine, 90.0);
+        assert!(doubtful(&[far, exchanged(0, 1, Shared::Core, 8.0)]).is_none());
+        let pair = [far, exchanged(2, 3, Shared::L3, 28.0), exchanged(0, 1, Shared::L3, 12.0)];
+        assert_eq!(doubtful(&pair).map(|pair| pair.with.partner), Some(CpuId(1)));
+    }
+
+    #[test]
+    fn walks_that_differ_in_the_cache_alone_are_a_row() {
+        let walk = |level, state, ns| {
+            let owner = Some((CpuId(1), Shared::L3));
+            outcome(4096, Walk::Owned(Owned { owner, third: None, state, access: Access::Read, level }), ns)
+        };
+        let outcomes = [
+            walk(Level::L1, State::Modified, 50.0),
+            walk(Level::L2, State::Modified, 47.0),
+            walk(Level::L1, State::Exclusive, 45.0),
+        ];
+        let rows: std::vec::Vec<_> = rows(&outcomes).collect();
+        assert_eq!(rows.len(), 2);
+        let at = |row: &Walked<'_>, level| Some(row.at(level, &outcomes)?.measured.series.nanoseconds.median);
+        assert_eq!((at(&rows[0], Level::L2), at(&rows[1], Level::L2)), (Some(47.0), None));
+    }
 
     fn of(values: &[f64]) -> Option<f64> {
         median(values.len(), &|each| values.iter().copied().for_each(each))

@@ -267,4 +267,4 @@ pub fn work_reach(floor: Option<Region<'_, '_>>, memory: Region<'_, '_>) -> Opti
 
 #[cfg(test)]
 #[path = "lanes_tests.rs"]
-mod tests;
+pub(super) mod tests;

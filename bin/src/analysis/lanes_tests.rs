@@ -13,7 +13,7 @@ use latency_core::units::{CpuId, NodeId};
 use std::vec::Vec;
 
 /// A point that took so long, give or take a hundredth.
-fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
+pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
     let nodes = (NodeId(0), CpuId(0));
     let (order, pages) = (Order::Random, Pages::Thp);
     let (size, stride) = (Bytes(size), Bytes(64));

@@ -170,9 +170,9 @@ pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budg
     })
 }
 
-/// Whether a point is walked along a chain: the memory of generators and of partners is placed before there are threads.
+/// Whether a point is walked along a chain: the memory of generators and of helpers is placed before there are threads.
 fn has_chain(point: &Point) -> bool {
-    !matches!(point.walk, Walk::Traffic(_) | Walk::PingPong(_))
+    !matches!(point.walk, Walk::Traffic(_)) && !point.walk.is_of_cores()
 }
 
 /// The memory that a point shares with others of `points`, and how much it is.

@@ -54,8 +54,8 @@ impl Watch {
         let (mut cpus, mut at_once) = (CpuSet::EMPTY, 1);
         for point in points {
             cpus.insert(point.cpu.0);
-            if let Some(pair) = point.walk.ping_pong() {
-                cpus.insert(pair.partner.0);
+            for partner in point.walk.partners().into_iter().flatten() {
+                cpus.insert(partner.0);
                 at_once = 2;
             }
         }

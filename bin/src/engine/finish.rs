@@ -64,7 +64,7 @@ pub fn outcomes(
         let mut traffic = None;
         if let (Ok(_), Some(pair)) = (placed, point.walk.ping_pong()) {
             let [_, second] = pair.homes;
-            match again(schedule.arena.home(second)) {
+            match again(schedule.arena.lines_on(&point, second)) {
                 Ok(there) => traffic = Some(Field::of(&there, second)),
                 Err(excluded) => placed = Err(excluded),
             }
@@ -118,11 +118,11 @@ fn measurement(
         _ => chain::chain(&point).map(|chain| (chain.fingerprint(), chain.nodes()))?,
     };
     let precise = series.is_precise(schedule.budget.precision);
-    let lines = schedule.arena.beside.partner.as_mut().and_then(|partner| partner.found(index, &point));
+    let lines = schedule.arena.beside.helpers.as_mut().and_then(|helpers| helpers.found(index, &point));
     let (placements, placement_spread) = schedule.placements(index);
     // Of several lanes, what a hop takes is shared by their loads.
     let series = match point.walk {
-        Walk::Chain | Walk::Loaded(_) | Walk::Traffic(_) | Walk::PingPong(_) => series,
+        Walk::Chain | Walk::Loaded(_) | Walk::Traffic(_) | Walk::PingPong(_) | Walk::Owned(_) => series,
         walk => series.shared_by(walk.lanes() as f64),
     };
     Ok(Ok(Measurement {
@@ -145,7 +145,7 @@ fn measurement(
 /// many.
 pub fn warn(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_>], budget: &Budget) {
     warn_of_trials(session, timer, outcomes);
-    let of_nodes = outcomes.iter().all(|outcome| outcome.point.walk.ping_pong().is_none());
+    let of_nodes = outcomes.iter().all(|outcome| !outcome.point.walk.is_of_cores());
     if outcomes.len() <= FEW_POINTS && of_nodes {
         for outcome in outcomes {
             if let Ok(measured) = &outcome.result {

@@ -8,10 +8,10 @@ use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
+use super::cores::driver::Helpers;
 use super::generators::driver::Generators;
 use super::ground::{Arena, Condition, Ground};
 use super::new_chain;
-use super::ping_pong::driver::Partner;
 use super::placement::{self, Witness};
 use super::single_hops::Singles;
 use super::stopwatch::{start, Chase, Stopwatch};
@@ -35,8 +35,8 @@ pub struct Beside<'b> {
     pub loads: Option<Loads>,
     /// The generators of their traffic.
     pub generators: Option<&'b Generators<'b>>,
-    /// The partner of those that exchange lines.
-    pub partner: Option<Partner<'b>>,
+    /// The helpers of those whose lines several CPUs use.
+    pub helpers: Option<Helpers<'b>>,
 }
 
 /// The memory that a point shares with others.
@@ -129,18 +129,18 @@ impl<'p, 'b> Memory<'p, 'b> {
         if let Walk::Traffic(traffic) = point.walk {
             return self.traffic_site(&traffic);
         }
-        if let Some(pair) = point.walk.ping_pong() {
-            return self.home(pair.homes[0]);
+        if point.walk.is_of_cores() {
+            return self.lines_on(point, point.target);
         }
         let index =
             self.sites.iter().position(|site| site.as_ref().is_some_and(|site| serves(&site.key, point)))?;
         Some((index, *self.sites.get(index)?.as_ref()?.witness()))
     }
 
-    /// The lines that CPUs exchange at a node, and who knows where they are.
+    /// The lines of a point on a node, which several CPUs use, and who knows where they are.
     #[must_use]
-    pub fn home(&self, node: NodeId) -> Option<(usize, Witness)> {
-        let (index, witness) = self.beside.partner.as_ref()?.home(node)?;
+    pub fn lines_on(&self, point: &Point, node: NodeId) -> Option<(usize, Witness)> {
+        let (index, witness) = self.beside.helpers.as_ref()?.site((node, point.size))?;
         Some((self.sites.len() + index, witness))
     }
 
@@ -171,8 +171,8 @@ impl Arena for Memory<'_, '_> {
         watch.brought_back()?;
         placement::pin(point.cpu)?;
         watch.stay_on(point.cpu);
-        if let (Walk::PingPong(pair), Some(partner)) = (point.walk, &mut beside.partner) {
-            return partner.visit(watch, index, pair, walker);
+        if let (true, Some(helpers)) = (point.walk.is_of_cores(), &mut beside.helpers) {
+            return helpers.visit(watch, index, point, walker);
         }
         let generators = beside.generators;
         if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, generators) {

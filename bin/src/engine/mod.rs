@@ -5,7 +5,9 @@
 pub mod arena;
 pub mod clock;
 pub mod conditions;
+pub mod cores;
 pub mod counters;
+pub mod enlist;
 #[cfg(test)]
 pub mod fake;
 pub mod finish;
@@ -15,8 +17,6 @@ pub mod judge;
 pub mod lookout;
 pub mod memory;
 mod new_chain;
-pub mod partner;
-pub mod ping_pong;
 pub mod placement;
 pub mod prefetch_audit;
 pub mod progress;

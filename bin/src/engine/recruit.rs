@@ -34,7 +34,7 @@ fn threads(points: &[Point]) -> usize {
     let others = |point: &Point| match point.walk {
         Walk::Traffic(traffic) => traffic.generators.saturating_sub(1),
         Walk::Loaded(traffic) => traffic.generators,
-        Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) | Walk::PingPong(_) => 0,
+        Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => 0,
     };
     points.iter().map(others).max().unwrap_or(0) as usize
 }

@@ -86,7 +86,7 @@ fn threads(points: &[Point]) -> u32 {
     let of = |point: &Point| match point.walk {
         Walk::Traffic(traffic) => traffic.generators,
         Walk::Loaded(traffic) => traffic.generators + 1,
-        Walk::PingPong(_) => 2,
+        walk @ (Walk::PingPong(_) | Walk::Owned(_)) => 1 + walk.partners().iter().flatten().count() as u32,
         Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => 1,
     };
     points.iter().map(of).max().unwrap_or(1)

@@ -21,6 +21,8 @@ mod variants;
 mod window;
 
 #[cfg(test)]
+mod cores_tests;
+#[cfg(test)]
 mod forecast_tests;
 #[cfg(test)]
 mod memory_tests;

@@ -21,6 +21,7 @@ use latency_core::stats::{self, Summary};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
 
+use super::lines;
 use super::loads;
 use super::numbers::{self, Beside, Cores, Load, Way, CORE_GIGAHERTZ, ROUNDS};
 use super::scene::{Scene, Trouble};
@@ -471,7 +472,7 @@ impl Run<'_> {
                 bytes_per_line(kind) * 1e9 / numbers::bandwidth(&cores)
             }
             (_, Some(beside)) => numbers::throughput(&load, &beside),
-            (_, None) => numbers::latency(&load),
+            (_, None) => lines::ns(point).unwrap_or_else(|| numbers::latency(&load)),
         };
         let beside = match point.walk {
             Walk::Loaded(traffic) => Some(traffic),
@@ -538,7 +539,7 @@ impl Run<'_> {
                 let on_node = Point { target: traffic.node, ..*point };
                 Field::of(&self.placed(&on_node, pages, traffic.footprint), traffic.node)
             }),
-            lines: None,
+            lines: lines::per_line(point, nanoseconds.median, !self.has(Trouble::Virtual)),
         }
     }
 
@@ -588,7 +589,7 @@ impl Run<'_> {
                 return Evidence::default();
             }
             let mut counts = PageCounts::default();
-            counts.add(point.target, (mapped.0 / unit.0).max(1) - elsewhere);
+            counts.add(point.target, (mapped.0 / unit.0).max(1 + elsewhere) - elsewhere);
             if elsewhere > 0 {
                 counts.add(point.initiator, elsewhere);
             }
@@ -625,7 +626,7 @@ fn window(filler: Filler) -> usize {
 
 fn beside(walk: &Walk) -> Option<Beside> {
     match walk {
-        Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) => None,
+        Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => None,
         Walk::Lanes(kernel) => Some(Beside {
             lanes: kernel.lanes(),
             between: if kernel.work() == 0 { 0 } else { kernel.instructions() },

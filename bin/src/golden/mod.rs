@@ -5,6 +5,7 @@
 
 mod findings;
 mod json;
+mod lines;
 mod loads;
 mod numbers;
 mod scene;

@@ -15,6 +15,7 @@ use Trouble::{
 const ONE: &str = "one-node";
 const TWO: &str = "two-sockets";
 const FOUR: &str = "four-nodes";
+const SMALL: &str = "two-small-sockets";
 const CXL: &str = "cxl-memory";
 const EVERY: &[&str] = &["txt", "json", "csv", "svg"];
 const TABLES: &[&str] = &["txt", "json", "csv"];
@@ -107,6 +108,17 @@ const WIDE: &[Row] = &[
     ("bandwidth-interrupted", EVERY, TWO, "bandwidth", &[Interrupted]),
     ("bandwidth-one-core", TABLES, ONE, "bandwidth --load-cpus=1 --cpu=1", &[FewRounds, Virtual]),
     ("bandwidth-threads-refused", TABLES, FOUR, "bandwidth --view=scaling --cpunode=0", &[Threads]),
+    ("cores", EVERY, SMALL, "cores", &[]),
+    ("cores-quiet", TEXT, SMALL, "cores --quiet", &[]),
+    ("cores-states", EVERY, SMALL, "cores --states --verbose --pairs=classes", &[]),
+    ("cores-two-cpus", EVERY, ONE, "cores --states --heatmap", &[Virtual]),
+    ("cores-list", TABLES, FOUR, "cores --pairs=5:0,0:60 --method=flag --lines=4 --pages=thp --verbose", &[]),
+    ("cores-many", EVERY, TWO, "cores --method=read-cas", &[Imprecise, Disturbed]),
+    ("cores-messages", TABLES, SMALL, "cores --method=message --pairs=0:1,0:2 --verbose", &[]),
+    ("cores-messages-unsynchronised", TABLES, SMALL, "cores --method=message", &[Virtual]),
+    ("cores-interrupted", EVERY, SMALL, "cores --states", &[Interrupted]),
+    ("cores-early", TABLES, ONE, "cores", &[Early]),
+    ("cores-troubled", TABLES, SMALL, "cores --memnode=0", &[Excluded, FewRounds, Unverified]),
     ("loaded", EVERY, FOUR, "loaded --cpunode=0 --memnode=0", &[]),
     ("loaded-quiet", TEXT, TWO, "loaded --quiet", &[]),
     (
@@ -248,6 +260,7 @@ const NARROW: &[Row] = &[
     ("window-ascii", TEXT, ONE, "window", &[]),
     ("distribution-ascii", TEXT, ONE, "distribution", &[]),
     ("pages-ascii", TEXT, TWO, "pages", &[]),
+    ("cores-ascii", TEXT, SMALL, "cores --heatmap", &[]),
     ("bandwidth-ascii", TEXT, TWO, "bandwidth --traffic=read,write", &[]),
     ("bandwidth-mix-ascii", TEXT, FOUR, "bandwidth --view=mix", &[]),
     ("bandwidth-scaling-ascii", TEXT, FOUR, "bandwidth --view=scaling --cpunode=0", &[]),
@@ -280,6 +293,8 @@ const PLANS: &[(&str, &str, &str)] = &[
     ("variants", TWO, ""),
     ("bandwidth", TWO, ""),
     ("bandwidth-mix", FOUR, " --view=mix"),
+    ("cores", SMALL, ""),
+    ("cores-states", TWO, " --states --verbose --pairs=0:1,0:32"),
     ("loaded", TWO, ""),
     ("curve-limited", TWO, " --time-limit=2 --min-size=64K --max-size=1M --memnode=1 --cpunode=0"),
     ("matrix-trials", TWO, " --trials=10 --iters=100000 --order=page-local --kernel=index"),
@@ -296,6 +311,7 @@ const HELP: &[&str] = &[
     "pages",
     "variants",
     "bandwidth",
+    "cores",
     "loaded",
     "system",
     "fit",
@@ -357,6 +373,8 @@ pub fn for_programs() -> Vec<Scene> {
         "variants",
         "bandwidth",
         "bandwidth --view=cores",
+        "cores --states",
+        "cores --method=message",
         "loaded",
     ] {
         for trouble in &Trouble::ALL {

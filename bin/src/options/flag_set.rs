@@ -33,6 +33,7 @@ pub enum FlagId {
     Pairs,
     Method,
     Lines,
+    States,
     Iters,
     Trials,
     Precision,

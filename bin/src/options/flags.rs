@@ -235,6 +235,9 @@ pub const FLAGS: &[Flag] = &[
     .help("lines to exchange, in pages of their own; 32 or fewer")
     .default("16")
     .because("where a line's state is kept depends on its address"),
+    Flag::switch(FlagId::States, "states", Group::Cores, |options| options.states = true)
+        .common()
+        .help("also read and take lines that another core has changed, read or shared"),
     Flag::value(FlagId::Iters, "iters", Group::Sampling, &COUNT, |options, value| {
         options.iters = NonZeroU64::new(values::count(value, u64::MAX)?);
         Ok(())

@@ -164,6 +164,8 @@ pub struct Options<'a> {
     pub method: Method,
     /// The lines that each pair exchanges.
     pub lines: Option<NonZeroU32>,
+    /// True to walk over lines that another core has in a known state.
+    pub states: bool,
     /// Hops in one trial.
     pub iters: Option<NonZeroU64>,
     /// Trials.
@@ -269,6 +271,7 @@ impl<'a> Options<'a> {
             pairs: Pairs::Of(PairChoice::Auto),
             method: Method::Cas,
             lines: None,
+            states: false,
             iters: None,
             trials: None,
             precision: 0.01,

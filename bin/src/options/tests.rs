@@ -28,7 +28,7 @@ const TRAFFIC: FlagSet = FlagSet::of(&[
     FlagId::Budget,
 ]);
 
-const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines]);
+const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
 
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[
@@ -138,6 +138,7 @@ fn every_option_is_set_in_both_forms() {
         ),
         ("method", "read-cas", |o| o.method == Method::ReadCas),
         ("lines", "8", |o| o.lines.is_some_and(|lines| lines.get() == 8)),
+        ("states", "", |o| o.states),
         ("iters", "10000000", |o| o.iters.is_some_and(|hops| hops.get() == 10_000_000)),
         ("trials", "15", |o| o.trials.is_some_and(|trials| trials.get() == 15)),
         ("precision", "0.5", |o| o.precision == 0.005),

@@ -287,6 +287,8 @@ impl Budget {
         /// Half of the interval, where nothing else was asked for: cores that share a mesh with others are not steadier.
         const PRECISION: f64 = 0.05;
         let asked = options.given.contains(FlagId::Precision);
+        /// All pairs of 10 CPUs, or those of 2 in many states: 1.5 s.
+        const FEW_POINTS: usize = 64;
         let few = points.len() <= FEW_POINTS;
         Budget {
             rounds: if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS },

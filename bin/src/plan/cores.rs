@@ -8,7 +8,7 @@ use latency_core::topology::Shared;
 use latency_core::units::{CpuId, NodeId};
 
 use super::budget::Budget;
-use super::Scope;
+use super::{states, Scope};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -48,8 +48,13 @@ pub fn cores<'a>(
         warnings.push(Warning::VcpusMayShareCore);
     }
     let class_of = |a: CpuId, b: CpuId| machine.sharing.between(a.0, b.0);
+    let home = |cpu: CpuId| home(machine, &scope.targets, cpu);
+    let mut firsts = [None; Shared::ALL.len()];
     let mut point = |pair: Pair| {
-        if let Some(point) = point(options, machine, &scope.targets, pair) {
+        if let Some(first) = firsts.get_mut(pair.class as usize) {
+            *first = first.or(Some(pair));
+        }
+        if let Some(point) = point(options, machine, &home, pair) {
             each(point);
         }
     };
@@ -63,6 +68,9 @@ pub fn cores<'a>(
             let mut pairs = Table::filled(choice.most(cpus.len()), none)?;
             choice.choose(cpus, &class_of, options.seed, &mut pairs).iter().for_each(|pair| point(*pair));
         }
+    }
+    if options.states {
+        states::states(options, machine, &firsts, &home, each);
     }
     Ok(())
 }
@@ -84,19 +92,25 @@ fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &m
     Choice::Classes
 }
 
-/// The point of a pair; `None` where there is no node for its lines.
-fn point(options: &Options<'_>, machine: &Machine, targets: &NodeSet, pair: Pair) -> Option<Point> {
+/// The node of a CPU's lines: its own, if that is one of the targets.
+fn home(machine: &Machine, targets: &NodeSet, cpu: CpuId) -> Option<NodeId> {
+    let own = machine.topology.node_of_cpu(cpu).filter(|node| targets.contains(node.0));
+    own.or(targets.first().map(NodeId))
+}
+
+/// The point of a pair, either of which has half of the lines at its home; `None` where there is no node for them.
+fn point(
+    options: &Options<'_>,
+    machine: &Machine,
+    home: &dyn Fn(CpuId) -> Option<NodeId>,
+    pair: Pair,
+) -> Option<Point> {
     let Pair { a, b, class } = pair;
-    let node = |cpu: CpuId| machine.topology.node_of_cpu(cpu);
-    // Each of them has half of the lines on its own node, if that is one of the targets.
-    let home = |cpu: CpuId, otherwise: Option<u32>| {
-        node(cpu).filter(|node| targets.contains(node.0)).or(otherwise.map(NodeId))
-    };
-    let homes = [home(a, targets.first())?, home(b, targets.iter().last())?];
+    let homes = [home(a)?, home(b)?];
     let lines = options.lines.map_or(LINES, u32::from);
     let pages = if options.pages == Pages::Auto { Pages::Small4k } else { options.pages };
     Some(Point {
-        initiator: node(a)?,
+        initiator: machine.topology.node_of_cpu(a)?,
         cpu: a,
         target: homes[0],
         kernel: &POINTER,

@@ -212,7 +212,7 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     if points.is_empty() {
         return Range::ZERO;
     }
-    if points.iter().all(|point| point.walk.ping_pong().is_some()) {
+    if points.iter().all(|point| point.walk.is_of_cores()) {
         return exchanges(points.len() as f64, budget);
     }
     let (mut count, mut mapped, mut once, mut all) = (0, 0.0, Range::ZERO, Range::ZERO);

@@ -13,6 +13,7 @@ pub mod loaded;
 mod scope;
 pub mod single;
 mod sizes;
+pub mod states;
 pub mod traffic;
 
 use latency_core::chain::{Order, PAGE_LOCAL};

@@ -60,7 +60,7 @@ pub fn working_set(
 #[must_use]
 pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
     let chosen = options.size.is_none() && options.max_size.is_none();
-    let is_walked = |point: &&Point| chosen && point.walk.ping_pong().is_none();
+    let is_walked = |point: &&Point| chosen && !point.walk.is_of_cores();
     let largest = points.iter().filter(is_walked).max_by_key(|point| point.size)?;
     let (kernel, order, walk) = (&kernel::POINTER, Order::Random, Walk::Chain);
     let first = points.iter().find(|point| point.size == largest.size).unwrap_or(largest);

@@ -26,4 +26,4 @@ pub use outcome::{Exclusion, Measurement, Outcome};
 pub use placed::{Field, Means, Placed};
 pub use point::Point;
 pub use series::{PerLine, Round, Series, WarmUp};
-pub use walk::{PingPong, Reach, Traffic, Walk};
+pub use walk::{Level, Owned, PingPong, Reach, Traffic, Walk};

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use latency_core::cores::Method;
+use latency_core::cores::{Method, State, Walk as Access};
 use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
 use latency_core::topology::Shared;
 use latency_core::traffic::Kind;
@@ -25,6 +25,8 @@ pub enum Walk {
     Loaded(Traffic),
     /// No chain: lines that go to another CPU and back. What it takes is half of that.
     PingPong(PingPong),
+    /// One chain of lines that a core has in a known state: what it takes is a latency.
+    Owned(Owned),
 }
 
 /// Lines between two CPUs.
@@ -55,6 +57,50 @@ impl PingPong {
     }
 }
 
+/// Lines in a known state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owned {
+    /// The CPU that has them, and what it shares with the point's; `None` where that is the point's own.
+    pub owner: Option<(CpuId, Shared)>,
+    /// A CPU of a third core, that shares them.
+    pub third: Option<CpuId>,
+    /// Their state.
+    pub state: State,
+    /// What is done to them.
+    pub access: Access,
+    /// The nearest cache of the owner that has room for all.
+    pub level: Level,
+}
+
+/// Where lines are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// In the first-level cache.
+    L1,
+    /// In the second.
+    L2,
+    /// In the third.
+    L3,
+    /// In no cache.
+    Memory,
+}
+
+impl Level {
+    /// All of them, the nearest first.
+    pub const ALL: [Level; 4] = [Level::L1, Level::L2, Level::L3, Level::Memory];
+
+    /// The word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::L1 => "L1",
+            Level::L2 => "L2",
+            Level::L3 => "L3",
+            Level::Memory => "memory",
+        }
+    }
+}
+
 /// What generators do.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
@@ -78,7 +124,32 @@ impl Walk {
     pub const fn traffic(&self) -> Option<&Traffic> {
         match self {
             Walk::Traffic(traffic) | Walk::Loaded(traffic) => Some(traffic),
-            Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) | Walk::PingPong(_) => None,
+            Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => None,
+        }
+    }
+
+    /// Whether it is by threads of several CPUs that take turns, or could be: lines that they share.
+    #[must_use]
+    pub const fn is_of_cores(&self) -> bool {
+        matches!(self, Walk::PingPong(_) | Walk::Owned(_))
+    }
+
+    /// The CPUs beside the point's own.
+    #[must_use]
+    pub fn partners(&self) -> [Option<CpuId>; 2] {
+        match self {
+            Walk::PingPong(pair) => [Some(pair.partner), None],
+            Walk::Owned(owned) => [owned.owner.map(|(owner, _)| owner), owned.third],
+            _ => [None, None],
+        }
+    }
+
+    /// The lines in a known state, if they are walked over.
+    #[must_use]
+    pub const fn owned(&self) -> Option<&Owned> {
+        match self {
+            Walk::Owned(owned) => Some(owned),
+            _ => None,
         }
     }
 
@@ -95,7 +166,7 @@ impl Walk {
     #[must_use]
     pub const fn lanes(&self) -> usize {
         match self {
-            Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) => 1,
+            Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => 1,
             Walk::Lanes(kernel) => kernel.lanes(),
             Walk::Apart(_) => Gap::LANES,
         }
@@ -113,6 +184,9 @@ impl fmt::Display for Walk {
             }
             Walk::PingPong(PingPong { partner, method, .. }) => {
                 return write!(out, ", {} with CPU {partner}", method.name());
+            }
+            Walk::Owned(Owned { state, level, .. }) => {
+                return write!(out, ", {} in {}", state.name(), level.name());
             }
             Walk::Lanes(kernel) if kernel.work() == 0 => {}
             Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work())?,

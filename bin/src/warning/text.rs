@@ -212,6 +212,7 @@ impl fmt::Display for Warning {
                     Trimmed(wanted * 100.0)
                 )?;
                 match hardly {
+                    _ if wanted >= VERY_UNCERTAIN => Ok(()),
                     0 => Ok(()),
                     _ => write!(
                         out,

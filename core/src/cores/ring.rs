@@ -29,6 +29,16 @@ pub enum Walk {
 }
 
 impl Walk {
+    /// Returns the word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Walk::Read => "read",
+            Walk::Own => "own",
+            Walk::Store => "store",
+        }
+    }
+
     const fn routine(self) -> Routine {
         match self {
             Walk::Read => READ_WALK,
@@ -125,12 +135,17 @@ impl<'m> Ring<'m> {
     ///
     /// [`Astray`] where the walk over them did not end where the generator says.
     pub fn prepare(&self, state: State, flusher: Flusher) -> Result<(), Astray> {
-        flusher.flush(self.lines);
+        self.flush(flusher);
         let walk = match state {
             State::Modified => Walk::Store,
             State::Exclusive | State::Shared => Walk::Read,
         };
         self.lap(walk)
+    }
+
+    /// Leaves the lines in no cache.
+    pub fn flush(&self, flusher: Flusher) {
+        flusher.flush(self.lines);
     }
 
     /// Walks over all lines once: by [`Walk::Read`] the other core's part of [`State::Shared`].

@@ -137,7 +137,7 @@ impl Stopwatch {
                         let (Some(starts), Some(ends)) = (starts, ends) else { return Err(not_proven(())) };
                         buffer.timed_walk_apart(gap, starts, ends, hops as usize, counter.stamp)
                     }
-                    Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) => {
+                    Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {
                         return Err(not_proven(()))
                     }
                 };

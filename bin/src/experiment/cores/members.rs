@@ -3,7 +3,7 @@
 use super::super::facts::{point, Report};
 use crate::analysis::cores::{pair, Conclusion};
 use crate::report::document::{fields, Document, Field, Part};
-use crate::result::{Outcome, PerLine};
+use crate::result::{Outcome, Owned, PerLine, PingPong};
 
 fields! {
     METHOD "method" "How a CPU tells that it is its turn.";
@@ -23,6 +23,17 @@ fields! {
     SYNCHRONISED "synchronised" "Whether messages arrive after they are sent by the CPUs' time-stamp counters; null without messages.";
     THERE "there_ns" "The mean of messages from a to b by these counters; null where they do not go together.";
     BACK "back_ns" "The same from b to a.";
+    STATES "states" "Dependent accesses to lines that a core has in a known state.";
+    READER "cpu" "The CPU that accesses them.";
+    OWNER "owner" "The CPU that has them in its caches; null where that is the same.";
+    THIRD "third" "The CPU that shares them; null unless they are shared.";
+    OP "op" "What is done to a line: it is read, or taken for this CPU alone by an atomic addition of zero.";
+    STATE "state" "The line's state in the owner's caches.";
+    LEVEL "level" "The nearest of these caches that has room for all lines.";
+    HOME "home" "The node that the lines are on.";
+    STATE_NS "ns" "Median over rounds of the time of an access that waits for the one before.";
+    STATE_CI95 "ci95_ns" "Its 95 % confidence interval within this run.";
+    STATE_LINES "lines" "The lines.";
     CLASSES "classes" "Pairs that share the same.";
     CLASS_PAIRS "pairs" "How many were measured.";
     CLASS_NS "ns" "The median of the pairs.";
@@ -57,9 +68,20 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     document.put(&METHOD, report.options.method.name());
     document.part(Part::Records(&PAIRS), |document| {
         for outcome in report.outcomes {
-            document.part(Part::Item, |document| record(document, outcome));
+            if let Some(with) = outcome.point.walk.ping_pong() {
+                document.part(Part::Item, |document| record(document, outcome, with));
+            }
         }
     });
+    if report.options.states {
+        document.part(Part::List(&STATES), |document| {
+            for outcome in report.outcomes {
+                if let Some(owned) = outcome.point.walk.owned() {
+                    document.part(Part::Item, |document| state(document, outcome, owned));
+                }
+            }
+        });
+    }
     document.part(Part::List(&CLASSES), |document| {
         for class in found.classes() {
             document.part(Part::Item, |document| {
@@ -74,8 +96,7 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     });
 }
 
-fn record(document: &mut dyn Document, outcome: &Outcome<'_>) {
-    let Some(with) = outcome.point.walk.ping_pong() else { return };
+fn record(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong) {
     document.put(&A, outcome.point.cpu.0);
     document.put(&B, with.partner.0);
     document.put(&CLASS, with.class.name());
@@ -108,4 +129,28 @@ fn record(document: &mut dyn Document, outcome: &Outcome<'_>) {
     document.put(&WINDOWS, measured.rounds);
     document.put(&DISTURBED, measured.series.disturbed);
     point::memory(document, &outcome.point, measured);
+}
+
+fn state(document: &mut dyn Document, outcome: &Outcome<'_>, owned: &Owned) {
+    let point = &outcome.point;
+    document.put(&READER, point.cpu.0);
+    document.put(&OWNER, owned.owner.map(|(owner, _)| owner.0));
+    document.put(&THIRD, owned.third.map(|third| third.0));
+    document.put(&CLASS, owned.owner.map_or("own", |(_, class)| class.name()));
+    document.put(&OP, owned.access.name());
+    document.put(&STATE, owned.state.name());
+    document.put(&LEVEL, owned.level.name());
+    document.put(&HOME, point.target.0);
+    document.put(&STATE_LINES, point.size.0 / point.stride.0.max(1));
+    match &outcome.result {
+        Ok(measured) => {
+            let found = measured.series.nanoseconds;
+            document.put(&STATE_NS, found.median);
+            document.put(&STATE_CI95, found.interval);
+            document.put(&WINDOWS, measured.rounds);
+            document.put(&DISTURBED, measured.series.disturbed);
+            point::memory(document, point, measured);
+        }
+        Err(exclusion) => document.show(&point::NOT_MEASURED, exclusion),
+    }
 }

@@ -7,8 +7,8 @@ use super::facts::Report;
 use super::interface::{self, Experiment};
 use crate::analysis::cores::{doubtful, Pair};
 use crate::engine::clock::Timer;
+use crate::engine::enlist::with_helpers;
 use crate::engine::memory::Beside;
-use crate::engine::partner::with_partner;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
@@ -35,6 +35,7 @@ pub const CORES: Experiment = Experiment {
             FlagId::Pairs,
             FlagId::Method,
             FlagId::Lines,
+            FlagId::States,
             FlagId::Precision,
             FlagId::TimeLimit,
             FlagId::Budget,
@@ -62,8 +63,8 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let found = with_partner(session, timer, points, budget, &mut |session, partner| {
-        let mut beside = Beside { partner: Some(partner), ..Beside::default() };
+    let found = with_helpers(session, timer, points, budget, &mut |session, helpers| {
+        let mut beside = Beside { helpers: Some(helpers), ..Beside::default() };
         run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
             schedule.run(session.progress)
         })

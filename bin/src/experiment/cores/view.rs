@@ -7,11 +7,11 @@ use latency_core::cpulist::CpuSet;
 use latency_core::text::Text;
 
 use super::super::facts::{method, trust, Report};
-use crate::analysis::cores::{pair, pairs, Class, Conclusion, Pair};
+use crate::analysis::cores::{pair, pairs, rows, Class, Conclusion, Pair};
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role, Table};
 use crate::report::figures::Digits;
-use crate::result::{Outcome, PerLine};
+use crate::result::{Level as Place, Outcome, Owned, PerLine};
 
 /// A matrix of more CPUs is no text that anybody reads.
 const MOST_IN_TEXT: usize = 16;
@@ -45,6 +45,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
         matrix(document, report, found, &cpus);
     }
     classes(document, found);
+    states(document, report);
     every(document, report);
     if report.options.heatmap || report.options.format.name == "svg" {
         picture(document, report, &cpus);
@@ -59,6 +60,16 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
             lines(report)
         ),
     );
+    if report.options.states {
+        document.sentence(
+            Role::Method("States"),
+            format_args!(
+                "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread of their \
+                 owner, and read by a third one (shared); each access waits for the one before, and own is an atomic \
+                 addition of zero"
+            ),
+        );
+    }
     method::ending(document, report);
 }
 
@@ -224,6 +235,55 @@ fn classes(document: &mut dyn Document, found: &Conclusion<'_>) {
             }
         },
     });
+}
+
+/// A row for lines in a state, a column for the cache that they are in.
+fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
+    const WORDS: usize = 3;
+    let found = || rows(report.outcomes);
+    if found().next().is_none() {
+        return;
+    }
+    document.table(&Table {
+        caption: "Lines in a known state, ns per access that waits for the one before",
+        level: Level::Quiet,
+        words: WORDS,
+        columns: WORDS + Place::ALL.len(),
+        rows: found().count(),
+        heading: &|out, column| match (column, Place::ALL.get(column.wrapping_sub(WORDS))) {
+            (_, Some(level)) => out.write_str(level.name()),
+            (0, _) => out.write_str("in caches of"),
+            (1, _) => out.write_str("access"),
+            _ => out.write_str("on"),
+        },
+        cell: &|out, row, column| {
+            let Some(walk) = found().nth(row) else { return Ok(()) };
+            let Owned { owner, state, access, .. } = walk.owned;
+            match (column, Place::ALL.get(column.wrapping_sub(WORDS))) {
+                (_, Some(level)) => {
+                    let ns = walk.at(*level, report.outcomes).map(|at| at.measured.series.nanoseconds.median);
+                    write!(out, "{}", Digits(ns.unwrap_or(f64::NAN)))
+                }
+                (0, _) => match owner {
+                    Some((owner, class)) => write!(out, "CPU {owner}, {}", class.name()),
+                    None => write!(out, "CPU {} itself", walk.point.cpu),
+                },
+                (1, _) => write!(out, "{} {}", access.name(), state.name()),
+                _ => write!(out, "node {}", walk.point.target),
+            }
+        },
+    });
+    if report
+        .outcomes
+        .iter()
+        .filter_map(|outcome| outcome.point.walk.owned())
+        .all(|owned| owned.third.is_none())
+    {
+        document.sentence(
+            Role::Missing,
+            format_args!("Lines that two other cores share are not measured: they need a third core."),
+        );
+    }
 }
 
 /// A row for each pair.

@@ -23,7 +23,7 @@ pub static COLUMNS: [&Field; 5] = [&LANES, &WORK, &PREFETCH, &FILLER, &FILLERS];
 pub fn members(document: &mut dyn Document, walk: &Walk) {
     document.put(&LANES, walk.lanes());
     match walk {
-        Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) => {}
+        Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {}
         Walk::Lanes(kernel) => {
             document.put(&WORK, kernel.work());
             document.put(&PREFETCH, kernel.prefetch());

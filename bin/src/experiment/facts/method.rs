@@ -192,7 +192,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 })
             ),
         );
-        if point.walk.ping_pong().is_some() {
+        if point.walk.is_of_cores() {
             document.sentence(
                 Role::Detail("Placement"),
                 format_args!(

@@ -4,7 +4,7 @@ use latency_core::arch::Delays;
 use latency_core::cores::{Exchange, Patience, Side};
 use latency_core::stats;
 
-use super::mailbox::{Answer, Order, Shared};
+use super::mailbox::{Answer, Mailbox, Order, Shared};
 use super::record::Record;
 use crate::engine::ground::{Batch, Condition, Ground, Walked};
 use crate::engine::stopwatch::Stopwatch;
@@ -28,8 +28,10 @@ const SILENCE_NS: f64 = 5e9;
 pub struct Rally<'s> {
     /// What both see.
     pub shared: &'s Shared<'s>,
-    /// The places of the homes of even and of odd lines among all exchanges.
-    pub homes: [usize; 2],
+    /// The words to the partner.
+    pub partner: &'s Mailbox,
+    /// Even lines and odd ones, by their place among all.
+    pub sites: [usize; 2],
     /// Who exchanges, and how.
     pub pair: PingPong,
     /// The stopwatch.
@@ -69,27 +71,27 @@ impl<'s> Rally<'s> {
 
     /// Makes `trips` round trips with one line, after some that are not timed.
     fn line(&mut self, line: u32, trips: usize) -> Result<(f64, bool), Failure<'static>> {
-        let (shared, counter) = (self.shared, self.counter);
+        let (shared, partner, counter) = (self.shared, self.partner, self.counter);
         let (node, place) = self.pair.home(line);
-        let [first, second] = self.homes;
-        let home = if node == self.pair.homes[0] { first } else { second };
+        let [first, second] = self.sites;
+        let site = if node == self.pair.homes[0] { first } else { second };
         let place = place as usize;
-        let Some(Some(exchange)) = shared.exchanges.get(home) else {
+        let Some(exchange) = shared.exchange(site) else {
             return Err(PlacementError::NothingToMeasure.into());
         };
         let (method, count) = (self.pair.method, WARM_TRIPS + trips);
-        shared.mailbox.give(Order::Answer(Answer { home, place, method, count }));
+        partner.give(Order::Answer(Answer { site, place, method, count }));
         let mut back = Delays::NONE;
         let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
         let start = counter.stamp.start();
         late |= self.trips(exchange, place, trips, &mut back)?;
         let line_ns = counter.elapsed_ns(start, counter.stamp.end().ticks);
-        while !shared.mailbox.is_obeyed() {
+        while !partner.is_obeyed() {
             core::hint::spin_loop();
         }
         let (record, index) = &mut self.record;
         if back.least < i64::MAX {
-            record.messages(*index, shared.mailbox.delays(), back, count as u64);
+            record.messages(*index, partner.delays(), back, count as u64);
         }
         Ok((line_ns, late))
     }
@@ -102,7 +104,7 @@ impl<'s> Rally<'s> {
         count: usize,
         delays: &mut Delays,
     ) -> Result<bool, Failure<'static>> {
-        let patience = Patience { stop: self.shared.mailbox.stop_word(), polls: POLLS };
+        let patience = Patience { stop: self.partner.stop_word(), polls: POLLS };
         let (mut left, mut since_ns) = (count, None);
         loop {
             let made = exchange.run(place, Side::First, self.pair.method, left, &patience);
@@ -129,12 +131,12 @@ impl<'s> Rally<'s> {
 
     /// Has the partner leave off, and sets its lines back.
     fn leave_off(&self, exchange: &Exchange<'_>) {
-        let mailbox = &self.shared.mailbox;
-        mailbox.stop(true);
-        while !mailbox.is_obeyed() {
+        let partner = self.partner;
+        partner.stop(true);
+        while !partner.is_obeyed() {
             time::sleep_ns(REST_NS);
         }
-        mailbox.stop(false);
+        partner.stop(false);
         exchange.reset();
     }
 

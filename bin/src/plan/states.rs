@@ -1,0 +1,101 @@
+//! The points of `cores --states`: lines that a core has in a known state, and another reads or takes.
+
+use latency_core::chain::Order;
+use latency_core::cores::{Pair, State, Walk as Access};
+use latency_core::kernel::POINTER;
+use latency_core::topology::Shared;
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use super::single;
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::result::{Level, Owned, Point, Walk};
+
+/// Lines that every first-level cache has room for: 16 KiB of them.
+const FEW_LINES: u64 = 256;
+/// Caches of the first level that the lines in the second would fill.
+const CACHES: u64 = 4;
+/// From one line to the next: an odd number of lines goes through all sets of a cache, and with three of them no fetch
+/// of a pair of lines brings two.
+const STRIDE: Bytes = Bytes(3 * 64);
+/// The first-level cache is taken for this large where nobody says.
+const UNKNOWN_CACHE: Bytes = Bytes(32 << 10);
+/// A third-level cache of fewer second-level ones has no room for lines that are in no other.
+const LEAST_L3: u64 = 4;
+
+/// What is done to lines.
+pub const ACCESSES: [Access; 2] = [Access::Read, Access::Own];
+
+/// The points of one CPU's own lines, and of those of the other CPU of each pair, given to `each`; `home` names the
+/// node of a CPU's memory.
+pub fn states(
+    options: &Options<'_>,
+    machine: &Machine,
+    pairs: &[Option<Pair>; Shared::ALL.len()],
+    home: &dyn Fn(CpuId) -> Option<NodeId>,
+    each: &mut dyn FnMut(Point),
+) {
+    let mut pairs = pairs.iter().flatten().peekable();
+    let mut point = |cpu: CpuId, target: NodeId, lines: u64, owned: Owned| {
+        let Some(initiator) = machine.topology.node_of_cpu(cpu) else { return };
+        each(Point {
+            initiator,
+            cpu,
+            target,
+            kernel: &POINTER,
+            order: Order::Random,
+            size: STRIDE.times(lines),
+            stride: STRIDE,
+            seed: options.seed,
+            pages: options.pages,
+            walk: Walk::Owned(owned),
+        });
+    };
+    if let Some((cpu, home)) = pairs.peek().and_then(|pair| Some((pair.a, home(pair.a)?))) {
+        for access in ACCESSES {
+            for level in Level::ALL {
+                let Some(lines) = lines(machine, level) else { continue };
+                let owned = Owned { owner: None, third: None, state: State::Exclusive, access, level };
+                point(cpu, home, lines, owned);
+            }
+        }
+    }
+    for Pair { a, b, class } in pairs.copied() {
+        let (Some(near), Some(far)) = (home(a), home(b)) else { continue };
+        let third = third(machine, a, b);
+        for access in ACCESSES {
+            for state in State::ALL.into_iter().filter(|state| third.is_some() || !state.takes_another()) {
+                for home in [Some(near), Some(far).filter(|far| *far != near)].into_iter().flatten() {
+                    for level in [Level::L1, Level::L2] {
+                        let Some(lines) = lines(machine, level) else { continue };
+                        let third = third.filter(|_| state.takes_another());
+                        point(a, home, lines, Owned { owner: Some((b, class)), third, state, access, level });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The lines of a level, which its cache has room for and the one before has not; those in memory are flushed out of
+/// all caches. `None` where there is no such cache.
+fn lines(machine: &Machine, level: Level) -> Option<u64> {
+    let cache = |level| single::cache(machine, level);
+    let second = || {
+        let most = cache(2).map_or(u64::MAX, |cache| cache.0 / 2);
+        (cache(1).unwrap_or(UNKNOWN_CACHE).0 * CACHES).min(most) / 64
+    };
+    match level {
+        Level::L1 => Some(FEW_LINES),
+        Level::L2 | Level::Memory => Some(second()),
+        Level::L3 => cache(2).filter(|l2| cache(3) >= Some(l2.times(LEAST_L3))).map(|l2| l2.times(2).0 / 64),
+    }
+}
+
+/// A CPU of another core than both, on the second's node if there is one.
+fn third(machine: &Machine, a: CpuId, b: CpuId) -> Option<CpuId> {
+    let core = |cpu: u32| machine.sharing.core_of(cpu);
+    let others = || machine.cpus.iter().filter(|cpu| ![core(a.0), core(b.0)].contains(&core(*cpu)));
+    let node = |cpu: u32| machine.topology.node_of_cpu(CpuId(cpu));
+    others().find(|cpu| node(*cpu) == node(b.0)).or_else(|| others().next()).map(CpuId)
+}
