@@ -127,6 +127,32 @@ fn targets_share_the_headroom_of_a_control_group() {
 }
 
 #[test]
+fn generators_and_chains_leave_a_fifth_to_everybody_else() {
+    let taken = |machine: &Machine, line: &str| {
+        let (points, ..) = planned(machine, line).unwrap();
+        let chains = points.iter().map(|point| (point.target.0, point.size.0, false));
+        let fields = points.iter().filter_map(|point| point.walk.traffic());
+        let fields = fields.map(|traffic| (traffic.node.0, traffic.footprint.0, true));
+        chains.chain(fields).collect::<BTreeSet<_>>().into_iter().map(|(_, size, _)| size).sum::<u64>()
+    };
+    for (name, headroom) in [
+        ("one-node", 400),
+        ("two-sockets", 700),
+        ("four-nodes", 700),
+        ("four-nodes", 9000),
+        ("two-sockets", 60),
+    ] {
+        let machine = limited(name, MIB.times(headroom));
+        let taken = taken(&machine, "loaded");
+        assert!(taken <= MIB.times(headroom).0 / 5 * 4, "{name}: {taken} of {headroom} MiB");
+    }
+    let one = with_files(600 << 10, 0, 0, 0);
+    assert!(taken(&one, "loaded") <= MIB.times(480).0);
+    // What was asked for is a chain; with the generators it may be too much.
+    assert!(refusal(&one, "loaded --size=500M").contains("wanted on node 0"));
+}
+
+#[test]
 fn caches_of_a_size_that_none_has_are_ignored_and_said() {
     let text = fixture("one-node");
     for (reported, absurd) in [

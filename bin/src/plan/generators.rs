@@ -122,6 +122,17 @@ pub fn footprint_in_memory(
     let wanted = machine.last_level_cache().times(CACHES * caches).max(LEAST_DEFAULT);
     let wanted = wanted.max(LEAST_PART.times(cpus.len() as u64));
     let half = within_half(machine, target, targets, Bytes(wanted.0.next_multiple_of(2 << 20)), warnings)?;
-    let most = machine.supply(target).map_or(half, |supply| Bytes(supply.bytes().0 / 5 * 2));
-    Ok(Bytes(half.min(most).0 / (2 << 20) * (2 << 20)).max(Bytes(2 << 20)))
+    Ok(two_fifths(machine, (target, targets), half))
+}
+
+/// No more of `wanted` than two fifths of what a node can give, one of `targets`, which share a control group: as much is
+/// left for a chain beside generators, and a fifth for everybody else.
+#[must_use]
+pub fn two_fifths(machine: &Machine, (node, targets): (NodeId, usize), wanted: Bytes) -> Bytes {
+    let fifths = |bytes: Bytes| bytes.0 / 5 * 2;
+    let most = machine.supply(node).map_or(u64::MAX, |supply| {
+        let shared = supply.headroom.map_or(u64::MAX, |all| fifths(all) / targets.max(1) as u64);
+        shared.min(fifths(supply.on_node()))
+    });
+    Bytes(wanted.0.min(most) / (2 << 20) * (2 << 20)).max(Bytes(2 << 20))
 }

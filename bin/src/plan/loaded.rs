@@ -9,7 +9,7 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::budget::{budget_ns, FEWEST_ROUNDS};
 use super::traffic::kinds;
-use super::{generators, working_set, Scope};
+use super::{generators, sizes, working_set, Scope};
 use crate::analysis::load::{share, Share};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
@@ -45,26 +45,26 @@ pub fn points<'a>(
     let from = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
     let cpu = chaser(options, machine, &scope, from)?;
     let mut left_ns = budget_ns(options);
+    let targets = scope.targets.len();
     for to in scope.targets.iter().map(NodeId) {
+        let wanted = working_set(options, machine, to, targets, warnings)?;
         let like = Point {
             initiator: from,
             cpu,
             target: to,
             kernel: &POINTER,
             order: Order::Random,
-            size: beside_generators(
-                machine,
-                to,
-                working_set(options, machine, to, scope.targets.len(), warnings)?,
-                options,
-            ),
+            size: match options.size {
+                Some(_) => wanted,
+                None => generators::two_fifths(machine, (to, targets), wanted),
+            },
             stride: options.stride,
             seed: options.seed,
             pages: options.pages,
             walk: Walk::Chain,
         };
         chain::chain(&like)?;
-        curve(options, machine, &like, scope.targets.len(), &mut left_ns, warnings, each)?;
+        curve(options, machine, &like, targets, &mut left_ns, warnings, each)?;
     }
     Ok(())
 }
@@ -85,15 +85,6 @@ fn chaser<'a>(
             others.next().map(CpuId).ok_or(PlacementError::CpuGenerates { cpu: usual })
         }
     }
-}
-
-/// Of what a node can give, two fifths: the generators have as much.
-fn beside_generators(machine: &Machine, node: NodeId, size: Bytes, options: &Options<'_>) -> Bytes {
-    if options.size.is_some() {
-        return size;
-    }
-    let most = machine.supply(node).map_or(size, |supply| Bytes(supply.bytes().0 / 5 * 2));
-    Bytes(size.min(most).0 / (2 << 20) * (2 << 20)).max(Bytes(2 << 20))
 }
 
 /// The points of one pair.
@@ -125,6 +116,9 @@ fn curve<'a>(
     }
     generators::warn_of_few(machine, all, warnings);
     traffic.footprint = generators::footprint_in_memory(machine, &cpus, (node, targets), warnings)?;
+    if node == like.target {
+        sizes::check(options, machine, node, Bytes(like.size.0 + traffic.footprint.0))?;
+    }
     let asked = options.rates.as_ref().map(|rates| rates.as_slice());
     let wants = |rate: Rate| asked.is_none_or(|asked| asked.contains(&rate));
     // A share is one of the limit, and whether that is the memory's is seen with half of the generators.

@@ -236,7 +236,8 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::tests::options;
+    use crate::experiment::tests::{machine, options, planned};
+    use crate::plan::duration;
     use std::vec::Vec;
 
     #[test]
@@ -252,5 +253,21 @@ mod tests {
         assert_eq!(levels("loaded --rates=0,3,50%,max"), [50.0]);
         assert_eq!(loaded::most_added(&options("loaded")), 10);
         assert_eq!(loaded::most_added(&options("loaded --rates=0,3")), 0);
+    }
+
+    #[test]
+    fn curves_that_a_budget_has_no_time_for_are_named() {
+        let four = machine("four-nodes", None);
+        let curves = |line: &str| {
+            let (points, budget, codes) = planned(&four, line).unwrap();
+            let takes = duration::estimate(&four, &points, &budget);
+            assert!(takes.1 < 60e9, "{line}: {takes}");
+            (loaded::curves(&points), codes.contains(&"over-budget"))
+        };
+        assert_eq!(curves("loaded"), (8, false));
+        assert_eq!(curves("loaded --budget=15"), (2, true));
+        // Something is measured, however short the time is.
+        assert_eq!(curves("loaded --budget=0.1"), (1, true));
+        assert_eq!(curves("loaded --budget=5 --rates=5"), (8, false));
     }
 }
