@@ -314,27 +314,27 @@ pub const PLACES: &[Place] = &[
     // Threads.
     row(
         "`clone` forbidden (EPERM, ENOSYS)",
-        "`bandwidth` of several CPUs ends with an error that says what to allow, exit 2; of one CPU it works, exit 0.",
+        "`bandwidth` of several CPUs ends with an error that says what to allow, exit 2; of one CPU it works, exit 0. `loaded` ends with the same error, exit 2.",
         "hostile::threads::where_threads_are_forbidden_one_cpu_is_measured",
     ),
     row(
         "a control group that may have one process (`pids.max`)",
-        "`bandwidth` measures one core, with the warning `threads-refused`, exit 0.",
+        "`bandwidth` measures one core, with the warning `threads-refused`, exit 0; `loaded` ends with an error that names the limits, exit 2.",
         "hostile::threads::where_a_group_may_have_one_process_one_core_is_measured",
     ),
     row(
         "a user who may have one process (`ulimit -u`)",
-        "The same, exit 0.",
+        "The same, exit 0 or 2.",
         "hostile::threads::where_a_user_may_have_one_process_one_core_is_measured",
     ),
     row(
         "one CPU (`taskset`)",
-        "`bandwidth` measures one core, exit 0; `--load-cpus` with others is refused, exit 2.",
+        "`bandwidth` measures one core, exit 0; `--load-cpus` with others is refused, and so is `loaded`, exit 2.",
         "hostile::threads::on_one_cpu_one_core_is_measured",
     ),
     row(
         "half of a CPU's time (`cpu.max`)",
-        "`bandwidth` has the warning `throttled`, exit 0, or 3 with `--strict`.",
+        "`bandwidth` and `loaded` have the warning `throttled`, exit 0, or 3 with `--strict`.",
         "hostile::threads::a_quota_of_cpu_time_that_runs_out_is_told",
     ),
     // Other programs.

@@ -75,8 +75,19 @@ const VALUES: [&str; 44] = [
 ];
 
 /// Experiments, and what may be taken for one.
-const WORDS: [&str; 10] =
-    ["matrix", "system", "curve", "order", "pages", "variants", "bandwidth", "fit", "compare", "wombat"];
+const WORDS: [&str; 11] = [
+    "matrix",
+    "system",
+    "curve",
+    "order",
+    "pages",
+    "variants",
+    "bandwidth",
+    "loaded",
+    "fit",
+    "compare",
+    "wombat",
+];
 
 /// The long options in the help text.
 fn options(help: &str) -> Vec<String> {

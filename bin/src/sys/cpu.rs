@@ -143,6 +143,7 @@ pub fn thread_usage() -> Result<Usage, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::map::{Kind, Region};
 
     #[test]
     fn a_thread_is_where_it_was_pinned() {
@@ -167,8 +168,9 @@ mod tests {
     #[test]
     fn touching_new_memory_and_sleeping_are_counted() {
         let before = thread_usage().unwrap();
-        let page = std::vec![1_u8; 1 << 20];
-        std::hint::black_box(&page);
+        // Memory of the allocator may have been touched by another test.
+        let mut region = Region::map(1 << 20, Kind::Small).unwrap();
+        region.as_mut_slice::<u8>().fill(1);
         std::thread::sleep(std::time::Duration::from_millis(2));
         let counted = thread_usage().unwrap().since(&before);
         assert!(counted.minor_faults >= 1, "{counted:?}");

@@ -144,7 +144,7 @@ fn each_call_may_be_forbidden_in_each_experiment() {
         // An end that is forbidden is a place of its own.
         for (step, &(name, call)) in CALLS.iter().filter(|(name, _)| !name.starts_with("ex")).enumerate() {
             for (turn, refusal) in REFUSALS.into_iter().enumerate() {
-                if all() || (index + step + turn) % 7 == 0 {
+                if all() || (index + step + turn) % 11 == 0 {
                     places.push((run.clone(), name, call, refusal));
                 }
             }

@@ -29,7 +29,7 @@ fn each_limit_in_each_experiment() {
     for (index, task) in tasks().into_iter().enumerate() {
         for (turn, &(name, resource, values)) in LIMITS.iter().enumerate() {
             for (step, &value) in values.iter().enumerate() {
-                if all() || (index + turn + step) % 5 == 0 {
+                if all() || (index + turn + step) % 7 == 0 {
                     places.push((task.clone(), name, resource, value));
                 }
             }

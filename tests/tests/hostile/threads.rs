@@ -12,6 +12,9 @@ use std::process::Command;
 
 /// Every number of cores, in caches: some seconds.
 const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json"];
+/// Two rates beside a chain: a second.
+const LOADED: [&str; 6] =
+    ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=1", "--json"];
 /// A user of whom nothing else runs.
 const NOBODY_ELSE: u32 = 64_913;
 
@@ -27,6 +30,11 @@ fn two_cpus_or_skip(test: &str) -> Option<[usize; 2]> {
 /// The command line with more arguments, confined, and judged as in every place.
 fn measured(more: &[&str], confine: impl FnOnce(&mut Command)) -> Run {
     held(&[&SCALING, more].concat(), confine).unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+/// A chain beside generators, confined, and judged.
+fn loaded(confine: impl FnOnce(&mut Command)) -> Run {
+    held(&LOADED, confine).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
 /// The numbers of generators of a result.
@@ -55,6 +63,10 @@ fn where_threads_are_forbidden_one_cpu_is_measured() {
             command.denied(&[libc::SYS_clone], errno);
         });
         assert_eq!(generators(&found.expect_json(0)), [1], "{found}");
+        let found = loaded(|command| {
+            command.denied(&[libc::SYS_clone], errno);
+        });
+        found.expect_status(2).expect_error("allow clone in the container's seccomp profile");
     }
 }
 
@@ -70,6 +82,10 @@ fn where_a_group_may_have_one_process_one_core_is_measured() {
     assert_alone(&measured(&[], |command| {
         group.hold(command);
     }));
+    let found = loaded(|command| {
+        group.hold(command);
+    });
+    found.expect_status(2).expect_error("0 of ");
 }
 
 #[test]
@@ -82,6 +98,9 @@ fn where_a_user_may_have_one_process_one_core_is_measured() {
     let mut command = directory.command(&SCALING);
     command.limited(libc::RLIMIT_NPROC as i32, 1).as_user(NOBODY_ELSE);
     assert_alone(&finish(&mut command));
+    let mut command = directory.command(&LOADED);
+    command.limited(libc::RLIMIT_NPROC as i32, 1).as_user(NOBODY_ELSE);
+    finish(&mut command).expect_status(2).expect_error("0 of ");
 }
 
 #[test]
@@ -96,6 +115,10 @@ fn on_one_cpu_one_core_is_measured() {
         command.on_cpu(second);
     });
     found.expect_status(2).expect_error(&format!("may not use CPU {first}"));
+    let found = loaded(|command| {
+        command.on_cpu(second);
+    });
+    found.expect_status(2).expect_error("loaded needs a second CPU");
 }
 
 #[test]
@@ -108,6 +131,12 @@ fn a_quota_of_cpu_time_that_runs_out_is_told() {
         group.hold(command);
     });
     assert!(warnings(&found.expect_json(0)).contains(&"throttled"), "{found}");
+    if allowed_cpus().len() > 1 {
+        let found = loaded(|command| {
+            group.hold(command);
+        });
+        assert!(warnings(&found.expect_json(0)).contains(&"throttled"), "{found}");
+    }
     let found = measured(&["--strict"], |command| {
         group.hold(command);
     });

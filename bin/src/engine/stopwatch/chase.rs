@@ -200,14 +200,9 @@ impl Ground for Chase<'_> {
     }
 
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
-        let (mut again, mut repeated) = (0, false);
+        let mut again = 0;
         loop {
             let batch = self.batch_anywhere(hops, until_ns)?;
-            // Beside traffic a round has one window: that which was interrupted is made once more.
-            if batch.preempted && self.beside.is_some() && !repeated {
-                repeated = true;
-                continue;
-            }
             // Another CPU's caches say nothing of this one's, and a round may have no other batch.
             if !self.watch.brought_back()? {
                 return Ok(batch);
