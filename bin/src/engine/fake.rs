@@ -5,8 +5,8 @@ use std::vec::Vec;
 use super::ground::{Arena, Batch, Condition, Ground, Walked};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Memory};
-use crate::result::counters::{Counted, Software};
-use crate::result::{Point, Round, Walk};
+use crate::result::counters::Software;
+use crate::result::{Point, Walk};
 
 /// A walk asks between hops for an interrupt and for the end of its time, so often.
 const PIECE_NS: f64 = 5e6;
@@ -155,8 +155,6 @@ impl Ground for FakeGround<'_> {
         self.loads += self.nodes();
     }
 
-    fn rewind(&mut self, _: u64) {}
-
     fn now_ns(&self) -> f64 {
         *self.now_ns
     }
@@ -171,14 +169,6 @@ impl Ground for FakeGround<'_> {
 
     fn software(&mut self) -> Software {
         Software::default()
-    }
-
-    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
-        Ok(Counted::default())
-    }
-
-    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
-        Ok(())
     }
 }
 

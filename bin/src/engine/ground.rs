@@ -55,6 +55,9 @@ pub type Walked = (u64, f64);
 ///
 /// Walks go on from where the last one stopped, and end at the first look at the clock after `until_ns`, some
 /// milliseconds apart.
+///
+/// What is no chain of its own, such as traffic or lines between cores, has no rush, nothing to touch and nothing to
+/// count: that is what the methods with a body say.
 pub trait Ground {
     /// The nodes of the chain.
     fn nodes(&self) -> u64;
@@ -88,13 +91,15 @@ pub trait Ground {
     /// # Errors
     ///
     /// As [`walk`](Self::walk).
-    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>>;
+    fn rush(&mut self, _hops: u64, _until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
+        Ok(None)
+    }
 
     /// Loads every node once, in no order of the chain.
-    fn touch(&mut self);
+    fn touch(&mut self) {}
 
     /// Goes to where the `part`-th lane of a rush set out.
-    fn rewind(&mut self, part: u64);
+    fn rewind(&mut self, _part: u64) {}
 
     /// A clock in nanoseconds, which goes on between walks too.
     fn now_ns(&self) -> f64;
@@ -113,14 +118,18 @@ pub trait Ground {
     /// # Errors
     ///
     /// As [`walk`](Self::walk).
-    fn count(&mut self, hops: u64) -> Result<Counted, Failure<'static>>;
+    fn count(&mut self, _hops: u64) -> Result<Counted, Failure<'static>> {
+        Ok(Counted::default())
+    }
 
     /// Measures what else there is to measure of this point after a `round`.
     ///
     /// # Errors
     ///
     /// As [`walk`](Self::walk).
-    fn beside(&mut self, round: &Round) -> Result<(), Failure<'static>>;
+    fn beside(&mut self, _round: &Round) -> Result<(), Failure<'static>> {
+        Ok(())
+    }
 }
 
 /// Where the chains of points come from.

@@ -8,8 +8,8 @@ use super::ground::{Batch, Condition, Ground, Walked};
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
-use crate::result::counters::{Counted, Software};
-use crate::result::{Round, Traffic};
+use crate::result::counters::Software;
+use crate::result::Traffic;
 use crate::sys::{signal, time};
 
 /// A window that this thread has lost more of to others was disturbed: a switch or two are in every window.
@@ -133,14 +133,6 @@ impl Ground for Stream<'_> {
         }
     }
 
-    fn rush(&mut self, _: u64, _: f64) -> Result<Option<Walked>, Failure<'static>> {
-        Ok(None)
-    }
-
-    fn touch(&mut self) {}
-
-    fn rewind(&mut self, _: u64) {}
-
     fn now_ns(&self) -> f64 {
         time::monotonic_raw_ns() as f64
     }
@@ -155,13 +147,5 @@ impl Ground for Stream<'_> {
 
     fn software(&mut self) -> Software {
         self.watch.software()
-    }
-
-    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
-        Ok(Counted::default())
-    }
-
-    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
-        Ok(())
     }
 }

@@ -7,8 +7,8 @@ use super::orders::{obeyed, Others};
 use crate::engine::ground::{Batch, Condition, Ground, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::Failure;
-use crate::result::counters::{Counted, Software};
-use crate::result::{Counter, Level, Owned, Round};
+use crate::result::counters::Software;
+use crate::result::{Counter, Level, Owned};
 use crate::sys::{signal, time};
 
 /// So much is walked in a window: the clock's step vanishes in it.
@@ -96,14 +96,6 @@ impl Ground for Laps<'_> {
         })
     }
 
-    fn rush(&mut self, _: u64, _: f64) -> Result<Option<Walked>, Failure<'static>> {
-        Ok(None)
-    }
-
-    fn touch(&mut self) {}
-
-    fn rewind(&mut self, _: u64) {}
-
     fn now_ns(&self) -> f64 {
         time::monotonic_raw_ns() as f64
     }
@@ -118,13 +110,5 @@ impl Ground for Laps<'_> {
 
     fn software(&mut self) -> Software {
         self.watch.software()
-    }
-
-    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
-        Ok(Counted::default())
-    }
-
-    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
-        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::record::Record;
 use crate::engine::ground::{Batch, Condition, Ground, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::{Failure, PlacementError};
-use crate::result::counters::{Counted, Software};
+use crate::result::counters::Software;
 use crate::result::{Counter, PingPong, Round};
 use crate::sys::{signal, time};
 
@@ -187,14 +187,6 @@ impl Ground for Rally<'_> {
         })
     }
 
-    fn rush(&mut self, _: u64, _: f64) -> Result<Option<Walked>, Failure<'static>> {
-        Ok(None)
-    }
-
-    fn touch(&mut self) {}
-
-    fn rewind(&mut self, _: u64) {}
-
     fn now_ns(&self) -> f64 {
         time::monotonic_raw_ns() as f64
     }
@@ -209,10 +201,6 @@ impl Ground for Rally<'_> {
 
     fn software(&mut self) -> Software {
         self.watch.software()
-    }
-
-    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
-        Ok(Counted::default())
     }
 
     /// Notes the window that the round consists of.
