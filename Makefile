@@ -44,10 +44,10 @@ built:
 	wait $$programs
 
 # Writes tests/golden anew, which `test` compares with: every experiment in every format,
-# for fixed findings; and the table of hostile places in README.md. Read `git diff` before you commit it.
+# for fixed findings; the manual page and the completions; and the table of hostile places in README.md. Read `git diff` before you commit it.
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
-	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test places
+	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test places --test dist -- the_readme_has goldens
 
 # What comes from outside, damaged: the property tests of bin/src/fuzz without their number of cases, for so many seconds
 # a target. FUZZ_CASES=N stops each after N cases, FUZZ_SEED=N repeats a run, FUZZ_TARGET chooses by a part of the name.

@@ -14,6 +14,7 @@ pub mod everywhere;
 pub mod group;
 pub mod imports;
 pub mod lab;
+pub mod packages;
 pub mod places;
 pub mod program;
 pub mod run;

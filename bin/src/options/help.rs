@@ -13,7 +13,8 @@ const WIDTH: usize = 80;
 /// Where the text to the right of a name begins.
 const COLUMN: usize = 28;
 
-const EXIT_CODES: &str = "\
+/// The table of exit codes, one a line.
+pub const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    invalid arguments
@@ -24,7 +25,8 @@ Exit codes:
   130  interrupted; finished points were printed
 ";
 
-const EXAMPLES: &str = "
+/// A few command lines with what they do, one a line.
+pub const EXAMPLES: &str = "
 Examples:
   latency-bench                                  every node to every node
   latency-bench --cpunode=0 --memnode=1 --json   one pair, for a program

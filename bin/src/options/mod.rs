@@ -35,7 +35,7 @@ pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;
 pub use format::FormatName;
-pub use help::{write_experiment_help, write_help, write_version};
+pub use help::{write_experiment_help, write_help, write_version, EXAMPLES, EXIT_CODES};
 pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;

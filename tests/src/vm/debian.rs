@@ -1,4 +1,4 @@
-//! Kernel images from Debian's archive: downloaded with the ordinary package client and unpacked.
+//! Kernel images and programs from Debian's archive: downloaded with the ordinary package client and unpacked.
 //!
 //! Nothing is installed, so this works without being root. The cloud kernel has NUMA, HMAT and huge pages built in,
 //! needs no modules, and boots in seconds without hardware acceleration.
@@ -24,6 +24,28 @@ pub fn of_this_system(directory: &Path) -> Result<PathBuf, String> {
         update(&own)?;
         unpacked(directory, &own).map_err(|second| format!("{first}; with fresh lists: {second}"))
     })
+}
+
+/// These packages of this system's release, unpacked together below `directory`; the path of the tree.
+///
+/// # Errors
+///
+/// What could not be done, with the last words of the program that failed.
+pub fn packages(names: &[&str], directory: &Path) -> Result<PathBuf, String> {
+    let tree = directory.join("unpacked");
+    fs::create_dir_all(&tree).map_err(|error| format!("cannot create {}: {error}", tree.display()))?;
+    let fetch = |options: &[String]| {
+        output(apt("apt-get").args(options).arg("download").args(names).current_dir(directory))
+    };
+    fetch(&[]).or_else(|_| {
+        let own = own_state(directory)?;
+        update(&own)?;
+        fetch(&own)
+    })?;
+    for file in entries(directory).filter(|path| is_package(path)) {
+        output(Command::new("dpkg-deb").arg("-x").arg(&file).arg(&tree))?;
+    }
+    Ok(tree)
 }
 
 /// The kernel of another suite of the archive, such as `unstable`, unpacked below `directory`.
@@ -67,7 +89,7 @@ fn unpacked(directory: &Path, options: &[String]) -> Result<PathBuf, String> {
     let package = dependency(&answer, "linux-binary-").unwrap_or(package);
     output(apt("apt-get").args(options).arg("download").arg(package).current_dir(directory))?;
     let file = entries(directory)
-        .find(|path| path.extension().is_some_and(|extension| extension == "deb"))
+        .find(|path| is_package(path))
         .ok_or_else(|| format!("apt-get download {package} left no package"))?;
     let tree = directory.join("unpacked");
     output(Command::new("dpkg-deb").arg("-x").arg(&file).arg(&tree))?;
@@ -85,6 +107,11 @@ fn image_in(tree: &Path) -> Option<PathBuf> {
         fs::rename(release.join("vmlinuz"), &named).ok()?;
         Some(named)
     })
+}
+
+/// Whether a file is named like a package.
+fn is_package(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "deb")
 }
 
 /// Whether a file is named like the image of a kernel.

@@ -5,7 +5,7 @@
 //! that nodes, policies and page pools are handled rightly.
 
 mod console;
-mod debian;
+pub(crate) mod debian;
 mod initramfs;
 mod kernel;
 mod machine;

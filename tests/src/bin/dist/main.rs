@@ -1,0 +1,41 @@
+//! What a release has besides the executable: manual page, completions, archive, image, bill of materials.
+//!
+//! Runs on the host that packages, at that time alone; the executable carries nothing of it. What it says of options,
+//! experiments and formats comes from the tables that the executable parses with.
+
+mod bash;
+mod fish;
+mod man;
+mod release;
+mod roff;
+mod words;
+mod zsh;
+
+use std::env;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: dist man | completions bash|zsh|fish";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("dist: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does what the arguments ask for.
+fn run(arguments: &[&str]) -> Result<(), String> {
+    match arguments {
+        ["man"] => print!("{}", man::page()),
+        ["completions", "bash"] => print!("{}", bash::script()),
+        ["completions", "zsh"] => print!("{}", zsh::script()),
+        ["completions", "fish"] => print!("{}", fish::script()),
+        _ => return Err(USAGE.into()),
+    }
+    Ok(())
+}

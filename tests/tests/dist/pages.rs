@@ -1,0 +1,68 @@
+//! The texts that are made from the table of options, and the manual page as mandoc reads it.
+
+use super::made;
+use latency_tests::packages::Tree;
+use latency_tests::program::workspace;
+use latency_tests::skip::skip;
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+/// The files in tests/packaged, and how they are made.
+const GOLDENS: [(&str, &[&str]); 4] = [
+    ("latency-bench.1", &["man"]),
+    ("latency-bench.bash", &["completions", "bash"]),
+    ("_latency-bench", &["completions", "zsh"]),
+    ("latency-bench.fish", &["completions", "fish"]),
+];
+
+/// The section that repeats README.md, which changes without the options, and all that follows it.
+const OF_THE_README: &str = ".SH CAVEATS";
+
+#[test]
+fn goldens_of_what_is_packaged() {
+    for (name, arguments) in GOLDENS {
+        let text = made(arguments);
+        let kept = text.split(OF_THE_README).next().unwrap_or_default();
+        let path = workspace().join("tests/packaged").join(name);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&path, kept).expect("a golden file");
+        } else {
+            let golden = fs::read_to_string(&path).unwrap_or_default();
+            assert!(golden == kept, "{name} differs from {}: `make golden` writes it anew", path.display());
+        }
+    }
+}
+
+#[test]
+fn mandoc_finds_nothing_to_say() {
+    let mandoc = match Tree::with("mandoc", &["mandoc"]) {
+        Ok(tree) => tree,
+        Err(reason) => return skip("mandoc_finds_nothing_to_say", &reason),
+    };
+    let read = |arguments: &[&str]| {
+        let mut child = mandoc
+            .command("mandoc")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("mandoc");
+        let page = made(&["man"]);
+        child.stdin.take().expect("a pipe").write_all(page.as_bytes()).expect("mandoc reads");
+        let output = child.wait_with_output().expect("mandoc");
+        assert!(output.status.success(), "mandoc: {}", String::from_utf8_lossy(&output.stdout));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(read(&["-Tlint"]), "");
+    let text = read(&["-Tascii", "-Owidth=78"]);
+    for line in ["CAVEATS", "EXIT STATUS"] {
+        assert!(text.lines().any(|found| found.replace('\u{8}', "").contains(&bold(line))), "{line}");
+    }
+}
+
+/// Text in bold face as terminals show it without their backspaces: every letter twice.
+fn bold(text: &str) -> String {
+    text.chars().flat_map(|letter| if letter == ' ' { vec![' '] } else { vec![letter; 2] }).collect()
+}
