@@ -33,7 +33,7 @@ Examples:
   latency-bench curve --pages=2m -o curve.svg    a picture of the cache levels
 ";
 
-/// Writes `latency-bench 0.1.0` and a newline.
+/// Writes `latency-bench 0.2.0` and a newline.
 ///
 /// # Errors
 /// Those of `out`.

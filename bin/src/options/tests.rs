@@ -352,7 +352,7 @@ fn the_short_help_is_as_expected() {
 fn the_version_is_that_of_the_package() {
     let mut text = String::new();
     write_version(&mut text).unwrap();
-    assert_eq!(text, "latency-bench 0.1.0\n");
+    assert_eq!(text, concat!("latency-bench ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 proptest! {

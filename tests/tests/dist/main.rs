@@ -1,13 +1,45 @@
 //! What a release has besides the executable: manual page, completions, archive, image, bill of materials.
 
+mod archive;
+mod image;
 mod pages;
 mod shells;
 
+use latency_tests::directory::Directory;
+use latency_tests::program::binary;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// What the program that makes them writes to standard output.
 fn made(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_dist")).args(arguments).output().expect("the program dist");
-    assert!(output.status.success(), "dist {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    run(Command::new(env!("CARGO_BIN_EXE_dist")).args(arguments))
+}
+
+/// What a command writes to standard output; it has to succeed.
+fn run(command: &mut Command) -> String {
+    let output = command.output().expect("a program of the tests");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The files of a release of the executable under test; they disappear with it.
+struct Packed(Directory);
+
+impl Packed {
+    fn directory(&self) -> PathBuf {
+        self.0.path().join("files")
+    }
+
+    /// The file whose name ends so.
+    fn file(&self, ending: &str) -> PathBuf {
+        self.directory().join(format!("latency-bench-{}-x86_64-linux{ending}", env!("CARGO_PKG_VERSION")))
+    }
+}
+
+/// Packs the executable under test, in a time zone.
+fn packed(name: &str, zone: &str) -> Packed {
+    let packed = Packed(Directory::new(&format!("dist-{name}")));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dist"));
+    run(command.arg("pack").arg(binary()).arg(packed.directory()).env("TZ", zone));
+    packed
 }

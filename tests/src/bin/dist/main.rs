@@ -3,18 +3,24 @@
 //! Runs on the host that packages, at that time alone; the executable carries nothing of it. What it says of options,
 //! experiments and formats comes from the tables that the executable parses with.
 
+mod archive;
 mod bash;
+mod crates;
 mod fish;
+mod image;
 mod man;
 mod release;
 mod roff;
+mod sbom;
+mod tar;
+mod tools;
 mod words;
 mod zsh;
 
 use std::env;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: dist man | completions bash|zsh|fish";
+const USAGE: &str = "usage: dist man | completions bash|zsh|fish | pack EXECUTABLE DIRECTORY";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -35,6 +41,7 @@ fn run(arguments: &[&str]) -> Result<(), String> {
         ["completions", "bash"] => print!("{}", bash::script()),
         ["completions", "zsh"] => print!("{}", zsh::script()),
         ["completions", "fish"] => print!("{}", fish::script()),
+        ["pack", executable, directory] => archive::write(executable.as_ref(), directory.as_ref())?,
         _ => return Err(USAGE.into()),
     }
     Ok(())

@@ -1,0 +1,147 @@
+//! What is released: its sums, the archive as it is installed, licences and bill of materials against what cargo says.
+
+use super::{packed, Packed};
+use latency_tests::program::{binary, workspace};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The archive, unpacked with tar as users do.
+fn unpacked(packed: &Packed) -> PathBuf {
+    let prefix = packed.directory().join("prefix");
+    fs::create_dir_all(&prefix).expect("a directory");
+    let mut tar = Command::new("tar");
+    tar.arg("-C").arg(&prefix).args(["--strip-components=1", "-xzf"]).arg(packed.file(".tar.gz"));
+    assert!(tar.status().expect("tar").success());
+    prefix
+}
+
+/// The crates that cargo links into the executable, as `name version`.
+fn linked() -> BTreeSet<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--locked", "--offline", "-p", "latency-bench", "-e", "normal"])
+        .args(["--target", "x86_64-unknown-linux-musl", "--prefix", "none", "--format", "{p}"])
+        .current_dir(workspace())
+        .output()
+        .expect("cargo");
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let names = text.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some(format!("{} {}", words.next()?, words.next()?.trim_start_matches('v')))
+    });
+    names.collect()
+}
+
+fn names(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn two_packages_of_one_executable_are_the_same() {
+    let (one, other) = (packed("same-one", "UTC"), packed("same-other", "Asia/Kathmandu"));
+    let files = names(&one.directory());
+    assert_eq!(files.len(), 4, "{files:?}");
+    assert_eq!(files, names(&other.directory()));
+    for name in files {
+        let read = |packed: &Packed| fs::read(packed.directory().join(&name)).expect("a file");
+        assert!(read(&one) == read(&other), "{name} differs");
+    }
+}
+
+#[test]
+fn the_archive_is_what_its_sums_say_and_installs_below_a_prefix() {
+    let packed = packed("archive", "UTC");
+    let mut sums = Command::new("sha256sum");
+    sums.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(packed.directory());
+    assert!(sums.status().expect("sha256sum").success());
+    let prefix = unpacked(&packed);
+    let installed = prefix.join("bin/latency-bench");
+    assert!(fs::read(&installed).expect("the executable") == fs::read(binary()).expect("the executable"));
+    let told = Command::new(&installed).arg("--version").output().expect("the executable");
+    assert_eq!(
+        String::from_utf8_lossy(&told.stdout),
+        format!("latency-bench {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    for (path, begins) in [
+        ("share/man/man1/latency-bench.1", ".\\\""),
+        ("share/bash-completion/completions/latency-bench", "# bash"),
+        ("share/zsh/site-functions/_latency-bench", "#compdef latency-bench\n"),
+        ("share/fish/vendor_completions.d/latency-bench.fish", "# fish"),
+        ("share/latency-bench/latency-bench.schema.json", "{"),
+        ("share/doc/latency-bench/README.md", "# latency-bench\n"),
+        ("share/doc/latency-bench/LICENSE-MIT", ""),
+        ("share/doc/latency-bench/LICENSE-APACHE", ""),
+    ] {
+        let text = fs::read_to_string(prefix.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert!(text.starts_with(begins), "{path}");
+    }
+}
+
+#[test]
+fn each_crate_of_others_comes_with_its_licence() {
+    let packed = packed("licences", "UTC");
+    let prefix = unpacked(&packed);
+    let licences = prefix.join("share/doc/latency-bench/licences");
+    let own = format!(" {}", env!("CARGO_PKG_VERSION"));
+    let others =
+        linked().into_iter().filter(|known| !(known.starts_with("latency-") && known.ends_with(&own)));
+    let expected: BTreeSet<String> = others.map(|known| known.replace(' ', "-")).collect();
+    let mut found = names(&licences);
+    // That of the compiler's library is no crate of the lock file.
+    found.remove("rust-library.html");
+    assert_eq!(found, expected);
+    for name in expected {
+        assert!(!names(&licences.join(&name)).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn the_bill_of_materials_lists_what_cargo_links() {
+    let packed = packed("bill", "UTC");
+    let text = fs::read_to_string(packed.file(".cdx.json")).expect("a file");
+    let bill: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&"CycloneDX".into(), &"1.5".into()));
+    let named = |known: &Value| {
+        let text = |key: &str| known[key].as_str().unwrap_or_default().to_string();
+        assert_eq!(text("purl"), format!("pkg:cargo/{}@{}", text("name"), text("version")));
+        assert!(!known["licenses"][0]["expression"].as_str().unwrap_or_default().is_empty(), "{known}");
+        format!("{} {}", text("name"), text("version"))
+    };
+    let components = bill["components"].as_array().expect("a list");
+    let own = named(&bill["metadata"]["component"]);
+    let listed: BTreeSet<String> = components.iter().map(named).chain([own]).collect();
+    assert_eq!(listed, linked());
+    assert_eq!(components.len() + 1, listed.len());
+    let lock = fs::read_to_string(workspace().join("Cargo.lock")).expect("Cargo.lock");
+    for known in components.iter().filter(|known| known["name"] != "latency-core") {
+        let sum = known["hashes"][0]["content"].as_str().expect("a checksum");
+        assert!(lock.contains(&format!("version = {}\nsource", known["version"])), "{known}");
+        assert!(lock.contains(&format!("checksum = \"{sum}\"")), "{known}");
+    }
+    // Whoever is depended on is listed.
+    let references: BTreeSet<&str> =
+        bill["dependencies"].as_array().expect("a list").iter().filter_map(|of| of["ref"].as_str()).collect();
+    assert_eq!(references.len(), listed.len());
+    for of in bill["dependencies"].as_array().expect("a list") {
+        let uses = of["dependsOn"].as_array().expect("a list");
+        assert!(uses.iter().all(|used| references.contains(used.as_str().unwrap_or_default())), "{of}");
+    }
+}
+
+/// A directory or a name of whoever builds would be another one for whoever builds again.
+#[test]
+fn the_executable_names_no_place_of_its_build() {
+    let bytes = fs::read(binary()).expect("the executable");
+    let home = std::env::var("HOME").unwrap_or_default();
+    let workspace = workspace().canonicalize().expect("the workspace").to_string_lossy().into_owned();
+    for place in [&*home, &*workspace, "/.cargo/", "/.rustup/"] {
+        // A home of `/` is in everything.
+        let found = place.len() > 1 && bytes.windows(place.len()).any(|window| window == place.as_bytes());
+        assert!(!found, "it names {place}");
+    }
+}
