@@ -12,16 +12,19 @@
 //! Linux `Documentation/ABI/stable/sysfs-devices-node` and
 //! `Documentation/admin-guide/mm/numaperf.rst`.
 
+mod attributes;
 pub(crate) mod files;
 mod memory;
 mod read;
+mod read_attributes;
 mod sharing;
 
+pub use attributes::{Attributes, Claim, SideCache};
 pub use files::Files;
 pub use sharing::{threads_of_core, Groups, Shared, Sharing};
 
 use crate::cpulist::{CpuSet, NodeSet};
-use crate::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
+use crate::units::{Bytes, CpuId, NodeId, PageSize};
 
 /// The most nodes that are kept. The largest x86-64 machines have 64 sockets;
 /// what lies beyond is counted in [`Topology::omitted`].
@@ -29,7 +32,7 @@ pub const MAX_NODES: usize = 128;
 
 /// Every online node of a machine, in rising order of id.
 ///
-/// About 173 KiB: it belongs in mapped memory, and is filled in place by
+/// About 207 KiB: it belongs in mapped memory, and is filled in place by
 /// [`Topology::read`].
 #[derive(Clone, Copy, Debug)]
 pub struct Topology {
@@ -70,8 +73,8 @@ pub struct Node {
     pub memory_reclaimable: Bytes,
     /// The physical package (socket) of its first CPU. Unknown without CPUs.
     pub package: Option<u32>,
-    /// The claim of the firmware's HMAT about the fastest way to its memory.
-    pub claimed_latency: Option<ClaimedLatency>,
+    /// What firmware and kernel claim of its memory.
+    pub attributes: Attributes,
     huge_2m: Option<PagePool>,
     huge_1g: Option<PagePool>,
     distances: [u8; MAX_NODES],
@@ -97,16 +100,6 @@ pub struct PagePool {
     pub total: u64,
     /// Pages of it that nobody has.
     pub free: u64,
-}
-
-/// The read latency of a node's memory by the ACPI table HMAT, as in
-/// `nodeN/access0/initiators`: a claim of the firmware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClaimedLatency {
-    /// The read latency, which sysfs gives in nanoseconds.
-    pub read: Picoseconds,
-    /// The nodes from which it holds: those nearest to the memory.
-    pub initiators: NodeSet,
 }
 
 impl Topology {
@@ -205,7 +198,7 @@ impl Node {
         memory_free: Bytes(0),
         memory_reclaimable: Bytes(0),
         package: None,
-        claimed_latency: None,
+        attributes: Attributes::EMPTY,
         huge_2m: None,
         huge_1g: None,
         distances: [0; MAX_NODES],

@@ -3,7 +3,7 @@
 mod machine;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::topology::{Files, Node, NodeKind, PagePool, Source, Topology, MAX_NODES};
+use latency_core::topology::{Files, Node, NodeKind, PagePool, SideCache, Source, Topology, MAX_NODES};
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
 use machine::Machine;
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ fn one_node() {
     assert_eq!(node.kind(), NodeKind::Full);
     assert_eq!(node.cpus, cpus("0-1"));
     assert_eq!((node.memory_total, node.memory_free), (kib(16_384_000), kib(15_204_352)));
-    assert_eq!((node.package, node.claimed_latency), (Some(0), None));
+    assert_eq!((node.package, node.attributes.claim()), (Some(0), None));
     assert_eq!(node.page_pool(PageSize::Huge2M), Some(PagePool { total: 0, free: 0 }));
     assert_eq!(node.page_pool(PageSize::Small), None);
     assert_eq!(distances(&topology), known(&[&[10]]));
@@ -100,9 +100,19 @@ fn memory_only_node_behind_a_gap() {
     assert_eq!((expander.package, expander.memory_total), (None, Bytes::GIB.times(128)));
     assert_eq!(expander.page_pool(PageSize::Huge2M), Some(PagePool { total: 64, free: 64 }));
     assert_eq!(expander.page_pool(PageSize::Huge1G), None);
-    let claim = expander.claimed_latency.unwrap();
+    let claim = expander.attributes.claim().unwrap();
     assert_eq!((claim.read, claim.initiators.to_string().as_str()), (Picoseconds(200_000), "0"));
-    assert_eq!(node(&topology, 1).claimed_latency.unwrap().initiators, NodeSet::from_iter([1]));
+    assert_eq!((claim.write, claim.read_bandwidth), (Picoseconds(230_000), 28_000 << 20));
+    assert_eq!((expander.attributes.tier, expander.attributes.weight), (Some(7), Some(1)));
+    assert_eq!(expander.attributes.side_cache, None);
+    let near = node(&topology, 0).attributes;
+    // Access 1, of CPUs, goes before access 0; a figure of zero is none.
+    assert_eq!(near.claim().unwrap().read, Picoseconds(85_000));
+    assert_eq!(near.claim().unwrap().write_bandwidth, 0);
+    assert_eq!(near.access[0].unwrap().read, Picoseconds(80_000));
+    assert_eq!(near.side_cache, Some(SideCache { size: Bytes(16 << 30), line: Bytes(64) }));
+    assert_eq!((near.tier, near.weight), (Some(4), Some(3)));
+    assert_eq!(node(&topology, 1).attributes.claim().unwrap().initiators, NodeSet::from_iter([1]));
     assert_eq!(distances(&topology), known(&[&[10, 21, 14], &[21, 10, 24], &[14, 24, 10]]));
     assert_eq!(topology.distance(NodeId(0), NodeId(4)), Some(14));
     assert_eq!(topology.distance(NodeId(0), NodeId(2)), None);

@@ -9,6 +9,7 @@ pub mod cores;
 pub mod curve;
 pub mod distribution;
 pub mod estimate;
+pub mod firmware;
 pub mod huge_pages;
 pub mod lanes;
 pub mod load;

@@ -7,12 +7,15 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::facts::{self, method, point, rows, trust, Report};
+use super::facts::{self, attributes, method, point, rows, trust, Report};
 use super::interface::Experiment;
+use crate::analysis::firmware;
 use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Class, Conclusion, Pair};
+use crate::engine::clock::Timer;
 use crate::engine::run;
-use crate::engine::session::{Plan, Session};
-use crate::error::PlacementError;
+use crate::engine::session::{Findings, Plan, Session};
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Scope};
@@ -22,6 +25,7 @@ use crate::report::figures::{Digits, Figure, Seconds};
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::sys::table::Table;
+use crate::warning::Warnings;
 
 /// The experiment that runs where none is named.
 pub const MATRIX: Experiment = Experiment {
@@ -44,10 +48,27 @@ pub const MATRIX: Experiment = Experiment {
     },
     plan,
     budget: Budget::of_pairs,
-    measure: run::measure,
+    measure,
     present,
     columns: [&point::COLUMNS, &[]],
 };
+
+fn measure<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let findings = run::measure(session, timer, points, budget)?;
+    check(session.machine, &findings.outcomes, session.warnings);
+    Ok(findings)
+}
+
+/// Warns where the firmware claims something else than was measured.
+pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
+    let nodes = machine.topology.nodes();
+    firmware::check(nodes, pairs(outcomes, &machine.topology), warnings);
+}
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
@@ -105,6 +126,9 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
         grid(document, report, &nodes);
     }
+    attributes::table(document, report.machine, &|node| {
+        firmware::measured(pairs(report.outcomes, &report.machine.topology), node)
+    });
     rows::table(document, report, "pair", &|out, _, outcome| {
         write!(out, "{} -> {}", outcome.point.initiator, outcome.point.target)
     });

@@ -11,7 +11,7 @@ pub mod facts;
 mod fit;
 pub mod interface;
 pub mod loaded;
-mod matrix;
+pub mod matrix;
 mod order;
 pub mod output;
 mod pages;

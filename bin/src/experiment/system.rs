@@ -2,13 +2,13 @@
 
 use core::fmt;
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Capability, Seccomp, Throttle};
 use latency_core::topology::{Node, NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
 use super::facts::method::{self, optional};
-use super::facts::{self, trust, Report};
+use super::facts::{self, attributes, trust, Report};
 use super::interface::Experiment;
 use crate::engine::session::Findings;
 use crate::machine::Machine;
@@ -308,19 +308,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
             }
         },
     });
-    for node in all {
-        if let Some(claim) = &node.claimed_latency {
-            document.sentence(
-                Role::Method("Firmware"),
-                format_args!(
-                    "claims {} ns from nodes {} to node {} (HMAT)",
-                    Decimal(claim.read.0 as f64 / 1000.0),
-                    claim.initiators,
-                    node.id
-                ),
-            );
-        }
-    }
+    attributes::table(document, machine, &|_| None);
 }
 
 fn settings(document: &mut dyn Document, machine: &Machine) {

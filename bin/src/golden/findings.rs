@@ -190,6 +190,9 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
     }
     run.warn(&mut warnings);
     crate::experiment::loaded::check(&mut warnings, &outcomes);
+    if options.experiment.descriptor.name == "matrix" {
+        crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
+    }
     let conditions = run.conditions(points.len());
     let extra = run.extra(experiment.descriptor.name);
     let analysis =

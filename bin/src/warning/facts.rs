@@ -129,6 +129,8 @@ impl Warning {
             Warning::VcpusMayShareCore => ("vcpus-may-share-a-core", Note, ALL),
             Warning::TopologyDoubtful { .. } => ("topology-doubtful", Fair, ALL),
             Warning::PairsOfClasses { .. } => ("pairs-of-classes", Note, ALL),
+            Warning::FirmwareLatencyDiffers { node, .. } => ("firmware-latency-differs", Note, of_node(node)),
+            Warning::TierContradiction { slow, .. } => ("tier-contradiction", Note, of_node(slow)),
             Warning::Partial { .. } => ("partial", Poor, ALL),
         }
     }

@@ -187,6 +187,10 @@ pub enum Warning {
     TopologyDoubtful { a: CpuId, b: CpuId, ns: f64 },
     /// There is no time for all pairs of CPUs, so that there are a few of each class.
     PairsOfClasses { of: u32 },
+    /// Memory is far slower or faster than its firmware claims.
+    FirmwareLatencyDiffers { node: NodeId, claimed: Picoseconds, measured: Picoseconds },
+    /// Memory of one tier is of two speeds.
+    TierContradiction { tier: u32, fast: NodeId, slow: NodeId, ratio: f64 },
     /// The run was interrupted.
     Partial { finished: u32, planned: u32 },
 }

@@ -122,6 +122,10 @@ impl fmt::Display for Reason<'_> {
             Warning::OverBudget { to, kind, .. } => write!(out, "no time for {kind} on node {to}"),
             Warning::VcpusMayShareCore => out.write_str("virtual CPUs may share a core"),
             Warning::TopologyDoubtful { a, b, .. } => write!(out, "CPUs {a} and {b} may be one core"),
+            Warning::FirmwareLatencyDiffers { node, .. } => {
+                write!(out, "node {node} is not as its firmware claims")
+            }
+            Warning::TierContradiction { tier, .. } => write!(out, "tier {tier} has memory of two speeds"),
             Warning::PairsOfClasses { .. } => out.write_str("a few pairs of each class"),
             Warning::Partial { finished, planned } => write!(out, "{finished} of {planned} points finished"),
         }

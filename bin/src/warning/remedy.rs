@@ -108,6 +108,10 @@ impl fmt::Display for Remedy<'_> {
             Warning::TopologyDoubtful { .. } | Warning::VcpusMayShareCore => {
                 "let the hypervisor pass the topology through"
             }
+            Warning::FirmwareLatencyDiffers { .. } => "update the firmware, or go by what was measured",
+            Warning::TierContradiction { .. } => {
+                "use a kernel or a firmware that tells them apart (HMAT, CDAT)"
+            }
             Warning::PairsOfClasses { .. } => "try a longer --budget, or name pairs with --pairs",
             Warning::OverBudget { .. } => "raise --budget, or choose fewer nodes or kinds of traffic",
             Warning::Partial { .. } => "let it run to the end for the rest",

@@ -108,6 +108,12 @@ fn every() -> Vec<Warning> {
         Warning::OverBudget { from, to, kind: "2:1", seconds: 5.0 },
         Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2 },
         Warning::PairsOfClasses { of: 6_216 },
+        Warning::FirmwareLatencyDiffers {
+            node,
+            claimed: Picoseconds(90_000),
+            measured: Picoseconds(131_200)
+        },
+        Warning::TierContradiction { tier: 4, fast: from, slow: to, ratio: 1.8 },
         Warning::Partial { finished: 3, planned: 9 },
     ]
 }
@@ -146,7 +152,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 69);
+    assert_eq!(codes.len(), 71);
 }
 
 #[test]

@@ -301,6 +301,15 @@ impl fmt::Display for Warning {
                     Decimal(ns)
                 )
             }
+            Warning::FirmwareLatencyDiffers { node, claimed, measured } => {
+                let (measured, claimed) = (Nanoseconds(measured), Nanoseconds(claimed));
+                write!(out, "memory of node {node} takes {measured}, and its firmware claims {claimed}")
+            }
+            Warning::TierContradiction { tier, fast, slow, ratio } => write!(
+                out,
+                "nodes {fast} and {slow} are both in tier {tier}, but memory of node {slow} takes {:.2} times as long",
+                Decimal(ratio)
+            ),
             Warning::PairsOfClasses { of } => {
                 write!(out, "there is no time for all {of} pairs, so a few of each class were chosen")
             }

@@ -3,9 +3,9 @@
 //! Knows the paths and formats of Linux, and nothing of who answers for them.
 
 use super::files::{self, kilobytes_after, path, Files};
-use super::{ClaimedLatency, Node, PagePool, Source, Topology, MAX_NODES};
+use super::{Node, PagePool, Source, Topology, MAX_NODES};
 use crate::cpulist::{CpuSet, NodeSet};
-use crate::units::{Bytes, NodeId, Picoseconds};
+use crate::units::{Bytes, NodeId};
 
 pub(super) const NODES: &str = "/sys/devices/system/node";
 pub(super) const CPUS: &str = "/sys/devices/system/cpu";
@@ -46,7 +46,7 @@ impl Topology {
         self.length = online.len().min(MAX_NODES);
         self.omitted = online.len().saturating_sub(MAX_NODES);
         self.online_cpus = online_cpus.unwrap_or(all_cpus);
-        self.read_claimed_latencies(files);
+        self.read_attributes(files);
     }
 
     fn assume_one_node(&mut self, files: &impl Files, allowed: &CpuSet, online_cpus: Option<CpuSet>) {
@@ -68,26 +68,6 @@ impl Topology {
         };
         node.huge_2m = pool_of(Bytes::MIB.times(2));
         node.huge_1g = pool_of(Bytes::GIB);
-    }
-
-    /// The initiators are links to nodes, so one is found by whether a file of
-    /// the node it leads to can be read.
-    fn read_claimed_latencies(&mut self, files: &impl Files) {
-        let ids = self.ids();
-        for node in self.nodes.iter_mut().take(self.length) {
-            let access = path(format_args!("{NODES}/node{}/access0/initiators", node.id));
-            let latency: Option<u64> =
-                files::number(files, path(format_args!("{access}/read_latency")).as_str());
-            // Zero is the firmware's figure where it knows none.
-            let Some(nanoseconds @ 1..) = latency else { continue };
-            let leads_to = |id: &u32| {
-                files.read(path(format_args!("{access}/node{id}/cpulist")).as_str(), &mut [0; 16]).is_some()
-            };
-            node.claimed_latency = Some(ClaimedLatency {
-                read: Picoseconds(nanoseconds.saturating_mul(1000)),
-                initiators: ids.iter().filter(leads_to).collect(),
-            });
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use latency_core::units::PageSize;
 
+use super::attributes;
 use crate::machine::processor::CoreKind;
 use crate::machine::Machine;
 use crate::report::document::{fields, Document, Part};
@@ -126,6 +127,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
                         });
                     }
                 });
+                attributes::members(document, &node.attributes);
             });
         }
     });

@@ -2,6 +2,7 @@
 //!
 //! An experiment's own file says the rest. Nothing here knows an experiment or a format.
 
+pub mod attributes;
 pub mod conditions;
 pub mod estimate;
 pub mod lanes;

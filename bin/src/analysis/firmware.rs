@@ -1,0 +1,97 @@
+//! What the firmware claims of memory, against what was measured of it.
+//!
+//! A claim is of the nearest nodes alone, and of an idle machine as its maker measured it.
+
+use latency_core::topology::Node;
+use latency_core::units::{NodeId, Picoseconds};
+
+use super::matrix::Pair;
+use crate::warning::{Warning, Warnings};
+
+/// Firmware is seldom exact; this far off, software that goes by it chooses wrongly.
+const DIFFERS: f64 = 0.25;
+/// A tier is memory of about one speed: so many times as long is another one.
+const OF_ANOTHER_TIER: f64 = 1.5;
+
+/// Returns the least latency that was measured of a node's memory, in nanoseconds: from where the claim holds, if there
+/// is one.
+#[must_use]
+pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
+    let holds = |from: NodeId| {
+        let claim = node.attributes.claim();
+        claim.is_none_or(|claim| claim.initiators.is_empty() || claim.initiators.contains(from.0))
+    };
+    let of_node = pairs.filter(|pair| pair.to == node.id && holds(pair.from));
+    of_node.map(|pair| pair.ns).min_by(f64::total_cmp)
+}
+
+/// Warns where claims are contradicted.
+pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings: &mut Warnings) {
+    for node in nodes {
+        let Some(ns) = measured(pairs.clone(), node) else { continue };
+        let found = Picoseconds((ns * 1e3) as u64);
+        if let Some(claimed) = node.attributes.claim().map(|claim| claim.read).filter(|read| read.0 > 0) {
+            if (found.0 as f64 / claimed.0 as f64 - 1.0).abs() > DIFFERS {
+                warnings.push(Warning::FirmwareLatencyDiffers { node: node.id, claimed, measured: found });
+            }
+        }
+        let Some(tier) = node.attributes.tier else { continue };
+        let least = nodes.iter().filter(|other| other.attributes.tier == Some(tier));
+        let least = least.filter_map(|other| Some((other.id, measured(pairs.clone(), other)?)));
+        if let Some((fast, best)) = least.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            if ns >= best * OF_ANOTHER_TIER {
+                warnings.push(Warning::TierContradiction { tier, fast, slow: node.id, ratio: ns / best });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::matrix::Class;
+    use latency_core::cpulist::NodeSet;
+    use latency_core::topology::{Attributes, Claim};
+    use std::vec::Vec;
+
+    fn pair(from: u32, to: u32, ns: f64) -> Pair {
+        Pair { from: NodeId(from), to: NodeId(to), class: Class::Local, ns }
+    }
+
+    fn claimed(id: u32, ns: u64, tier: u32) -> Node {
+        let claim = Claim {
+            read: Picoseconds(ns * 1000),
+            write: Picoseconds(0),
+            read_bandwidth: 0,
+            write_bandwidth: 0,
+            initiators: NodeSet::from_iter([0]),
+        };
+        let attributes = Attributes { access: [Some(claim), None], tier: Some(tier), ..Attributes::EMPTY };
+        let mut node = Node::EMPTY;
+        (node.id, node.attributes) = (NodeId(id), attributes);
+        node
+    }
+
+    #[test]
+    fn a_claim_is_compared_with_the_way_that_it_is_about() {
+        let pairs = [pair(1, 4, 100.0), pair(0, 4, 210.0), pair(0, 0, 80.0)];
+        assert_eq!(measured(pairs.into_iter(), &claimed(4, 200, 4)), Some(210.0));
+        assert_eq!(measured(pairs.into_iter(), &claimed(5, 200, 4)), None);
+    }
+
+    fn codes(nodes: &[Node], pairs: &[Pair]) -> Vec<&'static str> {
+        let mut warnings = Warnings::new();
+        check(nodes, pairs.iter().copied(), &mut warnings);
+        warnings.iter().map(Warning::code).collect()
+    }
+
+    #[test]
+    fn contradictions_are_warned_of() {
+        let nodes = [claimed(0, 80, 4), claimed(1, 200, 4)];
+        assert!(codes(&nodes, &[pair(0, 0, 99.0), pair(0, 1, 148.0)]).contains(&"firmware-latency-differs"));
+        assert_eq!(codes(&nodes, &[pair(0, 0, 90.0), pair(0, 1, 190.0)]), ["tier-contradiction"]);
+        let nodes = [claimed(0, 80, 4), claimed(1, 200, 22)];
+        assert!(codes(&nodes, &[pair(0, 0, 90.0), pair(0, 1, 190.0)]).is_empty());
+        assert!(codes(&nodes, &[]).is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! Reads what is claimed of memory from the files of a system.
+//!
+//! Knows the paths and units of Linux, and nothing of who answers for them.
+//!
+//! # References
+//! Linux `Documentation/ABI/stable/sysfs-devices-node`, `Documentation/ABI/testing/sysfs-kernel-mm-memory-tiers`,
+//! `Documentation/ABI/testing/sysfs-kernel-mm-mempolicy-weighted-interleave`.
+
+use super::attributes::{Attributes, Claim, SideCache};
+use super::files::{self, path, Files};
+use super::read::NODES;
+use super::Topology;
+use crate::cpulist::NodeSet;
+use crate::units::{Bytes, NodeId, Picoseconds};
+
+const TIERS: &str = "/sys/devices/virtual/memory_tiering";
+const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
+
+/// The tiers that are asked for. A tier is the latency in steps of an eighth of that of plain memory, which is in tier 4.
+const MOST_TIERS: u32 = 64;
+
+impl Claim {
+    /// Reads the claims of one class. Initiators are links to nodes, so one is found by whether a file of the node that
+    /// it leads to can be read.
+    fn read(files: &impl Files, id: NodeId, class: usize, ids: &NodeSet) -> Option<Claim> {
+        let access = path(format_args!("{NODES}/node{id}/access{class}/initiators"));
+        // Zero is the firmware's figure as well where it knows none.
+        let number = |name: &str| -> u64 {
+            files::number(files, path(format_args!("{access}/{name}")).as_str()).unwrap_or(0)
+        };
+        // Nanoseconds, and MiB a second.
+        let latency = |name| Picoseconds(number(name).saturating_mul(1000));
+        let bandwidth = |name| Bytes::MIB.times(number(name)).0;
+        let leads_to = |id: &u32| {
+            files.read(path(format_args!("{access}/node{id}/cpulist")).as_str(), &mut [0; 16]).is_some()
+        };
+        let claim = Claim {
+            read: latency("read_latency"),
+            write: latency("write_latency"),
+            read_bandwidth: bandwidth("read_bandwidth"),
+            write_bandwidth: bandwidth("write_bandwidth"),
+            initiators: NodeSet::EMPTY,
+        };
+        let known = [claim.read.0, claim.write.0, claim.read_bandwidth, claim.write_bandwidth] != [0; 4];
+        known.then(|| Claim { initiators: ids.iter().filter(leads_to).collect(), ..claim })
+    }
+}
+
+impl Topology {
+    /// Reads what is claimed of every node.
+    pub(super) fn read_attributes(&mut self, files: &impl Files) {
+        let ids = self.ids();
+        for node in self.nodes.iter_mut().take(self.length) {
+            let cache = |name: &str| -> Option<u64> {
+                let of = path(format_args!("{NODES}/node{}/memory_side_cache/index1/{name}", node.id));
+                files::number(files, of.as_str())
+            };
+            let size = cache("size").filter(|size| *size > 0);
+            node.attributes = Attributes {
+                access: [0, 1].map(|class| Claim::read(files, node.id, class, &ids)),
+                side_cache: size.map(|size| SideCache {
+                    size: Bytes(size),
+                    line: Bytes(cache("line_size").unwrap_or(0)),
+                }),
+                tier: None,
+                weight: files::number(files, path(format_args!("{WEIGHTS}/node{}", node.id)).as_str()),
+            };
+        }
+        // One node has no other to be ranked with.
+        for tier in 0..if self.length > 1 { MOST_TIERS } else { 0 } {
+            let list = path(format_args!("{TIERS}/memory_tier{tier}/nodelist"));
+            let Some(listed): Option<NodeSet> = files::set(files, list.as_str()) else { continue };
+            for node in self.nodes.iter_mut().take(self.length).filter(|node| listed.contains(node.id.0)) {
+                node.attributes.tier = Some(tier);
+            }
+        }
+    }
+}
