@@ -19,59 +19,59 @@ _latency_bench() {
     case $experiment in
     '' | matrix)
         options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     curve)
         options='--cpunode= --memnode= --cpu= --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     parallel)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     window)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     distribution)
         options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     order)
         options='--cpunode= --memnode= --cpu= --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md'
+        formats='text json csv jsonl md hwloc'
         ;;
     pages)
         options='--cpunode= --memnode= --cpu= --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     variants)
         options='--cpunode= --memnode= --cpu= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md'
+        formats='text json csv jsonl md hwloc'
         ;;
     bandwidth)
         options='--cpunode= --memnode= --cpu= --pages= --size= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     cores)
         options='--memnode= --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     loaded)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     system)
         options='--strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md'
+        formats='text json csv jsonl md hwloc'
         ;;
     fit)
         options='--unit= --format= --json -j --csv --output= -o --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     compare)
         options='--threshold= --force --unit= --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg'
+        formats='text json csv jsonl md svg hwloc'
         ;;
     esac
     if [[ $current == --*=* ]]; then

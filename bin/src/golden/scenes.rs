@@ -39,6 +39,10 @@ const WIDE: &[Row] = &[
         "matrix --counters",
         &[Excluded, Imprecise, Disturbed, NoCounters, ManyWarnings],
     ),
+    ("matrix-hwloc", &["sh"], CXL, "matrix", &[]),
+    ("bandwidth-hwloc", &["sh"], TWO, "bandwidth --traffic=read,nt-write", &[]),
+    ("loaded-hwloc", &["sh"], TWO, "loaded", &[]),
+    ("system-hwloc", &["sh"], ONE, "system", &[]),
     ("matrix-moved", TABLES, TWO, "matrix", &[Moved]),
     ("matrix-unverified", TABLES, TWO, "matrix --verbose", &[Unverified]),
     ("matrix-interrupted", EVERY, FOUR, "matrix", &[Interrupted]),
@@ -332,6 +336,7 @@ pub fn all() -> Vec<Scene> {
                 machine,
                 line: match *extension {
                     "txt" => String::from(line),
+                    "sh" => format!("{line} --format=hwloc"),
                     format => format!("{line} --format={format}"),
                 },
                 columns,

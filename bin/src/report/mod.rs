@@ -7,6 +7,7 @@ pub mod chart;
 pub mod document;
 pub mod figures;
 pub mod heatmap;
+pub mod hwloc;
 pub mod json;
 pub mod json_lines;
 pub mod labels;
@@ -28,5 +29,12 @@ mod samples;
 use document::Format;
 
 /// Every format that a result can be written in; the first is the default.
-pub static FORMATS: &[&Format] =
-    &[&table::TEXT, &json::JSON, &rows::CSV, &json_lines::JSON_LINES, &markdown::MARKDOWN, &picture::SVG];
+pub static FORMATS: &[&Format] = &[
+    &table::TEXT,
+    &json::JSON,
+    &rows::CSV,
+    &json_lines::JSON_LINES,
+    &markdown::MARKDOWN,
+    &picture::SVG,
+    &hwloc::HWLOC,
+];

@@ -1,10 +1,12 @@
 //! Traffic for programs: a record for each number of generators.
 
+use super::super::facts::for_hwloc::{self, Attribute};
 use super::super::facts::{point, Report};
 use crate::analysis::traffic::{groups, rate, shares, Group};
-use crate::options::Choice;
+use crate::options::{Choice, View};
 use crate::report::document::{fields, Document, Field, Part};
-use crate::result::Outcome;
+use crate::report::hwloc::{READ_BANDWIDTH, WRITE_BANDWIDTH};
+use crate::result::{Outcome, Traffic};
 
 fields! {
     BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";
@@ -64,6 +66,23 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.part(Part::Item, |document| point::members(document, report.clock, outcome));
         }
     });
+}
+
+/// Gives hwloc what all cores of a node read, and write past the caches, of the memory of each node.
+pub fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let of = |name: &'static str, field: &'static Field| {
+        groups(report.outcomes).filter_map(move |group| {
+            let Traffic { kind, from, node, .. } = group.traffic;
+            let (_, rate) = group.best().filter(|_| kind.name == name)?;
+            Some(Attribute { from, to: node, field, value: rate.value })
+        })
+    };
+    let reads = || of("read", &READ_BANDWIDTH);
+    // One CPU alone says little of its node.
+    if report.options.view != View::Cores {
+        for_hwloc::attributes(document, report, reads().chain(of("nt-write", &WRITE_BANDWIDTH)));
+        for_hwloc::suggested(document, report, reads());
+    }
 }
 
 fn record(document: &mut dyn Document, group: &Group<'_, '_>, outcome: &Outcome<'_>) {

@@ -85,5 +85,6 @@ fn measure<'a>(
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
+    members::attributes(document, report);
     super::facts::circumstances(document, report);
 }

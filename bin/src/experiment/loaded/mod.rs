@@ -6,6 +6,7 @@ mod picture;
 mod view;
 mod words;
 
+use super::facts::for_hwloc::{self, Attribute};
 use super::facts::{self, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
@@ -23,6 +24,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
 use crate::report::document::Document;
+use crate::report::hwloc::READ_LATENCY;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -230,6 +232,16 @@ fn is_alike(one: &Traffic, other: &Traffic) -> bool {
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
+    let idle = |loading: Loading<'_, '_>| {
+        let steps = loading.steps();
+        let step = steps.as_slice().iter().find(|step| step.level.offered == Some(0.0))?;
+        let value = step.level.latency.value;
+        Some(Attribute { from: loading.from(), to: loading.to(), field: &READ_LATENCY, value })
+    };
+    // Idle memory is the same for every kind of traffic.
+    let first = loadings(report.outcomes).next().map(|loading| loading.traffic.kind.name);
+    let once = loadings(report.outcomes).filter(|loading| Some(loading.traffic.kind.name) == first);
+    for_hwloc::attributes(document, report, once.filter_map(idle));
     facts::circumstances(document, report);
 }
 

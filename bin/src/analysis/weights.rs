@@ -1,0 +1,82 @@
+//! Weights for interleaving pages over nodes: small whole numbers in the ratio of bandwidths.
+
+/// Larger weights gain nothing, and leave a node without pages for longer.
+const LARGEST: u32 = 16;
+/// A ratio of weights may be so far from that of the bandwidths.
+const TOLERANCE: f64 = 0.05;
+
+/// Returns the largest weight of the smallest weights whose ratios are within 5 % of those of the rates; or, where there
+/// are none, of the nearest.
+#[must_use]
+pub fn scale(rates: &[f64]) -> u32 {
+    let mut best = (f64::INFINITY, 1);
+    for scale in 1..=LARGEST {
+        let error = error(rates, scale);
+        if error < TOLERANCE {
+            return scale;
+        }
+        if error < best.0 {
+            best = (error, scale);
+        }
+    }
+    best.1
+}
+
+/// Returns the weight of one of the rates, with this largest weight.
+#[must_use]
+pub fn weight(rates: &[f64], rate: f64, scale: u32) -> u32 {
+    let share = rate / largest(rates) * f64::from(scale);
+    ((share + 0.5) as u32).max(1)
+}
+
+/// How far the ratios of weights are from those of the rates at most.
+fn error(rates: &[f64], scale: u32) -> f64 {
+    let exact = |rate: f64| f64::from(weight(rates, rate, scale)) / rate;
+    let (least, most) = rates.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &rate| {
+        (least.min(exact(rate)), most.max(exact(rate)))
+    });
+    most / least - 1.0
+}
+
+fn largest(rates: &[f64]) -> f64 {
+    rates.iter().copied().fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn of(rates: &[f64]) -> Vec<u32> {
+        let scale = scale(rates);
+        rates.iter().map(|rate| weight(rates, *rate, scale)).collect()
+    }
+
+    #[test]
+    fn weights_are_the_smallest_that_are_near() {
+        assert_eq!(of(&[100e9, 101e9]), [1, 1]);
+        assert_eq!(of(&[120e9, 40e9]), [3, 1]);
+        assert_eq!(of(&[113e9, 75e9]), [3, 2]);
+        assert_eq!(of(&[300e9, 28e9]), [11, 1]);
+        assert_eq!(of(&[100e9]), [1]);
+        assert!(of(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_is_far_apart_has_the_nearest_weights_up_to_16() {
+        assert_eq!(of(&[1000e9, 1e9]), [16, 1]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn weights_are_between_1_and_16_and_as_good_as_can_be(
+            rates in proptest::collection::vec(1e9_f64..1e12, 1..8)
+        ) {
+            let found = of(&rates);
+            proptest::prop_assert!(found.iter().all(|weight| (1..=LARGEST).contains(weight)), "{found:?}");
+            let least = (1..=LARGEST).map(|scale| error(&rates, scale)).fold(f64::INFINITY, f64::min);
+            let own = error(&rates, scale(&rates));
+            proptest::prop_assert!(own < TOLERANCE || own <= least, "{own} {least}");
+        }
+    }
+}
