@@ -47,6 +47,8 @@ pub struct Limit {
     pub generators: u32,
     /// All generators.
     pub all: u32,
+    /// What all of them delivered.
+    pub whole: Estimate,
     /// What half of all generators delivered.
     pub half: Option<Estimate>,
     /// What that says of the limit.
@@ -58,6 +60,16 @@ impl Limit {
     #[must_use]
     pub const fn is_of_generators(&self) -> bool {
         matches!(self.verdict, Verdict::OneGenerator | Verdict::GeneratorsExhausted)
+    }
+
+    /// Other generators than those of the limit, by their number, and what they delivered: all where fewer reach it, half
+    /// of them otherwise.
+    #[must_use]
+    pub fn others(&self) -> Option<(u32, Estimate)> {
+        match self.verdict {
+            Verdict::OverSaturated => Some((self.all, self.whole)),
+            _ => Some((self.all / 2, self.half?)),
+        }
     }
 }
 
@@ -103,7 +115,8 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
 pub fn delivered(traffic: &Traffic, series: &Series) -> Option<Estimate> {
     let found = series.delivered?;
     let of = |lines_per_ns: f64| bytes_per_line(traffic.kind) * 1e9 * lines_per_ns;
-    let interval = found.interval.map(|interval| Interval { low: of(interval.low), high: of(interval.high) });
+    let interval =
+        found.interval.map(|interval| Interval { low: of(interval.low.max(0.0)), high: of(interval.high) });
     Some(Estimate { value: of(found.median), interval })
 }
 
@@ -187,7 +200,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         let (cores, rate) = (all.generators as usize, all.level.delivered.value);
         let verdict = Verdict::of(cores, rate, half.map(|half| half.value));
         let (rate, generators) = (best.level.delivered, best.generators);
-        Some(Limit { rate, generators, all: all.generators, half, verdict })
+        Some(Limit { rate, generators, all: all.generators, whole: all.level.delivered, half, verdict })
     }
 
     /// The lines that each generator reads at a time, by Little's law with the latency of the chain; `None` where none

@@ -29,7 +29,7 @@ const WORDS: [(&str, &[&str]); 11] = [
     ("pages_asked", &["auto", "4k", "thp", "2m", "1g"]),
     ("pages_obtained", &["4k", "thp", "2m", "1g"]),
     ("severity", &["note", "fair", "poor"]),
-    ("verdict", &["limit reached", "generators exhausted", "one generator", "not shown"]),
+    ("verdict", &["limit reached", "over-saturated", "generators exhausted", "one generator", "not shown"]),
     ("verdict", &["same", "slower", "faster", "none"]),
 ];
 

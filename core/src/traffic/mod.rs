@@ -12,8 +12,8 @@ use crate::arch;
 
 pub use field::{Field, Part};
 
-/// The lines of [`Part::block`]: a multiple of twelve, which is as many as the routines have in their largest loop.
-pub const BLOCK: usize = 192;
+/// Parts have a multiple of so many lines, which is as many as the routines have in their largest loop.
+pub const BLOCK: usize = 12;
 
 /// The bytes of a line.
 const LINE_BYTES: u64 = size_of::<arch::Line>() as u64;
@@ -198,12 +198,6 @@ impl Kind {
     #[must_use]
     pub const fn is_fenced(&self) -> bool {
         self.fenced
-    }
-
-    /// Returns true if [`owned`](Self::owned) lines may come on top, so that memory's traffic is known as a range.
-    #[must_use]
-    pub const fn reads_for_ownership(&self) -> bool {
-        self.owns
     }
 }
 

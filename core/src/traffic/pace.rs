@@ -55,8 +55,8 @@ pub enum Pacing {
 
 /// A series of deadlines.
 ///
-/// A caller that comes too late catches up, but for at most [`DEBT`] mean gaps: a
-/// stalled processor is not to be followed by a long burst without gaps.
+/// A caller that comes too late catches up, but for at most [`DEBT`] mean gaps or its [patience](Pacer::patient):
+/// a stalled processor is not to be followed by a long burst without gaps.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     pacing: Pacing,
@@ -66,7 +66,8 @@ pub struct Pacer {
     deadline: u64,
     /// What the deadline leaves out of a tick.
     fraction: u64,
-    lost: u64,
+    /// The ticks that the deadline may lie behind.
+    debt: u64,
 }
 
 impl Pacer {
@@ -78,13 +79,20 @@ impl Pacer {
         // A family of its own for each seed, because one family would give neighbours similar numbers.
         let rng = Pcg32::new(seed, seed);
         let mean = gap.min(LONGEST);
-        let mut pacer = Pacer { pacing, mean, rng, deadline: now, fraction: 0, lost: 0 };
+        let debt = (mean >> FRACTION_BITS).saturating_mul(DEBT);
+        let mut pacer = Pacer { pacing, mean, rng, deadline: now, fraction: 0, debt };
         let first = match pacing {
             Pacing::Poisson => pacer.gap(),
             Pacing::Even => scaled(mean, pacer.rng.next_u32(), 32),
         };
         pacer.postpone(first);
         pacer
+    }
+
+    /// Catches up for so many ticks at least, however short the gaps are.
+    #[must_use]
+    pub fn patient(self, ticks: u64) -> Pacer {
+        Pacer { debt: self.debt.max(ticks), ..self }
     }
 
     /// Returns true from the deadline on.
@@ -94,24 +102,16 @@ impl Pacer {
         now.wrapping_sub(self.deadline).cast_signed() >= 0
     }
 
-    /// Goes on to the next deadline, which is not left further behind `now` than [`DEBT`] mean gaps.
+    /// Goes on to the next deadline, which is not left further behind `now` than what is caught up with.
     ///
     /// `now` is what [`due`](Self::due) was asked with: one look at the counter serves both.
     #[inline]
     pub fn advance(&mut self, now: u64) {
         let gap = self.gap();
         self.postpone(gap);
-        let debt = (self.mean >> FRACTION_BITS).saturating_mul(DEBT).cast_signed();
-        if now.wrapping_sub(self.deadline).cast_signed() > debt {
-            self.deadline = now.wrapping_sub(debt.cast_unsigned());
-            self.lost += 1;
+        if now.wrapping_sub(self.deadline).cast_signed() > self.debt.cast_signed() {
+            self.deadline = now.wrapping_sub(self.debt);
         }
-    }
-
-    /// Returns how often time was given up, so that less was delivered than offered.
-    #[must_use]
-    pub const fn lost(&self) -> u64 {
-        self.lost
     }
 
     fn gap(&mut self) -> u64 {

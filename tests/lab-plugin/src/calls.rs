@@ -27,6 +27,8 @@ pub struct Call {
     pub asked: u64,
     /// Those of them for which lines waited that others were served before.
     pub waited: u64,
+    /// The longest time in which no generator sent for a line.
+    pub gap: u64,
     /// What was served before it.
     pub before: Served,
     /// What was served until it was over.
@@ -51,7 +53,8 @@ impl Calls {
             self.kept.extend(self.closed.take());
             let blocks = std::mem::take(&mut self.blocks);
             let (from, to, before, after) = (arrival, arrival, served(), Served::new());
-            self.open = Some(Call { kind, from, to, blocks, hops: 0, asked: 0, waited: 0, before, after });
+            self.open =
+                Some(Call { kind, from, to, blocks, hops: 0, asked: 0, waited: 0, gap: 0, before, after });
         }
     }
 
@@ -68,10 +71,11 @@ impl Calls {
         call.waited = call.waited.saturating_add(waited);
     }
 
-    /// The kernel returns at `to`; a call of fewer than `fewest` accesses is not kept.
-    pub fn close(&mut self, to: u64, fewest: u64, served: impl FnOnce() -> Served) {
+    /// The kernel returns at `to`; a call of fewer than `fewest` accesses is not kept. Meanwhile generators sent for nothing
+    /// during `gap` ticks at a time.
+    pub fn close(&mut self, to: u64, gap: u64, fewest: u64, served: impl FnOnce() -> Served) {
         if let Some(call) = self.open.take().filter(|call| call.hops >= fewest) {
-            self.closed = Some(Call { to, after: served(), ..call });
+            self.closed = Some(Call { to, gap, after: served(), ..call });
         }
     }
 
@@ -83,10 +87,10 @@ impl Calls {
 
 impl fmt::Display for Call {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Call { kind, from, to, blocks, hops, asked, waited, before, after } = self;
+        let Call { kind, from, to, blocks, hops, asked, waited, gap, before, after } = self;
         write!(
             out,
-            "{kind}; from {from}; to {to}; blocks {blocks}; hops {hops}; asked {asked}; waited {waited}"
+            "{kind}; from {from}; to {to}; blocks {blocks}; hops {hops}; asked {asked}; waited {waited}; gap {gap}"
         )?;
         for ((place, before), (_, after)) in before.iter().zip(after) {
             let Lines { read, written, hops } = after.since(*before);
@@ -114,16 +118,16 @@ mod tests {
         calls.hop(500, 100);
         calls.open("chase", 1500, || panic!("once a call"));
         calls.hop(450, 50);
-        calls.close(1975, 2, || served(90, 9));
+        calls.close(1975, 33, 2, || served(90, 9));
         assert_eq!(calls.kept().count(), 1);
         calls.open("chase", 5000, || served(90, 9));
         calls.hop(1, 0);
-        calls.close(5001, 2, || panic!("not kept"));
-        calls.close(5002, 0, || panic!("not open"));
+        calls.close(5001, 0, 2, || panic!("not kept"));
+        calls.close(5002, 0, 0, || panic!("not open"));
         let lines: Vec<String> = calls.kept().map(|call| call.to_string()).collect();
         assert_eq!(
             lines,
-            ["chase; from 1000; to 1975; blocks 2; hops 2; asked 950; waited 150; \
+            ["chase; from 1000; to 1975; blocks 2; hops 2; asked 950; waited 150; gap 33; \
               node 0 read 30+60 written 10+20 hops 7+2; link read 0+0 written 0+0 hops 0+0"]
         );
     }

@@ -111,13 +111,13 @@
 //! latency-lab: server node 0 read 3000
 //! latency-lab: server node 0 written 1500
 //! latency-lab: server node 0 hops 500
-//! latency-lab: call by 0; chase; from 81; to 46200981; blocks 0; hops 500; asked 46150000; waited 25000; node 0 read 70+9 written 20+3 hops 0+500
+//! latency-lab: call by 0; chase; from 81; to 46200981; blocks 0; hops 500; asked 46150000; waited 25000; gap 900000; node 0 read 70+9 written 20+3 hops 0+500
 //! ```
 //!
 //! A call lasts from its first access to its return, with whatever the host did to it;
 //! `blocks` are those of `block=` that its CPU has done since the call before; `asked` is
-//! what its hops were to take, `waited` the part of it for which others were served; and
-//! then comes what each server had served before and what it served meanwhile. That divided
+//! what its hops were to take, `waited` the part of it for which others were served, `gap`
+//! the longest time in which no generator sent for a line; and then comes what each server had served before and what it served meanwhile. That divided
 //! by `to` less `from` is the bandwidth during the call, and `to` less `from` by `hops` its
 //! latency.
 //!

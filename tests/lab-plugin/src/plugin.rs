@@ -298,7 +298,8 @@ unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *
             clock.windows.close(now);
         }
         if let Some(fewest) = plugin.calls {
-            clock.calls.close(now, fewest, || plugin.traffic.servers.lines());
+            let gap = plugin.traffic.longest_gap();
+            clock.calls.close(now, gap, fewest, || plugin.traffic.servers.lines());
         }
     }
 }

@@ -181,7 +181,8 @@ mod tests {
         }
         let (before, after) = (vec![(Place::Node(0), Lines::default())], traffic.servers.lines());
         let (from, to, blocks) = (5, 9, 3);
-        let call = Call { kind: "chase", from, to, blocks, hops: 1, asked: 4, waited: 2, before, after };
+        let call =
+            Call { kind: "chase", from, to, blocks, hops: 1, asked: 4, waited: 2, gap: 7, before, after };
         let report = Report {
             traffic: &traffic,
             directory: Some(&directory),
@@ -213,7 +214,7 @@ mod tests {
             "server node 0 written 2",
             "server node 0 hops 0",
             "cores memory store i; count 1; asked 70; imposed 75",
-            "call by 3; chase; from 5; to 9; blocks 3; hops 1; asked 4; waited 2; \
+            "call by 3; chase; from 5; to 9; blocks 3; hops 1; asked 4; waited 2; gap 7; \
              node 0 read 0+1 written 0+2 hops 0+0",
             "stamped by 2; copy; node 1; from 5; to 9; read 4; written 3",
             "touched 0x0-0xfffff",

@@ -81,6 +81,10 @@ pub struct Traffic {
     generators: Vec<Mutex<Generator>>,
     most: usize,
     unclaimed: AtomicU64,
+    /// When the last line was sent for.
+    last: AtomicU64,
+    /// The longest time without one.
+    gap: AtomicU64,
 }
 
 impl Traffic {
@@ -94,7 +98,9 @@ impl Traffic {
             servers,
             generators: (0..cpus).map(|_| Mutex::default()).collect(),
             most,
-            unclaimed: AtomicU64::new(0),
+            unclaimed: zero(),
+            last: zero(),
+            gap: zero(),
         }
     }
 
@@ -129,10 +135,17 @@ impl Traffic {
         let (request, count) =
             if is_store { (Request::Write, &stream.written) } else { (Request::Read, &stream.read) };
         count.fetch_add(1, Ordering::Relaxed);
+        let last = self.last.swap(now, Ordering::Relaxed);
+        self.gap.fetch_max(now.saturating_sub(last), Ordering::Relaxed);
         let Slot { end, .. } = self.servers.serve(pair, request, now);
         if let Some(mut generator) = self.generator(cpu) {
             generator.outstanding.push(Reverse(end.saturating_add(pair.ticks)));
         }
+    }
+
+    /// The longest time in which no generator sent for a line, of those that ended since this was asked last.
+    pub fn longest_gap(&self) -> u64 {
+        self.gap.swap(0, Ordering::Relaxed)
     }
 
     /// Lines that no node claims.
@@ -214,6 +227,19 @@ mod tests {
         let (paced, greedy) =
             (lines(&traffic(service, 64), 1_000_000, 110), lines(&traffic(service, 64), 1_000_000, 10));
         assert!(paced > 9000 && greedy < 5200, "{paced} and {greedy}");
+    }
+
+    #[test]
+    fn a_generator_that_was_kept_from_its_cpu_leaves_a_gap() {
+        let traffic = traffic(Service::default(), 8);
+        for now in [1000, 1100, 1700, 1800] {
+            traffic.post(0, &traffic.streams[0], Some(PAIR), false, now);
+            traffic.longest_gap();
+        }
+        for now in [1900, 2600, 2700] {
+            traffic.post(1, &traffic.streams[0], Some(PAIR), false, now);
+        }
+        assert_eq!((traffic.longest_gap(), traffic.longest_gap()), (700, 0));
     }
 
     #[test]

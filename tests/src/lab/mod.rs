@@ -54,6 +54,7 @@
 //! | `pause=EVERY:TICKS` | a disturbance: after every so many loads of a CPU nothing happens for so long | none |
 //! | `tail=EVERY:TICKS` | every so many loads of a CPU one is slower by so much; may be repeated. `distribution` finds it | none |
 //! | `server=NODE:TICKS[:LINES:PERCENT]` `outstanding=LINES` | memory that serves one line at a time, and lines that the generators of a CPU may have on their way, as the plugin has them; for the tests of [`load`] | none |
+//! | `cluster=CLASS:FIRST[-LAST]` `cost=CLASS:OPERATION:STATE:TICKS` `slowline=EVERY:INDEX:TICKS` | what handing a line from CPU to CPU costs, as the plugin has it | nothing |
 //! | `clock=tsc\|kernel\|none` | what can be timed with: the time-stamp counter; the kernel's clock alone; nothing | tsc |
 //! | `size=SIZE` `iters=N` `trials=N` | options of the executable; `size=default` leaves all of them to it | 8M, 103, 150 for `matrix` and `distribution`; else its own |
 //! | `pages=4k\|thp\|2m` | the same | 4k for those two; else its own |

@@ -177,6 +177,8 @@ pub struct Model {
     pub servers: Vec<String>,
     /// Lines that the generators of a CPU may have on their way, if that was said.
     pub outstanding: Option<u64>,
+    /// What handing a line from CPU to CPU costs: the plugin's arguments `cluster=`, `cost=` and `slowline=`.
+    pub coherence: Vec<String>,
     /// What can be timed with.
     pub clock: Clock,
     /// Bytes of the working set, if they were given.
@@ -297,6 +299,7 @@ impl Default for Model {
             tails: Vec::new(),
             servers: Vec::new(),
             outstanding: None,
+            coherence: Vec::new(),
             clock: Clock::Counter,
             size: None,
             default_size: false,

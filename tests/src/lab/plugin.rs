@@ -21,6 +21,9 @@ const LOADED: &str = "absorb=256K,overhead=100,calls=1";
 /// Begins the symbols of the kernels of load generators.
 const STREAM_PREFIX: &str = "lb_stream_";
 
+/// Begins the symbols of the kernels that hand lines from core to core.
+const CORES_PREFIX: &str = "lb_cores_";
+
 /// The arithmetic by which the executable tells the core's clock: routine, operations of a block, cycles of each.
 const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
 
@@ -55,6 +58,8 @@ pub struct Code {
     pub arithmetic: Vec<(Range<u64>, u64)>,
     /// The kernels of load generators, with their names behind the prefix.
     pub streams: Vec<(Range<u64>, String)>,
+    /// The kernels between cores.
+    pub cores: Range<u64>,
 }
 
 impl Code {
@@ -66,13 +71,16 @@ impl Code {
     pub fn find(executable: &[u8]) -> Result<Self, String> {
         let object = object::File::parse(executable).map_err(|error| format!("the executable: {error}"))?;
         let text = object.section_by_name(".text").ok_or("the executable has no code")?;
-        let loops = object.symbols().filter(|symbol| {
-            symbol.is_definition() && symbol.name().is_ok_and(|name| name.starts_with(CHASE_PREFIX))
-        });
-        let loops = loops
-            .map(|symbol| range(&symbol))
-            .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
-            .ok_or_else(|| format!("the executable has no symbol {CHASE_PREFIX}*: was it stripped?"))?;
+        let section = |prefix: &str| {
+            let symbols = object.symbols().filter(|symbol| {
+                symbol.is_definition() && symbol.name().is_ok_and(|name| name.starts_with(prefix))
+            });
+            symbols
+                .map(|symbol| range(&symbol))
+                .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
+                .ok_or_else(|| format!("the executable has no symbol {prefix}*: was it stripped?"))
+        };
+        let (loops, cores) = (section(CHASE_PREFIX)?, section(CORES_PREFIX)?);
         let routine = |(name, operations, cycles): (&str, u64, u64)| {
             let found = object.symbols().find(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
             let found =
@@ -85,7 +93,7 @@ impl Code {
             Some((range(&symbol), name.to_owned()))
         });
         let streams = streams.collect();
-        Ok(Code { loops, streams, all: text.address()..text.address() + text.size(), arithmetic })
+        Ok(Code { loops, streams, cores, all: text.address()..text.address() + text.size(), arithmetic })
     }
 }
 
@@ -154,6 +162,10 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
             |(code, name): &(Range<u64>, String)| format!("stream={:#x}:{:#x}:{name}", code.start, code.end);
         words.extend(code.streams.iter().map(stream));
     }
+    if !model.coherence.is_empty() {
+        words.push(format!("cores={:#x}:{:#x}", code.cores.start, code.cores.end));
+        words.extend(model.coherence.iter().cloned());
+    }
     words.extend(model.noise.iter().map(|noise| format!("noise={}:{}", noise.percent, noise.every)));
     let ticks = |milliseconds: u64| (milliseconds as f64 / 1000.0 * host::frequency()) as u64;
     words.extend(model.drift.iter().map(|drift| format!("drift={}:{}", drift.percent, ticks(drift.period))));
@@ -195,6 +207,7 @@ mod tests {
             all: 0x1000..0x9000,
             arithmetic: vec![(0x2000..0x2fff, 64)],
             streams: vec![(0x5000..0x5010, "read".into()), (0x5010..0x5020, "copy".into())],
+            cores: 0x6000..0x6100,
         }
     }
 
@@ -211,6 +224,13 @@ mod tests {
             assert!(words.contains(&word), "{word} in {text}");
         }
         assert!(text.ends_with("stream=0x5000:0x5010:read,stream=0x5010:0x5020:copy"), "{text}");
+    }
+
+    #[test]
+    fn costs_between_cores_become_arguments() {
+        let model = "cpus=2 latency=0:0:9 cluster=near:0-1 cost=near:load:*:5".parse().unwrap();
+        let text = argument(Path::new("/p.so"), &model, &code(), Path::new("/report"));
+        assert!(text.ends_with("cores=0x6000:0x6100,cluster=near:0-1,cost=near:load:*:5"), "{text}");
     }
 
     #[test]

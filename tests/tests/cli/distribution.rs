@@ -48,10 +48,13 @@ fn percentiles_ascend_and_the_buckets_hold_every_window() {
 
 #[test]
 fn hops_too_short_to_be_timed_alone_are_told() {
-    let document = run(&["distribution", "--json", "--size=16K", "--trials=15"]).expect_json(0);
-    assert!(number(hops(&document), "/hops_per_window") > 1, "{document:#}");
-    assert!(warnings(&document).contains(&"hops-too-short"), "{document:#}");
-    run(&["distribution", "--size=16K", "--trials=15", "--strict"]).expect_status(3);
+    // How many hops make a window is decided by fifteen of them, all of which a busy host can spoil.
+    retried("distribution::hops_too_short_to_be_timed_alone_are_told", |_| {
+        let document = run(&["distribution", "--json", "--size=16K", "--trials=15"]).expect_json(0);
+        assert!(number(hops(&document), "/hops_per_window") > 1, "{document:#}");
+        assert!(warnings(&document).contains(&"hops-too-short"), "{document:#}");
+        run(&["distribution", "--size=16K", "--trials=15", "--strict"]).expect_status(3);
+    });
 }
 
 #[test]

@@ -4,7 +4,10 @@
 //! Where it depends on virtual CPUs that run at the same time, the log tells whether they did.
 
 mod bandwidth;
+mod cores;
 mod levels;
+mod limits;
+mod waiting;
 
 use latency_tests::lab::{ticks_per_second, Model};
 use serde_json::Value;

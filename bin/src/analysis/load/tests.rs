@@ -168,8 +168,8 @@ fn verdicts_follow_the_growth_from_half_of_the_cores() {
         (1, 12.0, None, Verdict::OneGenerator),
         (1, 12.0, Some(12.0), Verdict::OneGenerator),
         (8, 125.0, Some(100.0), Verdict::LimitReached),
-        // More cores may move less.
-        (8, 70.0, Some(100.0), Verdict::LimitReached),
+        (8, 91.0, Some(100.0), Verdict::LimitReached),
+        (8, 89.0, Some(100.0), Verdict::OverSaturated),
         (8, 140.0, Some(100.0), Verdict::NotShown),
         (8, 160.0, Some(100.0), Verdict::NotShown),
         (2, 199.0, Some(100.0), Verdict::GeneratorsExhausted),

@@ -8,6 +8,8 @@ use super::{ends, Level};
 const LINE_BYTES: f64 = 64.0;
 /// Twice the cores that move no more than this have reached a limit beyond them.
 const REACHED: f64 = 1.25;
+/// Twice the cores that move less than this are more than memory can bear.
+const TOO_MUCH: f64 = 0.9;
 /// Twice the cores that move more than this would move still more if there were any.
 const EXHAUSTED: f64 = 1.6;
 /// Of the limit: below, every rate that is offered can be delivered.
@@ -22,6 +24,8 @@ pub enum Verdict {
     OneGenerator,
     /// Memory's, or that of the way to it.
     LimitReached,
+    /// The same, and all cores together are beyond it: they move less than half of them.
+    OverSaturated,
     /// Neither is shown.
     NotShown,
     /// The cores': memory could do more.
@@ -35,6 +39,7 @@ impl Verdict {
         let growth = half.filter(|half| *half > 0.0).map(|half| all / half);
         match growth {
             _ if cores < 2 => Verdict::OneGenerator,
+            Some(growth) if growth < TOO_MUCH => Verdict::OverSaturated,
             Some(growth) if growth <= REACHED => Verdict::LimitReached,
             Some(growth) if growth > EXHAUSTED => Verdict::GeneratorsExhausted,
             _ => Verdict::NotShown,
@@ -47,6 +52,7 @@ impl Verdict {
         match self {
             Verdict::OneGenerator => "one generator",
             Verdict::LimitReached => "limit reached",
+            Verdict::OverSaturated => "over-saturated",
             Verdict::NotShown => "not shown",
             Verdict::GeneratorsExhausted => "generators exhausted",
         }

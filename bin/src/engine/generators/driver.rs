@@ -147,7 +147,7 @@ impl<'g> Generators<'g> {
             mailbox.run(&Orders { cpu, field, part, kind, pace, seed });
         }
         self.active.set(others);
-        wait_for(boxes, true)?;
+        wait_for(boxes)?;
         match boxes.iter().find_map(Mailbox::kept_out) {
             Some(cpu) => Err(PlacementError::CpuTaken { cpu }.into()),
             None => Ok(()),
@@ -239,7 +239,7 @@ impl<'g> Generators<'g> {
     }
 
     fn stamp(&self) -> Option<Stamp> {
-        self.shared.stamp
+        self.shared.clock.map(|(stamp, _)| stamp)
     }
 
     /// Warns of what went on while they ran.
@@ -264,10 +264,10 @@ fn now_ns() -> f64 {
     time::monotonic_raw_ns() as f64
 }
 
-/// Waits until all generators run, or none does.
-fn wait_for(boxes: &[Mailbox], running: bool) -> Result<(), Failure<'static>> {
+/// Waits until all generators run.
+fn wait_for(boxes: &[Mailbox]) -> Result<(), Failure<'static>> {
     let begun_ns = now_ns();
-    while boxes.iter().any(|mailbox| mailbox.runs() != running) {
+    while boxes.iter().any(|mailbox| !mailbox.runs()) {
         if signal::interrupted() {
             return Err(Failure::Interrupted);
         }

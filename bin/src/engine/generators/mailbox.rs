@@ -29,8 +29,8 @@ pub struct Shared<'s> {
     pub boxes: &'s [Mailbox],
     /// The memory.
     pub fields: &'s [Option<Field<'s>>],
-    /// The counter that paces them, if there is one.
-    pub stamp: Option<Stamp>,
+    /// The counter that paces them, if there is one, and the ticks of an interrupt that they catch up with.
+    pub clock: Option<(Stamp, u64)>,
 }
 
 /// When a generator touches its next lines.
@@ -196,7 +196,7 @@ impl Mailbox {
         match (cpu::pin_to(orders.cpu), part) {
             (Ok(()), Some(part)) => {
                 self.answer.store(RUN, Ordering::Release);
-                self.generate(part.numbered(orders.seed), &orders, shared.stamp);
+                self.generate(part.numbered(orders.seed), &orders, shared.clock);
                 if cpu::current().is_ok_and(|(cpu, _)| cpu != orders.cpu) {
                     self.moves.fetch_add(1, Ordering::Relaxed);
                 }
@@ -210,18 +210,19 @@ impl Mailbox {
     }
 
     /// Touches lines until the command changes.
-    fn generate(&self, mut part: Part<'_>, orders: &Orders, stamp: Option<Stamp>) {
+    fn generate(&self, mut part: Part<'_>, orders: &Orders, clock: Option<(Stamp, u64)>) {
         let before = self.lines();
         let kind = orders.kind;
         let count = |steps: u64| self.count.0.store(before + steps, Ordering::Relaxed);
-        let (Some(Pace { pacing, gap, burst }), Some(stamp)) = (orders.pace, stamp) else {
+        let (Some(Pace { pacing, gap, burst }), Some((stamp, patience))) = (orders.pace, clock) else {
             let chunk = chunk(&part);
             while self.is_to(RUN) {
                 count(part.touch(kind, chunk));
             }
             return;
         };
-        let mut pacer = Pacer::new(pacing, gap, orders.seed, unserialised_ticks(stamp));
+        let now = unserialised_ticks(stamp);
+        let mut pacer = Pacer::new(pacing, gap, orders.seed, now).patient(patience);
         while self.is_to(RUN) {
             let now = unserialised_ticks(stamp);
             if pacer.due(now) {

@@ -9,7 +9,7 @@ use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
-use super::words::{plural, Within, GIGA};
+use super::words::{plural, CoresDeliver, Within, GIGA};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{Limit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
@@ -139,13 +139,14 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
             plural(limit.generators),
             match limit.verdict {
                 Verdict::LimitReached => "reached",
+                Verdict::OverSaturated => "reached by fewer than all",
                 Verdict::OneGenerator => "which is that of one core",
                 Verdict::GeneratorsExhausted => "not reached: the generators are exhausted",
                 Verdict::NotShown => "not shown to be the memory's",
             },
-            optional(limit.half, |half, out| {
-                let percent = Decimal(half.value / limit.rate.value * 100.0);
-                write!(out, "; {} core{} deliver {percent:.0} % of it", limit.all / 2, plural(limit.all / 2))
+            optional(limit.others(), |(count, other), out| {
+                let percent = Decimal(other.value / limit.rate.value * 100.0);
+                write!(out, "; {} {percent:.0} % of it", CoresDeliver(count))
             }),
             part(shares.read, "read"),
             part(shares.written, "written"),

@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
 use super::super::facts::{method, trust, Report};
-use super::words::{Within, GIGA};
+use super::words::{CoresDeliver, Within, GIGA};
 use super::{levels, picture};
 use crate::analysis::load::{Level, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
@@ -103,6 +103,12 @@ fn answer(document: &mut dyn Document, loading: &Loading<'_, '_>, several: bool)
         format_args!(
             "{route}{name}: {doubled}{}.",
             fmt::from_fn(|out| match limit.verdict {
+                Verdict::OverSaturated => write!(
+                    out,
+                    "{} {rate} GB/s, the limit of {whose}, and {all} cores {:.0} % of that: more load delivers less",
+                    CoresDeliver(limit.generators),
+                    Decimal(limit.whole.value / limit.rate.value * 100.0)
+                ),
                 Verdict::LimitReached => {
                     write!(out, "{all} cores reach the limit of {whose}, {rate} GB/s{half}")
                 }

@@ -27,6 +27,18 @@ impl Display for Within {
     }
 }
 
+/// A number of cores as the subject of "deliver".
+pub struct CoresDeliver(pub u32);
+
+impl Display for CoresDeliver {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => out.write_str("1 core delivers"),
+            count => write!(out, "{count} cores deliver"),
+        }
+    }
+}
+
 /// The ending of a word for so many.
 #[must_use]
 pub const fn plural(count: u32) -> &'static str {

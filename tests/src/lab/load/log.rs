@@ -32,6 +32,8 @@ pub struct Call {
     pub asked: u64,
     /// Those of them that they waited for other lines.
     pub waited: u64,
+    /// The longest time in which no generator sent for a line, in ticks.
+    pub gap: u64,
     /// What all servers together had served before it.
     pub before: Lines,
     /// What they served during it.
@@ -136,7 +138,7 @@ fn stream(fact: &str) -> Option<(&str, bool, u64)> {
     Some((name, what == "written", count))
 }
 
-/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; SERVER read N+N written N+N hops N+N; ...`.
+/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N hops N+N; ...`.
 fn call(fact: &str) -> Option<Call> {
     let mut pieces = fact.split("; ");
     let cpu = pieces.next()?.parse().ok()?;
@@ -146,8 +148,8 @@ fn call(fact: &str) -> Option<Call> {
     let mut number = |name: &str| pieces.next()?.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok();
     let (from, to) = (number("from")?, number("to")?);
     let (blocks, hops) = (number("blocks")?, number("hops")?);
-    let (asked, waited) = (number("asked")?, number("waited")?);
-    let mut call = Call { cpu, from, to, blocks, hops, asked, waited, ..Call::default() };
+    let (asked, waited, gap) = (number("asked")?, number("waited")?, number("gap")?);
+    let mut call = Call { cpu, from, to, blocks, hops, asked, waited, gap, ..Call::default() };
     for server in pieces {
         let words: Vec<&str> = server.split(' ').collect();
         let counts = words.len().checked_sub(6).and_then(|first| words.get(first..))?;
@@ -174,7 +176,7 @@ mod tests {
             "latency-lab: loads 9\n\
              latency-lab: stream update2 read 40\n\
              latency-lab: stream update2 written 20\n\
-             latency-lab: call by 1; chase; from 5; to 9; blocks 3; hops 2; asked 4; waited 1; \
+             latency-lab: call by 1; chase; from 5; to 9; blocks 3; hops 2; asked 4; waited 1; gap 3; \
              node 0 read 10+1 written 20+2 hops 30+2; link read 100+0 written 200+0 hops 300+0\n\
              latency-lab: stamped by 1; copy; node 2; from 30; to 90; read 7; written 5\n\
              latency-lab: call by 0; cores; from 5; to 9; blocks 3; hops 2; asked 4; waited 1\n",
@@ -189,6 +191,7 @@ mod tests {
             hops: 2,
             asked: 4,
             waited: 1,
+            gap: 3,
             before: Lines { read: 110, written: 220, hops: 330 },
             during: Lines { read: 1, written: 2, hops: 2 },
         };

@@ -11,7 +11,7 @@ mod log;
 mod visits;
 
 pub use log::{Call, Lines, Log, Window};
-pub use visits::{levels, middle, visits, Rate, Visit};
+pub use visits::{calm, levels, middle, visits, Rate, Visit, CALM};
 
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -69,7 +69,7 @@ impl Visit {
 
     /// Ticks of a hop in the window, as they went by.
     pub fn latency(&self) -> f64 {
-        let ticks: u64 = self.window.iter().map(|call| call.to - call.from).sum();
+        let ticks: u64 = self.window.iter().map(Call::ticks).sum();
         ticks as f64 / self.hops() as f64
     }
 
@@ -88,7 +88,7 @@ impl Visit {
 
     /// Whether no generator had a line meanwhile.
     pub fn is_idle(&self) -> bool {
-        self.calls().all(|call| of_generators(call.during) == 0)
+        self.calls().all(|call| call.lines() == 0)
     }
 
     /// Its calls, those of the warm-up included.
@@ -103,10 +103,23 @@ impl Call {
         self.to - self.from
     }
 
-    /// Lines that generators were given for each tick of it.
-    pub fn rate(&self) -> f64 {
-        of_generators(self.during) as f64 / self.ticks() as f64
+    /// Lines that generators were given meanwhile.
+    pub fn lines(&self) -> u64 {
+        of_generators(self.during)
     }
+}
+
+/// Windows that were [`calm`] to this share were on a quiet host.
+pub const CALM: f64 = 0.95;
+
+/// The share of windows that their hops were to take: less where the host took the CPU away.
+pub fn calm<'v>(visits: impl IntoIterator<Item = &'v Visit>) -> f64 {
+    let (mut asked, mut ticks) = (0, 0);
+    for call in visits.into_iter().flat_map(|visit| &visit.window) {
+        asked += call.asked;
+        ticks += call.ticks();
+    }
+    asked as f64 / ticks as f64
 }
 
 /// The middle of some values, by size; of an even number the mean of both.
@@ -132,7 +145,7 @@ mod tests {
     fn call(from: u64, to: u64, blocks: u64, hops: u64, lines: (u64, u64)) -> Call {
         let before = Lines { read: lines.0, ..Lines::default() };
         let during = Lines { read: lines.1, ..Lines::default() };
-        Call { from, to, blocks, hops, before, during, ..Call::default() }
+        Call { from, to, blocks, hops, asked: (to - from) / 4, before, during, ..Call::default() }
     }
 
     #[test]
@@ -154,6 +167,7 @@ mod tests {
             [(2, 3), (1, 1)]
         );
         assert!(!found[0].is_idle());
+        assert_eq!(calm(&found[..1]), 9.0 / 40.0);
         assert_eq!(found[0].latency(), 40.0 / 200.0);
         let rate = found[0].rate();
         assert_eq!((rate.low, rate.delivered, rate.high), (20.0 / 42.0, 25.0 / 52.0, 25.0 / 52.0));

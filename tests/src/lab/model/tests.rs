@@ -15,10 +15,11 @@ fn words_become_a_model() {
 
 #[test]
 fn memory_that_serves_lines_has_words() {
-    let line = "cpus=2 latency=0:0:9 server=0:500 server=link:900:20:150 outstanding=128";
+    let line = "cpus=2 latency=0:0:9 server=0:500 server=link:900:20:150 outstanding=128 cost=far:load:m:9";
     let model: Model = line.parse().unwrap();
     assert_eq!((model.cpus, model.outstanding), (2, Some(128)));
     assert_eq!(model.servers, ["0:500", "link:900:20:150"]);
+    assert_eq!(model.coherence, ["cost=far:load:m:9"]);
     assert!("cpus=0 latency=0:0:9".parse::<Model>().unwrap_err().contains("positive"));
 }
 

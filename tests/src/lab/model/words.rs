@@ -72,6 +72,7 @@ impl Model {
             }
             "server" => self.servers.push(value.into()),
             "outstanding" => self.outstanding = Some(number(value)?),
+            "cluster" | "cost" | "slowline" => self.coherence.push(format!("{name}={value}")),
             "clock" => {
                 self.clock = match value {
                     "tsc" => Clock::Counter,

@@ -1,0 +1,110 @@
+//! Lines from core to core: what an access costs by class, operation and state, and what `cores` says of it.
+
+use latency_tests::attempts::retried;
+use latency_tests::lab::load::{nanoseconds, Loaded};
+use latency_tests::vm::ready;
+use serde_json::Value;
+
+use crate::{model, number, records};
+
+/// How far a found latency is from so many ticks, as a fraction.
+fn off(record: &Value, key: &str, ticks: u64) -> f64 {
+    number(record, key) / nanoseconds(ticks as f64) - 1.0
+}
+
+#[test]
+fn pairs_cost_what_their_class_does_and_a_slow_line_is_found() {
+    const TEST: &str = "pairs of cores";
+    const TOLERANCE: f64 = 0.05;
+    /// One of 16 lines in pages of their own; every other page has a line.
+    const SLOW: u64 = 30_000;
+    if !ready(TEST) {
+        return;
+    }
+    // So long that polls, of 1000 ticks, are a small part. Taking a line is hidden by the other side's load.
+    let [near, far] = [40_000, 90_000];
+    let model = model(&format!(
+        "nodes=2 cpus=2 memory=128M level=32K:8:300 latency=0:0:1000,0:1:1000,1:0:1000,1:1:1000 \
+         cluster=near:0-1 cluster=near:2-3 cost=near:*:*:20000 cost=near:load:*:{near} \
+         cost=far:*:*:50000 cost=far:load:*:{far} cost=own:*:*:1000 cost=memory:*:*:60000 slowline=32:4:{SLOW}"
+    ));
+    let runs = ["cores --json --progress=never --method=read-cas --budget=6"];
+    retried(TEST, |attempt| {
+        let boot = Loaded::boot(&model, runs).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
+        let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
+        let mut is_good = true;
+        let document = boot.document(0);
+        let pairs = records(&document, "/pairs");
+        assert_eq!(pairs.len(), 6);
+        for pair in pairs {
+            let [a, b] = ["a", "b"].map(|key| pair[key].as_u64().unwrap_or(u64::MAX));
+            let (ticks, class) = if a / 2 == b / 2 { (near, "same node") } else { (far, "same socket") };
+            let [median, most] = [off(pair, "ns", ticks), off(pair, "max_line_ns", ticks + SLOW)];
+            let good = pair["class"] == class && median.abs() <= TOLERANCE && most.abs() <= TOLERANCE;
+            is_good &= good;
+            table += &format!(
+                "  {a} and {b}, {}: {:+.2} %, slowest line {:+.2} %{}\n",
+                pair["class"],
+                median * 100.0,
+                most * 100.0,
+                if good { "" } else { "  WRONG" }
+            );
+        }
+        println!("{table}");
+        assert!(is_good, "{table}");
+    });
+}
+
+#[test]
+fn states_of_lines_are_ranked() {
+    const TEST: &str = "states of lines";
+    /// The guest's interrupts are a part of each lap.
+    const TOLERANCE: f64 = 0.15;
+    /// By state, ticks to load a line and to take it. Three virtual CPUs are busy while lines are shared, which have two of
+    /// the host: what costs most may cost more.
+    const COSTS: [(&str, u64, u64); 3] =
+        [("exclusive", 3_000, 6_000), ("modified", 4_500, 9_000), ("shared", 18_000, 30_000)];
+    if !ready(TEST) {
+        return;
+    }
+    let mut words = String::from(
+        "cpus=3 memory=192M level=32K:8:300 latency=0:0:1000 cost=own:*:*:500 cost=memory:*:*:1000 cost=far:store:*:3000",
+    );
+    for (state, load, exchange) in COSTS {
+        let letter = &state[..1];
+        words += &format!(" cost=far:load:{letter}:{load} cost=far:rmw:{letter}:{exchange}");
+    }
+    let model = model(&words);
+    let runs = ["cores --json --progress=never --pairs=0:1 --states --budget=2"];
+    retried(TEST, |attempt| {
+        let boot = Loaded::boot(&model, runs).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
+        let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
+        let document = boot.document(0);
+        let states = records(&document, "/states");
+        let mut is_good = true;
+        for (operation, level) in [("read", "L1"), ("read", "L2"), ("own", "L1"), ("own", "L2")] {
+            let mut last = 0.0;
+            for (state, load, exchange) in COSTS {
+                let of = |record: &&Value| {
+                    record["owner"] == 1
+                        && record["op"] == operation
+                        && record["state"] == state
+                        && record["level"] == level
+                };
+                let record = states.iter().find(of).unwrap_or_else(|| panic!("{operation} {state} {level}"));
+                let found = number(record, "ns");
+                let off = off(record, "ns", if operation == "read" { load } else { exchange });
+                let good = found > last && (state == "shared" || off.abs() <= TOLERANCE);
+                is_good &= good;
+                last = found;
+                let wrong = if good { "" } else { "  WRONG" };
+                table += &format!(
+                    "  {operation} {state} in {level}: {found:.0} ns, {:+.2} %{wrong}\n",
+                    off * 100.0
+                );
+            }
+        }
+        println!("{table}");
+        assert!(is_good, "{table}");
+    });
+}

@@ -1,0 +1,139 @@
+//! Whose limit a curve ends at, and who disturbs whom.
+//!
+//! Two generators and a chase have two CPUs of the host: lines are in queues for longer than a generator waits for its
+//! turn, so that what is delivered does not depend on that.
+
+use latency_tests::attempts::{retried, retried_where_quiet};
+use latency_tests::lab::load::{calm, nanoseconds, Loaded, Visit, CALM};
+use latency_tests::vm::ready;
+use serde_json::Value;
+
+use crate::{microseconds, model, number, records};
+
+/// The options of every run.
+const OPTIONS: &str = "--progress=never --size=2M --pages=4k --traffic=read --warmup-iters=16384";
+
+/// The rates of the points without a pace, by the number of generators.
+fn unpaced(document: &Value, generators: u64) -> f64 {
+    let mut points = records(document, "/curves/0/points").iter();
+    let found =
+        points.find(|point| point["generators"] == generators && point["offered_bytes_per_second"].is_null());
+    found.map_or(f64::NAN, |point| number(point, "bytes_per_second"))
+}
+
+#[test]
+fn the_limit_of_memory_is_told_from_that_of_generators() {
+    const TEST: &str = "two limits";
+    const TOLERANCE: f64 = 0.05;
+    if !ready(TEST) {
+        return;
+    }
+    let [service, quick, far] = [20.0, 5.0, 20_000.0].map(microseconds);
+    // Lines of one generator in node 2 come after 20 ms, and its server could serve four times as many.
+    let model = model(&format!(
+        "cpus=3 memory-only=2 memory=128M level=32K:8:300 latency=0:0:4000,0:1:4000,0:2:{far} outstanding=1024 \
+         server=1:{service} server=2:{quick}"
+    ));
+    let run = |node: u32| {
+        format!("loaded {OPTIONS} --json --budget=3 --rates=0,max --memnode=0 --load-node={node}")
+    };
+    let runs = [run(1), run(2)];
+    retried_where_quiet(TEST, |attempt| {
+        let boot = Loaded::boot(&model, runs.each_ref().map(String::as_str));
+        let boot = boot.unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
+        let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
+        let documents = [0, 1].map(|run| boot.document(run));
+        let verdicts = documents.each_ref().map(|document| {
+            let verdict = document["curves"][0]["limit"]["verdict"].clone();
+            let rates = [1, 2].map(|generators| unpaced(document, generators));
+            table += &format!("  {verdict}: {:.0} and {:.0} bytes/s\n", rates[0], rates[1]);
+            verdict
+        });
+        assert_eq!(verdicts[0], "limit reached", "{table}");
+        let server = 64.0e9 / nanoseconds(service as f64);
+        let off = unpaced(&documents[0], 2) / server - 1.0;
+        assert!(off.abs() <= TOLERANCE, "a server of {server:.0} bytes/s\n{table}");
+        // Idle memory is walked by one virtual CPU, which has a CPU of the host to itself if nobody else runs.
+        let share = calm([0, 1].map(|run| boot.visits(run)).concat().iter().filter(|visit| visit.is_idle()));
+        if verdicts[1] != "generators exhausted" && share < CALM {
+            return Err(format!("the host took {:.0} % of the time\n{table}", (1.0 - share) * 100.0));
+        }
+        assert_eq!(verdicts[1], "generators exhausted", "{table}");
+        println!("{table}");
+        Ok(())
+    });
+}
+
+#[test]
+fn memory_that_gets_slower_under_too_much_load_is_told() {
+    const TEST: &str = "too much load";
+    if !ready(TEST) {
+        return;
+    }
+    // One generator that is as fast as it can has 8 lines waiting, and two have 16.
+    let service = microseconds(2.0);
+    let model = model(&format!(
+        "cpus=3 memory=192M level=32K:8:300 latency=0:0:4000 outstanding=8 server=0:{service}:12:400"
+    ));
+    let run = format!("loaded {OPTIONS} --json --budget=3 --rates=0,max");
+    retried(TEST, |attempt| {
+        let boot = Loaded::boot(&model, [&run]).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
+        let document = boot.document(0);
+        let limit = &document["curves"][0]["limit"];
+        let [one, two] = [1, 2].map(|generators| unpaced(&document, generators));
+        let elapsed = boot.consoles[0].elapsed;
+        let table =
+            format!("{TEST}, boot {attempt}, {elapsed:.0?}\n  {one:.0} and {two:.0} bytes/s: {limit}\n");
+        println!("{table}");
+        assert_eq!(limit["verdict"], "over-saturated", "{table}");
+        assert_eq!(limit["generators"], 1, "{table}");
+    });
+}
+
+#[test]
+fn load_elsewhere_disturbs_where_the_way_is_shared_alone() {
+    const TEST: &str = "a link between nodes";
+    const TOLERANCE: f64 = 0.02;
+    if !ready(TEST) {
+        return;
+    }
+    let service = microseconds(4.0);
+    let model = model(&format!(
+        "cpus=2 memory-only=2 memory=128M level=32K:8:300 latency=0:0:4000,0:1:4000,0:2:4000 \
+         outstanding=16 server=link:{service}"
+    ));
+    let run = |memory: u32, load: u32| {
+        format!("loaded {OPTIONS} --json --budget=3 --rates=0,max --memnode={memory} --load-node={load}")
+    };
+    let runs = [run(0, 1), run(1, 2)];
+    retried_where_quiet(TEST, |attempt| {
+        let boot = Loaded::boot(&model, runs.each_ref().map(String::as_str));
+        let boot = boot.unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
+        let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
+        // Ticks of a hop that were asked for beside generators: what the host adds is no interference.
+        let waited = [0, 1].map(|run| {
+            let visits = boot.visits(run);
+            let calls = || visits.iter().filter(|visit| !visit.is_idle()).flat_map(Visit::calls);
+            calls().map(|call| call.waited).sum::<u64>() as f64
+                / calls().map(|call| call.hops).sum::<u64>() as f64
+        });
+        let over_idle = [0, 1].map(|run| {
+            let document = boot.document(run);
+            let points = records(&document, "/curves/0/points").to_vec();
+            let [idle, loaded] = [0, 1].map(|place| number(&points[place], "ns"));
+            table += &format!(
+                "  idle {idle:.1} ns, beside load {loaded:.1} ns; waited {:.1} ns\n",
+                nanoseconds(waited[run])
+            );
+            loaded / idle
+        });
+        assert!(waited[0] == 0.0 && waited[1] > 0.0, "{table}");
+        assert!(over_idle[1] > 1.5, "{table}");
+        if calm(boot.visits(0).iter().filter(|visit| !visit.is_idle())) < CALM {
+            return Err(format!("the host took a part of the time\n{table}"));
+        }
+        assert!((over_idle[0] - 1.0).abs() <= TOLERANCE, "{table}");
+        println!("{table}");
+        Ok(())
+    });
+}

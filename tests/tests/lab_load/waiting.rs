@@ -1,0 +1,87 @@
+//! How long hops wait behind lines that come at random, and that ones that come evenly would make them wait less.
+
+use latency_tests::attempts::retried_where_quiet;
+use latency_tests::lab::load::{Call, Loaded};
+use latency_tests::lab::ticks_per_second;
+use latency_tests::vm::ready;
+
+use crate::{microseconds, model};
+
+/// Generators at one share of the server's time.
+struct Case {
+    load: f64,
+    pacing: &'static str,
+    /// Runs of the tool, each with some thousand hops.
+    runs: usize,
+    /// Hops that the mean wait needs, to be certain to 5.4 % of a service; the deviation of a wait in this queue is .4, .8
+    /// and 2.3 services at .2, .5 and .8.
+    enough: u64,
+}
+
+const CASES: [Case; 4] = [
+    Case { load: 0.2, pacing: "poisson", runs: 1, enough: 300 },
+    Case { load: 0.5, pacing: "poisson", runs: 1, enough: 500 },
+    Case { load: 0.8, pacing: "poisson", runs: 3, enough: 1800 },
+    Case { load: 0.8, pacing: "even", runs: 1, enough: 300 },
+];
+const RUNS: usize = 6;
+/// Services that a mean wait may be off. Even lines are 1.1 to 2 off at the highest load.
+const TOLERANCE: f64 = 0.1;
+
+/// The mean wait of hops in services, and the hops: of calls during which the generator was not kept from its CPU.
+fn wait(calls: &[&Call], load: f64, service: f64) -> (f64, u64) {
+    /// The longest gap is 7.9 times the mean one, but of a generator that was kept: what it missed comes at once then.
+    const LONGEST_GAP: f64 = 9.0;
+    let calls = || calls.iter().filter(|call| call.gap as f64 <= LONGEST_GAP * service / load);
+    let hops = calls().map(|call| call.hops).sum::<u64>();
+    (calls().map(|call| call.waited).sum::<u64>() as f64 / service / hops as f64, hops)
+}
+
+#[test]
+fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_do_not() {
+    const TEST: &str = "waiting in a queue";
+    if !ready(TEST) {
+        return;
+    }
+    // Services so long that what keeps a generator for some 100 us keeps it for few lines, which then come at once; and
+    // hops so long that they hardly come back to a queue that they have made themselves.
+    let (service, latency) = (microseconds(20.0), microseconds(800.0));
+    let model = model(&format!(
+        "cpus=2 memory=192M level=32K:8:300 latency=0:0:{latency} server=0:{service} outstanding=128"
+    ));
+    let full = ticks_per_second() / service as f64 * 64.0 / 1e9;
+    // The case of each run.
+    let cases: Vec<usize> = (0..CASES.len()).flat_map(|case| vec![case; CASES[case].runs]).collect();
+    let runs: [String; RUNS] = std::array::from_fn(|run| {
+        let Case { load, pacing, .. } = CASES[cases[run]];
+        format!(
+            "loaded --json --progress=never --size=8M --pages=4k --traffic=read --warmup-iters=64 \
+             --time-limit=2 --rates={:.7} --pacing={pacing}",
+            load * full
+        )
+    });
+    retried_where_quiet(TEST, |attempt| {
+        let boot = Loaded::boot(&model, runs.each_ref().map(String::as_str));
+        let boot = boot.unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
+        let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
+        let calls = boot.log.runs(0);
+        assert_eq!(calls.len(), RUNS);
+        let (mut is_enough, mut is_good) = (true, true);
+        for (place, Case { load, pacing, enough, .. }) in CASES.into_iter().enumerate() {
+            let of_case = || cases.iter().zip(&calls).filter(|(case, _)| **case == place);
+            let (found, hops) =
+                wait(&of_case().flat_map(|(_, calls)| calls).collect::<Vec<_>>(), load, service as f64);
+            let theory = load / (2.0 * (1.0 - load));
+            let is_theory = (found - theory).abs() <= TOLERANCE;
+            is_good &= is_theory == (pacing == "poisson");
+            is_enough &= hops >= enough;
+            table += &format!("  {pacing} at {load}: {found:.3} services, theory {theory:.3}, {hops} hops\n");
+        }
+        if !is_enough {
+            return Err(format!("a generator did not run all the time\n{table}"));
+        }
+        assert!(is_good, "{table}");
+        println!("{table}");
+        Ok(())
+    });
+}
