@@ -121,9 +121,14 @@ fn fewer<'p>(
                 return Err(refused.into());
             }
             traffic.generators = wanted.min(most);
-            // A size was asked for each, and memory was placed for all.
-            let unlike = wanted > most && session.options.size.is_some();
-            if unlike || points.iter().take(kept).any(|earlier| is_alike(earlier, &point)) {
+            if session.options.size.is_some() {
+                // It was asked for each.
+                traffic.footprint.0 = traffic.footprint.0 / u64::from(wanted) * u64::from(traffic.generators);
+                if own > 0 {
+                    point.size = traffic.footprint;
+                }
+            }
+            if points.iter().take(kept).any(|earlier| is_alike(earlier, &point)) {
                 continue;
             }
         }
@@ -131,9 +136,6 @@ fn fewer<'p>(
             *slot = point;
             kept += 1;
         }
-    }
-    if !points.iter().take(kept).any(|point| point.walk.traffic().is_some()) {
-        return Err(refused.into());
     }
     session.warnings.push(Warning::ThreadsRefused { wanted, started, errno });
     Ok(points.get(..kept).unwrap_or_default())
@@ -157,7 +159,7 @@ fn is_alike(one: &Point, other: &Point) -> bool {
         }
 }
 
-/// Places the memory of all traffic.
+/// Places the memory of all traffic: on each node as much as its largest needs.
 fn place<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
@@ -167,11 +169,13 @@ fn place<'a>(
     let mut count = 0;
     for point in points {
         let Some(traffic) = point.walk.traffic() else { continue };
-        let key = (traffic.node, traffic.footprint);
-        if pieces.iter().flatten().any(|piece| piece.key == key) {
+        if pieces.iter().flatten().any(|piece| piece.key.0 == traffic.node) {
             continue;
         }
-        let placement = match arena::place(session, traffic.node, traffic.footprint, point.pages) {
+        let on_node = points.iter().filter_map(|point| point.walk.traffic());
+        let on_node = on_node.filter(|other| other.node == traffic.node).map(|other| other.footprint);
+        let key = (traffic.node, on_node.max().unwrap_or(traffic.footprint));
+        let placement = match arena::place(session, key.0, key.1, point.pages) {
             Ok(placement) => Ok(placement),
             Err(Failure::Placement(&error)) if budget.optional.covers(point, &error) => Err(error),
             Err(error) => return Err(error),

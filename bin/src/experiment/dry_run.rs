@@ -94,15 +94,15 @@ fn threads(points: &[Point]) -> u32 {
 
 /// The memory that all points need together.
 ///
-/// Chains side by side and traffic have memory for every working set; other points on one node in one kind of pages share
-/// the largest.
+/// Chains side by side have memory for every working set; traffic, and other points, on one node in one kind of pages
+/// share the largest.
 fn memory(points: &[Point]) -> Bytes {
     let mut bytes = Bytes(0);
     for (index, point) in points.iter().enumerate() {
         let alike = |other: &Point| {
             other.target == point.target
                 && other.pages == point.pages
-                && (other.size == point.size || matches!(point.walk, Walk::Chain))
+                && (other.size == point.size || matches!(point.walk, Walk::Chain | Walk::Traffic(_)))
                 && matches!(other.walk, Walk::Traffic(_)) == matches!(point.walk, Walk::Traffic(_))
         };
         if !points.get(..index).unwrap_or_default().iter().any(alike) {

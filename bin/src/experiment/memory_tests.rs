@@ -90,7 +90,13 @@ fn one_node_can_give_what_the_machine_can() {
 #[test]
 fn what_cannot_be_had_is_refused_before_anything_is_announced() {
     let one = machine("one-node", None);
-    for line in ["--size=900T", "--size=900T --dry-run", "order --size=900T", "curve --max-size=900T"] {
+    for line in [
+        "--size=900T",
+        "--size=900T --dry-run",
+        "order --size=900T",
+        "curve --max-size=900T",
+        "bandwidth --size=900T",
+    ] {
         assert!(refusal(&one, line).starts_with("900 TiB wanted on node 0, "), "{line}");
     }
     // Pages out of a pool are not what is free.
@@ -223,7 +229,8 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
 #[test]
 fn a_cache_that_is_larger_than_reported_enlarges_every_working_set() {
     let found = looked_at(MIB.times(512), true, Some(MIB.times(96)), Some(MIB.times(32)));
-    for line in ["", "distribution", "window", "order", "pages", "curve", "parallel", "variants"] {
+    for line in ["", "distribution", "window", "order", "pages", "curve", "parallel", "variants", "bandwidth"]
+    {
         let (points, _, codes) = planned(&found, line).unwrap();
         let largest = points.iter().map(|point| point.size).max().unwrap();
         assert!(largest >= MIB.times(512), "{line}: {largest}");
@@ -256,13 +263,37 @@ fn a_look_is_made_where_the_size_is_the_programs_to_choose() {
         let (points, ..) = planned(&one, line).unwrap();
         plan::looked_at(&options(line), &points)
     };
-    for line in ["", "curve", "order", "pages", "parallel", "window", "variants", "distribution"] {
+    for line in ["", "curve", "order", "pages", "parallel", "window", "variants", "distribution", "bandwidth"]
+    {
         let like = looked(line).unwrap_or_else(|| panic!("{line}"));
         assert_eq!((like.walk.lanes(), like.stride, like.pages), (1, Bytes(64), Pages::Auto), "{line}");
     }
     for line in ["--size=1M", "curve --max-size=1M", "system"] {
         assert!(looked(line).is_none(), "{line}");
     }
+}
+
+#[test]
+fn generators_have_memory_beyond_all_caches_and_leave_most_of_the_node() {
+    let footprints = |machine: &Machine, line: &str| -> Vec<(u32, Bytes)> {
+        let (points, ..) = planned(machine, line).unwrap();
+        let traffic = points.iter().filter_map(|point| point.walk.traffic().copied());
+        traffic.map(|traffic| (traffic.generators, traffic.footprint)).collect()
+    };
+    let four = machine("four-nodes", None);
+    let cache = four.last_level_cache();
+    // One core walks over as much as all of them do together, unless a size was asked for.
+    let own = footprints(&four, "bandwidth --cpunode=0 --memnode=0");
+    assert_eq!(own.iter().map(|one| one.0).collect::<Vec<_>>(), [1, 12, 24]);
+    assert!(own
+        .iter()
+        .all(|one| one.1 == own[0].1 && one.1 >= cache.times(4) && one.1 >= MIB.times(24 * 16)));
+    let each = footprints(&four, "bandwidth --cpunode=0 --memnode=0 --size=1M");
+    assert_eq!(each, [(1, MIB), (12, MIB.times(12)), (24, MIB.times(24))]);
+    let small = limited("four-nodes", MIB.times(100));
+    let within = footprints(&small, "bandwidth --cpunode=0 --memnode=0");
+    assert!(within.iter().all(|one| one.1 <= MIB.times(40)), "{within:?}");
+    assert!(refusal(&small, "bandwidth --cpunode=0 --memnode=0 --size=10M").contains("120 MiB wanted"));
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl<'g> Generators<'g> {
     /// [`PlacementError::NothingToMeasure`] where there is no memory for it.
     pub fn own_part(&self, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
         let field = self.fields.find(traffic).and_then(|index| self.shared.fields.get(index)?.as_ref());
-        let part = field.and_then(|field| field.part(0, traffic.generators as usize));
+        let part = field.and_then(|field| field.part(0, self.fields.parts(traffic)?));
         part.map(|part| part.numbered(self.runs.get())).ok_or_else(|| PlacementError::NothingToMeasure.into())
     }
 
@@ -128,9 +128,9 @@ impl<'g> Generators<'g> {
 
     fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
         let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
-        let parts = traffic.generators as usize;
-        let others = parts.saturating_sub(own);
+        let others = (traffic.generators as usize).saturating_sub(own);
         let field = self.fields.find(traffic).ok_or(PlacementError::NothingToMeasure)?;
+        let parts = self.fields.parts(traffic).unwrap_or_default();
         let cpus = (self.style.cpus)(point, traffic);
         let boxes =
             self.shared.boxes.get(..others.min(self.threads)).ok_or(PlacementError::NothingToMeasure)?;

@@ -1,4 +1,4 @@
-//! Where the memory of generators is.
+//! Where the memory of generators is: one piece on each node, of which each generator has a part.
 
 use latency_core::units::{Bytes, NodeId};
 
@@ -26,8 +26,18 @@ impl<'g> Fields<'g> {
     /// The place of the memory of some traffic.
     #[must_use]
     pub fn find(&self, traffic: &Traffic) -> Option<usize> {
-        let key = (traffic.node, traffic.footprint);
-        self.pieces.iter().position(|piece| piece.as_ref().is_some_and(|(known, _)| *known == key))
+        self.pieces
+            .iter()
+            .position(|piece| piece.as_ref().is_some_and(|((node, _), _)| *node == traffic.node))
+    }
+
+    /// The parts that it has, if each is as large as that of a generator: more than there are generators where others
+    /// have more memory together.
+    #[must_use]
+    pub fn parts(&self, traffic: &Traffic) -> Option<usize> {
+        let ((_, all), _) = self.pieces.get(self.find(traffic)?)?.as_ref()?;
+        let each = traffic.footprint.0 / u64::from(traffic.generators.max(1));
+        Some((all.0 / each.max(1)) as usize)
     }
 
     /// The witness of one of them.
