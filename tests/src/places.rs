@@ -314,12 +314,12 @@ pub const PLACES: &[Place] = &[
     // Threads.
     row(
         "`clone` forbidden (EPERM, ENOSYS)",
-        "`bandwidth` of several CPUs ends with an error that says what to allow, exit 2; of one CPU it works, exit 0. `loaded` ends with the same error, exit 2.",
+        "`bandwidth` of several CPUs ends with an error that says what to allow, exit 2; of one CPU it works, exit 0. `loaded` and `cores` end with the same error, exit 2.",
         "hostile::threads::where_threads_are_forbidden_one_cpu_is_measured",
     ),
     row(
         "a control group that may have one process (`pids.max`)",
-        "`bandwidth` measures one core, with the warning `threads-refused`, exit 0; `loaded` ends with an error that names the limits, exit 2.",
+        "`bandwidth` measures one core, with the warning `threads-refused`, exit 0; `loaded` and `cores` end with an error that names the limits, exit 2.",
         "hostile::threads::where_a_group_may_have_one_process_one_core_is_measured",
     ),
     row(
@@ -329,7 +329,7 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "one CPU (`taskset`)",
-        "`bandwidth` measures one core, exit 0; `--load-cpus` with others is refused, and so is `loaded`, exit 2.",
+        "`bandwidth` measures one core, exit 0; `--load-cpus` with others is refused, and so are `loaded` and `cores`, exit 2.",
         "hostile::threads::on_one_cpu_one_core_is_measured",
     ),
     row(

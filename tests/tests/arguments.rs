@@ -75,7 +75,7 @@ const VALUES: [&str; 44] = [
 ];
 
 /// Experiments, and what may be taken for one.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 12] = [
     "matrix",
     "system",
     "curve",
@@ -84,6 +84,7 @@ const WORDS: [&str; 11] = [
     "variants",
     "bandwidth",
     "loaded",
+    "cores",
     "fit",
     "compare",
     "wombat",

@@ -40,7 +40,10 @@ pub const COMMANDS: [&[&str]; 3] =
     [&["system", "--json"], &["fit", SAVED, "--json"], &["compare", "--json", SAVED, "--", SAVED]];
 
 /// What measures with several threads, as short.
-const THREADED: [&[&str]; 1] = [&["bandwidth", "--size=16K", "--json", "--budget=0.2", "--time-limit=0.02"]];
+const THREADED: [&[&str]; 2] = [
+    &["bandwidth", "--size=16K", "--json", "--budget=0.2", "--time-limit=0.02"],
+    &["cores", "--lines=1", "--json", "--budget=0.2", "--time-limit=0.02"],
+];
 
 /// All experiments and commands as whole command lines.
 pub fn tasks() -> Vec<Vec<&'static str>> {

@@ -15,6 +15,8 @@ const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json
 /// Two rates beside a chain: a second.
 const LOADED: [&str; 6] =
     ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=1", "--json"];
+/// The same between two cores.
+const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=1", "--json"];
 /// A user of whom nothing else runs.
 const NOBODY_ELSE: u32 = 64_913;
 
@@ -35,6 +37,11 @@ fn measured(more: &[&str], confine: impl FnOnce(&mut Command)) -> Run {
 /// A chain beside generators, confined, and judged.
 fn loaded(confine: impl FnOnce(&mut Command)) -> Run {
     held(&LOADED, confine).unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+/// Two cores, confined, and judged.
+fn cores(confine: impl FnOnce(&mut Command)) -> Run {
+    held(&CORES, confine).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
 /// The numbers of generators of a result.
@@ -67,6 +74,10 @@ fn where_threads_are_forbidden_one_cpu_is_measured() {
             command.denied(&[libc::SYS_clone], errno);
         });
         found.expect_status(2).expect_error("allow clone in the container's seccomp profile");
+        let found = cores(|command| {
+            command.denied(&[libc::SYS_clone], errno);
+        });
+        found.expect_status(2).expect_error("allow clone in the container's seccomp profile");
     }
 }
 
@@ -82,10 +93,12 @@ fn where_a_group_may_have_one_process_one_core_is_measured() {
     assert_alone(&measured(&[], |command| {
         group.hold(command);
     }));
-    let found = loaded(|command| {
-        group.hold(command);
-    });
-    found.expect_status(2).expect_error("0 of ");
+    for run in [LOADED.as_slice(), &CORES] {
+        let found = held(run, |command| {
+            group.hold(command);
+        });
+        found.unwrap_or_else(|reason| panic!("{reason}")).expect_status(2).expect_error("0 of ");
+    }
 }
 
 #[test]
@@ -98,9 +111,11 @@ fn where_a_user_may_have_one_process_one_core_is_measured() {
     let mut command = directory.command(&SCALING);
     command.limited(libc::RLIMIT_NPROC as i32, 1).as_user(NOBODY_ELSE);
     assert_alone(&finish(&mut command));
-    let mut command = directory.command(&LOADED);
-    command.limited(libc::RLIMIT_NPROC as i32, 1).as_user(NOBODY_ELSE);
-    finish(&mut command).expect_status(2).expect_error("0 of ");
+    for run in [LOADED.as_slice(), &CORES] {
+        let mut command = directory.command(run);
+        command.limited(libc::RLIMIT_NPROC as i32, 1).as_user(NOBODY_ELSE);
+        finish(&mut command).expect_status(2).expect_error("0 of ");
+    }
 }
 
 #[test]
@@ -119,6 +134,10 @@ fn on_one_cpu_one_core_is_measured() {
         command.on_cpu(second);
     });
     found.expect_status(2).expect_error("loaded needs a second CPU");
+    let found = cores(|command| {
+        command.on_cpu(second);
+    });
+    found.expect_status(2).expect_error("cores needs a second CPU");
 }
 
 #[test]

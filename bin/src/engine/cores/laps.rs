@@ -84,13 +84,15 @@ impl Ground for Laps<'_> {
     }
 
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
-        let before = self.watch.software();
+        let others = self.others;
+        let moves = || others.iter().flatten().map(|other| other.moves()).sum::<u32>();
+        let (before, moves_before) = (self.watch.software(), moves());
         let (made, spent_ns) = self.walk(hops, until_ns)?;
         let after = self.watch.software().since(&before);
         let moved = self.watch.brought_back()?;
         Ok(Batch {
             nanoseconds: spent_ns / made.max(1) as f64,
-            preempted: moved || after.switches.1 > 0,
+            preempted: moved || moves() != moves_before || after.switches.1 > 0,
             hops: made.max(hops),
             ..Batch::NONE
         })

@@ -99,6 +99,8 @@ pub struct Mailbox {
     cpu: AtomicU32,
     /// Whether the last order could not be obeyed.
     failed: AtomicU32,
+    /// How often it was found on another CPU than its own.
+    moves: AtomicU32,
     site: AtomicUsize,
     place: AtomicUsize,
     /// A method or a state, by its place among all of them.
@@ -120,6 +122,7 @@ impl Mailbox {
             kind: AtomicU32::new(REST),
             cpu: AtomicU32::new(0),
             failed: AtomicU32::new(0),
+            moves: AtomicU32::new(0),
             site: AtomicUsize::new(0),
             place: AtomicUsize::new(0),
             how: AtomicUsize::new(0),
@@ -172,6 +175,11 @@ impl Mailbox {
         self.failed.load(Ordering::Relaxed) != 0
     }
 
+    /// How often the helper was moved away from its CPU.
+    pub fn moves(&self) -> u32 {
+        self.moves.load(Ordering::Relaxed)
+    }
+
     /// Has the helper leave off what it answers, or not.
     pub fn stop(&self, stop: bool) {
         self.stop.store(stop.into(), Ordering::SeqCst);
@@ -196,8 +204,9 @@ impl Mailbox {
     fn obey(&self, kind: u32, shared: &Shared<'_>) -> Option<()> {
         let word = |word: &AtomicUsize| word.load(Ordering::Relaxed);
         let site = word(&self.site);
+        let home = CpuId(self.cpu.load(Ordering::Relaxed));
         match kind {
-            PIN => cpu::pin_to(CpuId(self.cpu.load(Ordering::Relaxed))).ok(),
+            PIN => cpu::pin_to(home).ok(),
             ANSWER => {
                 let method = *Method::ALL.get(word(&self.how))?;
                 let patience = Patience { stop: &self.stop, polls: usize::MAX };
@@ -211,7 +220,13 @@ impl Mailbox {
             PREPARE => shared.ring(site)?.prepare(*State::ALL.get(word(&self.how))?, shared.flusher?).ok(),
             READ => shared.ring(site)?.lap(Walk::Read).ok(),
             _ => Some(()),
+        }?;
+        // Somebody may move any thread: this order was obeyed elsewhere, and the next one is to be obeyed at home.
+        if kind != REST && cpu::current().is_ok_and(|(cpu, _)| cpu != home) {
+            self.moves.fetch_add(1, Ordering::Relaxed);
+            cpu::pin_to(home).ok()?;
         }
+        Some(())
     }
 }
 

@@ -80,6 +80,7 @@ impl<'s> Rally<'s> {
             return Err(PlacementError::NothingToMeasure.into());
         };
         let (method, count) = (self.pair.method, WARM_TRIPS + trips);
+        let moves = partner.moves();
         partner.give(Order::Answer(Answer { site, place, method, count }));
         let mut back = Delays::NONE;
         let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
@@ -93,7 +94,7 @@ impl<'s> Rally<'s> {
         if back.least < i64::MAX {
             record.messages(*index, partner.delays(), back, count as u64);
         }
-        Ok((line_ns, late))
+        Ok((line_ns, late || partner.moves() != moves))
     }
 
     /// Makes `count` round trips; whether one of them was waited for in vain at first.
