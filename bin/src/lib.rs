@@ -59,7 +59,9 @@ const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
-    let options = match options::parse(arguments, &DESCRIPTORS, &FORMATS) {
+    let parsed = options::parse(arguments, &DESCRIPTORS, &FORMATS)
+        .and_then(|options| options.with_variables(&|name| environment.get(name)));
+    let options = match parsed {
         Ok(options) => options,
         Err(error) => return fail(&mut messages, &error.into()),
     };
@@ -103,10 +105,12 @@ fn message_columns() -> Option<usize> {
 
 /// Where results go; made before anything is measured.
 fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
-    match options.output {
-        Some(path) => Ok(Sink::create(path).map_err(|errno| OutputError::Create { path, errno })?),
-        None => Ok(Sink::standard_output()?),
+    let Some(path) = options.output else { return Ok(Sink::standard_output()?) };
+    let sink = Sink::create(path).map_err(|errno| OutputError::Create { path, errno })?;
+    if options.format.collected {
+        sink.let_everybody_read();
     }
+    Ok(sink)
 }
 
 /// Ends the output, with the first error that it met.
@@ -292,7 +296,12 @@ fn perform<'a>(
         started,
         seconds: sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9,
     };
-    let written = if done == 0 && findings.interrupted && options.output.is_some() {
+    let failed = failed(&findings, done);
+    let useless = match options.format.collected {
+        true => failed.is_some(),
+        false => done == 0 && findings.interrupted,
+    };
+    let written = if useless && options.output.is_some() {
         // A file that is there is worth more than one without a number.
         drop(out);
         Ok(())
@@ -306,7 +315,11 @@ fn perform<'a>(
     // Messages drop their errors: there is nobody left to tell.
     let _ = warnings.write(messages, options.verbose, message_columns());
     written?;
-    verdict(&findings, done, options, &warnings)
+    match (failed, warnings.untrusted()) {
+        (Some(failure), _) => Err(failure),
+        (None, Some((code, count))) if options.strict => Err(TimingError::NotTrusted { code, count }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Checks the tool itself after the trials: the first point again, prefetchers, the size of pages as they behave, and
@@ -339,24 +352,14 @@ fn check<'a>(
     Ok(())
 }
 
-/// The end of a run whose result has been written.
-fn verdict<'a>(
-    findings: &Findings<'a>,
-    done: usize,
-    options: &Options<'_>,
-    warnings: &Warnings,
-) -> Result<(), Failure<'a>> {
+/// Why a run has not measured what it was to.
+fn failed<'a>(findings: &Findings<'a>, done: usize) -> Option<Failure<'a>> {
     if findings.interrupted {
-        return Err(Failure::Interrupted);
+        return Some(Failure::Interrupted);
     }
-    let exclusions = || findings.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().err());
-    if let Some(result::Exclusion::Placement(error)) =
-        exclusions().find(|exclusion| exclusion.is_fatal() || done == 0)
-    {
-        return Err((*error).into());
-    }
-    match warnings.untrusted() {
-        Some((code, count)) if options.strict => Err(TimingError::NotTrusted { code, count }.into()),
-        _ => Ok(()),
+    let mut exclusions = findings.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().err());
+    match exclusions.find(|exclusion| exclusion.is_fatal() || done == 0) {
+        Some(result::Exclusion::Placement(error)) => Some((*error).into()),
+        _ => None,
     }
 }

@@ -17,6 +17,7 @@ pub mod lab;
 pub mod packages;
 pub mod places;
 pub mod program;
+pub mod prometheus;
 pub mod run;
 pub mod schema;
 pub mod skip;

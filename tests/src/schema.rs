@@ -121,6 +121,14 @@ impl Validator<'_> {
                 let strange = names.filter(|name| !known.is_some_and(|known| known.contains_key(*name)));
                 found.extend(strange.map(|name| format!("{path}: {name} is not in the schema")));
             }
+            ("additionalProperties", rule @ Value::Object(_)) => {
+                let known = keywords.get("properties").and_then(Value::as_object);
+                for (name, member) in value.as_object().into_iter().flatten() {
+                    if !known.is_some_and(|known| known.contains_key(name)) {
+                        self.check(rule, member, &format!("{path}/{name}"), found);
+                    }
+                }
+            }
             ("anyOf", Value::Array(rules)) => {
                 let reasons = rules.iter().map(|rule| {
                     let mut reasons = Vec::new();
@@ -191,6 +199,7 @@ mod tests {
                 json!({"a": 1}),
                 json!({"a": 1, "b": 2}),
             ),
+            (json!({"additionalProperties": {"type": "string"}}), json!({"a": "1"}), json!({"a": 1})),
             (json!({"anyOf": [{"const": 1}, {"const": 2}]}), json!(2), json!(3)),
             (json!({"$ref": "#/$defs/size", "$defs": {"size": {"type": "integer"}}}), json!(1), json!("1")),
         ] {
@@ -211,7 +220,7 @@ mod tests {
             json!({"pattern": "^a"}),
             json!({"type": "float"}),
             json!({"$ref": "#/$defs/missing"}),
-            json!({"additionalProperties": {"type": "string"}}),
+            json!({"additionalProperties": 1}),
         ] {
             assert_eq!(found(schema.clone(), json!({})).len(), 1, "{schema}");
         }

@@ -54,7 +54,7 @@ pub fn present(
     );
     groups(document, points);
     every(document, points);
-    facts::tool(document, experiment);
+    facts::tool(document, experiment, "");
     document.part(Part::Object(&PLAN), |document| {
         document.put(&POINTS, points.len());
         document.put(&MORE, more);

@@ -186,7 +186,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         }
         document.sentence(Role::Method("File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);
-        facts::tool(document, "fit");
+        facts::tool(document, "fit", "");
         document.put(&FILE, name.as_str());
     });
     Ok(None)

@@ -57,11 +57,12 @@ pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE];
 
 /// Every format by its name, as the command line knows it; the first is the default.
 pub static FORMATS: [FormatName; report::FORMATS.len()] = {
-    let mut names = [FormatName { name: "", extension: "", needs_picture: false }; report::FORMATS.len()];
+    let mut names = [FormatName { name: "", extension: "", needs_picture: false, collected: false };
+        report::FORMATS.len()];
     let mut index = 0;
     while index < names.len() {
-        let Format { name, extension, needs_picture, .. } = *report::FORMATS[index];
-        names[index] = FormatName { name, extension, needs_picture };
+        let Format { name, extension, needs_picture, collected, .. } = *report::FORMATS[index];
+        names[index] = FormatName { name, extension, needs_picture, collected };
         index += 1;
     }
     names

@@ -25,7 +25,7 @@ pub const SYSTEM: Experiment = Experiment {
         summary: "what the tool finds here, and what it may do",
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks. For everything that is \
                   missing or not allowed, the command that would change it.",
-        flags: FlagSet::of(&[FlagId::Strict]),
+        flags: FlagSet::of(&[FlagId::Strict, FlagId::Label]),
         picture: false,
         operands: Operands::NONE,
     },
@@ -105,8 +105,7 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
 
 /// The machine in one sentence.
 fn headline(document: &mut dyn Document, machine: &Machine) {
-    let processor = &machine.processor;
-    let brand = if processor.brand.is_empty() { &machine.host.cpu_model } else { &processor.brand };
+    let brand = facts::machine::cpu_model(machine);
     let memory: u64 = machine.topology.nodes().iter().map(|node| node.memory_total.0).sum();
     let name = machine.host.identity.name;
     document.sentence(

@@ -20,6 +20,7 @@ const CXL: &str = "cxl-memory";
 const EVERY: &[&str] = &["txt", "json", "csv", "svg"];
 const TABLES: &[&str] = &["txt", "json", "csv"];
 const TEXT: &[&str] = &["txt"];
+const PROMETHEUS: &[&str] = &["prom"];
 
 /// Scenes on a wide terminal with all characters: name, formats, machine, command line, troubles.
 type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &'static [Trouble]);
@@ -154,6 +155,27 @@ const WIDE: &[Row] = &[
     ("system-virtual", &["txt", "json"], CXL, "system", &[Virtual]),
     ("system-cpuset", &["txt", "json"], "cpuset-part", "system", &[]),
     ("system-no-sysfs", &["txt", "json"], "no-sysfs", "system", &[KernelClock]),
+    ("system", PROMETHEUS, ONE, "system", &[]),
+    ("matrix-four-nodes", PROMETHEUS, FOUR, "matrix", &[]),
+    ("matrix-troubled", PROMETHEUS, FOUR, "matrix", &[Excluded, Imprecise, FewRounds, ManyWarnings]),
+    ("curve", PROMETHEUS, ONE, "curve --points-per-octave=1", &[]),
+    ("parallel", PROMETHEUS, ONE, "parallel", &[]),
+    ("window", PROMETHEUS, ONE, "window", &[]),
+    ("distribution", PROMETHEUS, TWO, "distribution --memnode=0-1", &[]),
+    ("order", PROMETHEUS, ONE, "order", &[]),
+    ("pages", PROMETHEUS, TWO, "pages", &[]),
+    ("variants", PROMETHEUS, TWO, "variants", &[]),
+    ("bandwidth-two-nodes", PROMETHEUS, TWO, "bandwidth --traffic=read,2:1", &[]),
+    ("bandwidth-cores", PROMETHEUS, ONE, "bandwidth --view=cores", &[]),
+    ("cores-states", PROMETHEUS, SMALL, "cores --states", &[]),
+    ("loaded-two-nodes", PROMETHEUS, TWO, "loaded --rates=0,5,max", &[]),
+    (
+        "matrix-labels",
+        &["json"],
+        ONE,
+        "matrix --label=rack=7 --label=a/b.c-d_e=\"\\\u{1b}<script> --label=empty=",
+        &[],
+    ),
     ("fit", &["txt", "json", "svg"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
@@ -337,6 +359,7 @@ pub fn all() -> Vec<Scene> {
                 line: match *extension {
                     "txt" => String::from(line),
                     "sh" => format!("{line} --format=hwloc"),
+                    "prom" => format!("{line} --format=prometheus"),
                     format => format!("{line} --format={format}"),
                 },
                 columns,

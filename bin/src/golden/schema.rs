@@ -165,7 +165,12 @@ impl Maker<'_> {
                 ("maxItems", Json::Bare("2".into())),
             ]));
         }
-        if let Some(shape) = both.into_iter().find(|shape| shape.objects > 0) {
+        if both.iter().any(|shape| shape.names) {
+            ways.push(Json::object([
+                ("type", Json::text("object")),
+                ("additionalProperties", Json::object([("type", Json::text("string"))])),
+            ]));
+        } else if let Some(shape) = both.into_iter().find(|shape| shape.objects > 0) {
             ways.push(self.object(place, shape));
         }
         if both.iter().any(|shape| shape.lists > 0) {

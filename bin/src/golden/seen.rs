@@ -14,6 +14,8 @@ pub enum Seen {
     Interval,
     /// Named members.
     Object(Vec<(&'static Field, Seen)>),
+    /// Texts under names of the user's.
+    Names,
     /// Items.
     List(Vec<Seen>),
 }
@@ -44,7 +46,7 @@ impl Tree {
                 members.push((field, seen));
             }
             Seen::List(items) => items.push(seen),
-            Seen::Value(..) | Seen::Interval => unreachable!("a value has no members"),
+            Seen::Value(..) | Seen::Interval | Seen::Names => unreachable!("it has no members of ours"),
         }
     }
 }
@@ -63,6 +65,10 @@ impl Document for Tree {
             Value::Shown(shown) => Seen::Value("string", Some(shown.to_string())),
         };
         self.add(Some(field), seen);
+    }
+
+    fn named(&mut self, _: &str, _: Value<'_>) {
+        self.open.last_mut().unwrap().1 = Seen::Names;
     }
 
     fn begin(&mut self, part: Part) {
@@ -88,6 +94,8 @@ pub struct Shape {
     pub words: BTreeSet<String>,
     /// An interval was there.
     pub interval: bool,
+    /// Texts under names of the user's were there.
+    pub names: bool,
     /// How many objects.
     pub objects: usize,
     /// Their members, in the order in which they came.
@@ -117,6 +125,7 @@ impl Shape {
                 self.words.extend(word.clone());
             }
             Seen::Interval => self.interval = true,
+            Seen::Names => self.names = true,
             Seen::Object(members) => {
                 self.objects += 1;
                 for (field, seen) in members {
@@ -154,7 +163,7 @@ impl Fields {
                 }
             }
             Seen::List(items) => items.iter().for_each(|item| self.add(item)),
-            Seen::Value(..) | Seen::Interval => {}
+            Seen::Value(..) | Seen::Interval | Seen::Names => {}
         }
     }
 

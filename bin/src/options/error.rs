@@ -52,6 +52,8 @@ pub enum UsageError<'a> {
     NotPageLocal { stride: Bytes },
     /// A range of sizes that ends before it begins.
     RangeBackwards { least: Bytes, most: Bytes },
+    /// A label of a variable that the environment does not have.
+    NoVariable { name: &'a str },
     /// Several nodes for an experiment on one pair.
     OneNodeOnly { option: &'static str, found: usize },
     /// A node beyond the last one.
@@ -155,6 +157,9 @@ impl fmt::Display for UsageError<'_> {
             }
             UsageError::RangeBackwards { least, most } => {
                 write!(out, "--min-size of {least} is above --max-size of {most}; swap them")
+            }
+            UsageError::NoVariable { name } => {
+                write!(out, "the environment has no {name}; set it, or remove --label=env:{name}")
             }
             UsageError::OneNodeOnly { option, found } => {
                 write!(out, "--{option} names {found} nodes, but this experiment measures one pair; ")?;

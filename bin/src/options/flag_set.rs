@@ -51,6 +51,7 @@ pub enum FlagId {
     Json,
     Csv,
     Output,
+    Label,
     Heatmap,
     Reciprocal,
     Quiet,
@@ -95,7 +96,7 @@ impl FlagSet {
         FlagId::Color,
     ]);
     /// Options of every experiment that measures.
-    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING);
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(FlagId::Label);
     /// Options that every experiment accepts without listing them: wrappers need no case for each.
     pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(FlagId::Help).with(FlagId::Version);
 

@@ -51,6 +51,10 @@ const BYTES: ValueKind = ValueKind { name: "BYTES", expects: "8, 16, 32 or a mul
 const PERCENT: ValueKind = ValueKind { name: "PCT", expects: "a percentage, such as 1 or 0.5" };
 const SECONDS: ValueKind = ValueKind { name: "SECONDS", expects: "a number of seconds, such as 10 or 0.5" };
 const FILE: ValueKind = ValueKind { name: "FILE", expects: "the path of a file, or - for standard output" };
+const LABEL: ValueKind = ValueKind {
+    name: "KEY=VALUE",
+    expects: "up to 16 different keys of letters, digits and _-./, such as rack=7 or env:SLURM_JOB_ID",
+};
 const PAGES: ValueKind = ValueKind { name: "auto|4k|thp|2m|1g", expects: "one of auto, 4k, thp, 2m and 1g" };
 const ORDER: ValueKind = ValueKind {
     name: "random|page-local|sequential|backward",
@@ -329,6 +333,9 @@ pub const FLAGS: &[Flag] = &[
     .common()
     .help("write the result to a file; - is standard output")
     .default("standard output"),
+    Flag::value(FlagId::Label, "label", Group::Output, &LABEL, |options, value| options.labels.add(value))
+        .help("add this to the host in JSON, or with env:NAME that variable; may be repeated")
+        .default("none"),
     Flag::switch(FlagId::Heatmap, "heatmap", Group::Output, |options| options.heatmap = true)
         .help("draw the matrix below its text"),
     Flag::switch(FlagId::Reciprocal, "reciprocal", Group::Output, |options| options.reciprocal = true)

@@ -11,6 +11,7 @@ mod flag_set;
 mod flags;
 mod format;
 mod help;
+mod labels;
 mod nearest;
 mod pairs;
 mod parse;
@@ -36,6 +37,7 @@ pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;
 pub use format::FormatName;
 pub use help::{write_experiment_help, write_help, write_version, EXAMPLES, EXIT_CODES};
+pub use labels::Labels;
 pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
@@ -198,6 +200,8 @@ pub struct Options<'a> {
     pub format: &'static FormatName,
     /// The file for the result; `None` is standard output.
     pub output: Option<&'a [u8]>,
+    /// What is to be known of the host besides.
+    pub labels: Labels<'a>,
     /// True to draw the matrix.
     pub heatmap: bool,
     /// True to plot accesses per second.
@@ -288,6 +292,7 @@ impl<'a> Options<'a> {
             formats,
             format,
             output: None,
+            labels: Labels::NONE,
             heatmap: false,
             reciprocal: false,
             quiet: false,
@@ -296,6 +301,20 @@ impl<'a> Options<'a> {
             color: When::Auto,
             help: None,
             version: false,
+        }
+    }
+
+    /// Returns the same with the values of those variables that labels name, each asked of `variable`.
+    ///
+    /// # Errors
+    /// [`UsageError::NoVariable`] for one that is not there, unless nothing is to be measured but help to be given.
+    pub fn with_variables(
+        mut self,
+        variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>,
+    ) -> Result<Self, UsageError<'a>> {
+        match self.labels.resolve(variable) {
+            Err(name) if self.help.is_none() && !self.version => Err(UsageError::NoVariable { name }),
+            _ => Ok(self),
         }
     }
 

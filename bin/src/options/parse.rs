@@ -111,7 +111,8 @@ fn apply<'a>(
     flag: &'static Flag,
     value: Option<&'a [u8]>,
 ) -> Result<(), UsageError<'a>> {
-    if options.given.contains(flag.id) {
+    // There may be several labels, each of another key.
+    if options.given.contains(flag.id) && flag.id != FlagId::Label {
         return Err(UsageError::Repeated { flag });
     }
     let format = options.format;

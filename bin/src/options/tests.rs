@@ -32,10 +32,10 @@ const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Line
 
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[
-    FormatName { name: "text", extension: "txt", needs_picture: false },
-    FormatName { name: "json", extension: "json", needs_picture: false },
-    FormatName { name: "csv", extension: "csv", needs_picture: false },
-    FormatName { name: "svg", extension: "svg", needs_picture: true },
+    FormatName { name: "text", extension: "txt", needs_picture: false, collected: false },
+    FormatName { name: "json", extension: "json", needs_picture: false, collected: false },
+    FormatName { name: "csv", extension: "csv", needs_picture: false, collected: false },
+    FormatName { name: "svg", extension: "svg", needs_picture: true, collected: false },
 ];
 
 /// Experiments such as the program has, so that every option belongs to one.
@@ -154,6 +154,7 @@ fn every_option_is_set_in_both_forms() {
         ("dry-run", "", |o| o.dry_run),
         ("format", "json", |o| o.format.name == "json"),
         ("output", "a b", |o| o.output == Some(b"a b")),
+        ("label", "rack=7", |o| o.labels.iter().eq([("rack", &b"7"[..])])),
         ("heatmap", "", |o| o.heatmap),
         ("reciprocal", "", |o| o.reciprocal),
         ("quiet", "", |o| o.quiet),

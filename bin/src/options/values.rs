@@ -56,6 +56,12 @@ pub enum ValueError<'a> {
     NotAChoice,
     /// Not two different CPUs with a colon between them.
     NotAPair,
+    /// Not a key with a value, nor the name of a variable.
+    NotALabel,
+    /// A label of the same key as another.
+    SameKey,
+    /// One label too many.
+    TooManyLabels,
     /// None of these formats.
     NotAFormat(&'static [FormatName]),
     /// Not a list of node ids.
@@ -85,6 +91,9 @@ impl fmt::Display for ValueError<'_> {
             ValueError::Straddling => "a line must not be split unevenly",
             ValueError::NotAChoice => "no such choice",
             ValueError::NotAPair => "a pair is two different CPUs, such as 0:1",
+            ValueError::NotALabel => "not a key and its value",
+            ValueError::SameKey => "another label has this key",
+            ValueError::TooManyLabels => "there are 16 labels already",
             ValueError::NotAFormat(_) => "no such format",
             ValueError::List(reason) => return reason.fmt(out),
             ValueError::HoldsNul => "it holds a NUL byte",

@@ -224,10 +224,26 @@ pub enum Picture<'a> {
     Matrix(&'a Matrix<'a>),
 }
 
+/// A quantity for monitoring systems, in base units.
+///
+/// A metric is a `static`; formats tell metrics apart by address.
+#[derive(Debug)]
+pub struct Metric {
+    /// Its name, with the unit at its end.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+}
+
+/// What tells the samples of a metric apart: names and words.
+pub type Labels<'l> = &'l [(&'static str, Value<'l>)];
+
 /// Receives a result part by part. What an implementation cannot show it ignores.
 pub trait Document {
     /// A named value of the innermost object, or a nameless one of the innermost list.
     fn value(&mut self, _field: &'static Field, _value: Value<'_>) {}
+    /// A value of the innermost object whose name is the user's.
+    fn named(&mut self, _name: &str, _value: Value<'_>) {}
     /// What follows belongs together, until [`end`](Self::end).
     fn begin(&mut self, _part: Part) {}
     /// The innermost part is complete.
@@ -236,6 +252,8 @@ pub trait Document {
     fn sentence(&mut self, _role: Role, _words: fmt::Arguments<'_>) {}
     /// A table for people.
     fn table(&mut self, _table: &Table<'_>) {}
+    /// A sample of a metric, which no other has the labels of.
+    fn sample(&mut self, _metric: &'static Metric, _labels: Labels<'_>, _value: Value<'_>) {}
     /// A picture.
     fn picture(&mut self, _picture: Picture<'_>) {}
 }
@@ -283,6 +301,8 @@ pub struct Format {
     pub extension: &'static str,
     /// Whether a result without a picture leaves it empty.
     pub needs_picture: bool,
+    /// Whether its files are read by a service of another user, for which an old result is better than half of one.
+    pub collected: bool,
     /// Writes what a result says of itself.
     pub write: fn(&mut dyn Write, &Style, Describe<'_>) -> fmt::Result,
 }

@@ -12,6 +12,7 @@ pub const JSON: Format = Format {
     name: "json",
     extension: "json",
     needs_picture: false,
+    collected: false,
     write: |out, _, describe| write(out, Layout::Lines, describe),
 };
 
@@ -95,6 +96,13 @@ impl Document for Json<'_> {
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
         self.keep(|json| {
             json.key(field)?;
+            json.write(value)
+        });
+    }
+
+    fn named(&mut self, name: &str, value: Value<'_>) {
+        self.keep(|json| {
+            json.writer.key(name)?;
             json.write(value)
         });
     }

@@ -10,5 +10,6 @@ pub const JSON_LINES: Format = Format {
     name: "jsonl",
     extension: "jsonl",
     needs_picture: false,
+    collected: false,
     write: |out, _, describe| json::write(out, Layout::OneLine, describe),
 };

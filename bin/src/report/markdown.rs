@@ -9,6 +9,7 @@ pub const MARKDOWN: Format = Format {
     name: "md",
     extension: "md",
     needs_picture: false,
+    collected: false,
     write: |out, style, describe| {
         let mut markdown = Markdown { out, style, failed: Ok(()) };
         describe(&mut markdown);

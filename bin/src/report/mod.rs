@@ -14,6 +14,7 @@ pub mod labels;
 pub mod markdown;
 pub mod picture;
 pub mod plot;
+pub mod prometheus;
 pub mod rows;
 pub mod shade;
 pub mod svg;
@@ -37,4 +38,5 @@ pub static FORMATS: &[&Format] = &[
     &markdown::MARKDOWN,
     &picture::SVG,
     &hwloc::HWLOC,
+    &prometheus::PROMETHEUS,
 ];

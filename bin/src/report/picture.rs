@@ -10,6 +10,7 @@ pub const SVG: Format = Format {
     name: "svg",
     extension: "svg",
     needs_picture: true,
+    collected: false,
     write: |out, _, describe| {
         let mut drawing = Drawing { out, drawn: None };
         describe(&mut drawing);

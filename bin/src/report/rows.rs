@@ -14,6 +14,7 @@ pub const CSV: Format = Format {
     name: "csv",
     extension: "csv",
     needs_picture: false,
+    collected: false,
     write: |out, style, describe| {
         let mut rows = Rows {
             out,

@@ -13,6 +13,7 @@ pub const TEXT: Format = Format {
     name: "text",
     extension: "txt",
     needs_picture: false,
+    collected: false,
     write: |out, style, describe| {
         let mut text = Text { out, style, section: None, failed: Ok(()) };
         describe(&mut text);

@@ -60,6 +60,13 @@ impl Sink {
         Sink::new(OutputFile::create(path)?)
     }
 
+    /// Lets everybody read an output file, whatever the process's mask says: a service of another user is to.
+    pub fn let_everybody_read(&self) {
+        if let Some(file) = &self.file {
+            file.let_everybody_read();
+        }
+    }
+
     fn new(file: Option<OutputFile>) -> Result<Sink, Errno> {
         Ok(Sink { file, buffer: Table::zeroed(BUFFER)?, used: 0, error: None })
     }

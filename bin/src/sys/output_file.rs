@@ -59,6 +59,9 @@ impl From<Errno> for Unfinished {
 /// What a new file may be used for by whom, before the process's mask.
 const NEW: Mode = Mode::from_raw_mode(0o666);
 
+/// What a file that everybody may read is used for by whom.
+const PUBLIC: Mode = Mode::from_raw_mode(0o644);
+
 impl OutputFile {
     /// Makes ready to write `path`, following symbolic links; `None` if that is standard output.
     ///
@@ -90,6 +93,14 @@ impl OutputFile {
             let _ = fchmod(&file, mode);
         }
         Ok(Some(OutputFile { file, place: Some(place) }))
+    }
+
+    /// Lets everybody read it, and its owner write it.
+    pub fn let_everybody_read(&self) {
+        if self.place.is_some() {
+            // Of somebody else's file the mode may be refused; the content matters more.
+            let _ = fchmod(&self.file, PUBLIC);
+        }
     }
 
     /// What is to be written to.

@@ -9,6 +9,8 @@ use crate::topology::Files;
 pub struct Identity {
     /// Its host name.
     pub name: Text<64>,
+    /// What the kernel drew at random when it started.
+    pub boot: Text<36>,
     /// Who made it.
     pub vendor: Text<48>,
     /// Its model.
@@ -23,6 +25,7 @@ impl Identity {
     /// No name at all.
     pub const EMPTY: Self = Self {
         name: Text::EMPTY,
+        boot: Text::EMPTY,
         vendor: Text::EMPTY,
         product: Text::EMPTY,
         firmware: Text::EMPTY,
@@ -33,12 +36,13 @@ impl Identity {
     ///
     /// # References
     ///
-    /// Linux Documentation/ABI/testing/sysfs-class-dmi; the serial numbers there are root's alone, and not asked for.
+    /// Linux Documentation/admin-guide/sysctl/kernel.rst (random); Documentation/ABI/testing/sysfs-class-dmi: the serial numbers there are root's alone, and not asked for.
     pub(super) fn read(files: &impl Files) -> Self {
         let mut buffer = [0; 1 << 10];
         let processor = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();
         Self {
             name: files::text(files, "/proc/sys/kernel/hostname"),
+            boot: files::text(files, "/proc/sys/kernel/random/boot_id"),
             vendor: files::text(files, "/sys/class/dmi/id/sys_vendor"),
             product: files::text(files, "/sys/class/dmi/id/product_name"),
             firmware: files::text(files, "/sys/class/dmi/id/bios_version"),

@@ -63,6 +63,19 @@ fn what_was_finished_is_printed_as_partial() {
 }
 
 #[test]
+fn a_partial_result_takes_no_place_in_a_monitoring_system() {
+    retried("interrupt::a_partial_result_takes_no_place_in_a_monitoring_system", |_| {
+        let directory = Directory::new("interrupt-prom");
+        let path = directory.path().join("older.prom");
+        fs::write(&path, "older").expect("a file");
+        let more = ["--output=older.prom", "--size=1M", "--cpunode=0", "--memnode=0"];
+        interrupted(&directory, &more, "round 3", libc::SIGTERM).expect_status(130);
+        assert_eq!(fs::read_to_string(&path).expect("the file"), "older");
+        assert_eq!(directory.names(), ["older.prom"]);
+    });
+}
+
+#[test]
 fn a_partial_document_is_valid() {
     retried("interrupt::a_partial_document_is_valid", |_| {
         let directory = Directory::new("interrupt-schema");

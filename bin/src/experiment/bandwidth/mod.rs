@@ -44,6 +44,7 @@ pub const BANDWIDTH: Experiment = Experiment {
             FlagId::TimeLimit,
             FlagId::Budget,
             FlagId::Strict,
+            FlagId::Label,
             FlagId::DryRun,
         ])),
         picture: true,

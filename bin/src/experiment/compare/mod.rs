@@ -194,7 +194,7 @@ impl View<'_> {
             document.put(&MEDIAN_RATIO, self.median);
             document.put(&SLOWER_BY, self.slower_by);
         });
-        facts::tool(document, "compare");
+        facts::tool(document, "compare", "");
         for (field, list, side) in [(&A, &FILES_A, 0), (&B, &FILES_B, 1)] {
             let paths = self.paths.get(side).copied().unwrap_or_default();
             let name = |path: &[u8]| saved::shown(path);

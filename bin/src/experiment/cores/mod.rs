@@ -40,6 +40,7 @@ pub const CORES: Experiment = Experiment {
             FlagId::TimeLimit,
             FlagId::Budget,
             FlagId::Strict,
+            FlagId::Label,
             FlagId::DryRun,
             FlagId::Heatmap,
         ]),

@@ -5,10 +5,16 @@ use latency_core::units::PageSize;
 use super::attributes;
 use crate::machine::processor::CoreKind;
 use crate::machine::Machine;
-use crate::report::document::{fields, Document, Part};
+use crate::options::Labels;
+use crate::report::document::{fields, Document, Part, Value};
 use crate::result::{KernelClock, Timer};
 
 fields! {
+    HOST "host" "Which of many hosts it was measured on.";
+    HOST_NAME "name" "Its host name.";
+    BOOT_ID "boot_id" "What its kernel drew at random when it started: tells hosts of one name apart, and reboots.";
+    CPU_MODEL "cpu_model" "The name of its processor.";
+    LABELS "labels" "What --label says of it.";
     SYSTEM "system" "Where it was measured.";
     HOSTNAME "hostname" "Its host name.";
     MACHINE "machine" "What sysfs says of the machine itself; empty in many virtual machines.";
@@ -58,6 +64,28 @@ fields! {
     END_STAMP "end_stamp" "The instruction of the second stamp.";
     STEP_NS "step_ns" "The resolution.";
     OVERHEAD_NS "overhead_ns" "The cost of two reads, which is subtracted.";
+}
+
+/// The name of the processor: as CPUID tells, or else as /proc does.
+#[must_use]
+pub fn cpu_model(machine: &Machine) -> &str {
+    let brand =
+        if machine.processor.brand.is_empty() { &machine.host.cpu_model } else { &machine.processor.brand };
+    brand.as_str()
+}
+
+/// Describes what tells this host from others, and nothing else of whose it is.
+pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>) {
+    document.part(Part::Object(&HOST), |document| {
+        document.put(&HOST_NAME, machine.host.identity.name.as_str());
+        document.put(&BOOT_ID, machine.host.identity.boot.as_str());
+        document.put(&CPU_MODEL, cpu_model(machine));
+        document.part(Part::Object(&LABELS), |document| {
+            for (key, value) in labels.iter() {
+                document.named(key, Value::Raw(value));
+            }
+        });
+    });
 }
 
 /// Describes the machine.

@@ -9,6 +9,7 @@ pub mod for_hwloc;
 pub mod lanes;
 pub mod machine;
 pub mod method;
+mod metrics;
 mod optional;
 pub mod point;
 pub mod report;
@@ -16,7 +17,7 @@ pub mod rows;
 mod sizing;
 pub mod trust;
 
-use crate::report::document::{fields, Document, Part, Value};
+use crate::report::document::{fields, Document, Metric, Part, Value};
 
 pub use report::Report;
 
@@ -34,11 +35,23 @@ fields! {
     FREQUENCY "freq_ghz" "Ticks of the time-stamp counter in a nanosecond.";
 }
 
+static INFO: Metric = Metric { name: "info", about: "What measured, and where." };
+
 /// The version of the document's shape.
 const VERSION_OF_SCHEMA: u64 = 1;
 
-/// Describes the tool and the experiment.
-pub fn tool(document: &mut dyn Document, experiment: &str) {
+/// Describes the tool and the experiment, and for monitoring systems the processor.
+pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
+    document.sample(
+        &INFO,
+        &[
+            ("experiment", Value::Word(experiment)),
+            ("version", Value::Word(env!("CARGO_PKG_VERSION"))),
+            ("schema", Value::Count(VERSION_OF_SCHEMA)),
+            ("cpu", Value::Word(cpu)),
+        ],
+        Value::Count(1),
+    );
     document.put(&SCHEMA, VERSION_OF_SCHEMA);
     document.part(Part::Object(&TOOL), |document| {
         document.put(&NAME, "latency-bench");
@@ -53,7 +66,8 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
     document.put(&point::SEED, report.options.seed);
     document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
-    tool(document, report.options.experiment.descriptor.name);
+    metrics::metrics(document, report);
+    tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
     document.part(Part::List(&COMMAND), |document| {
         document.put(&COMMAND, "latency-bench");
         for argument in report.arguments {
@@ -63,6 +77,7 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.show(&STARTED, &Utc(report.started));
     document.put(&DURATION, report.seconds);
     document.put(&PARTIAL, report.partial);
+    machine::host(document, report.machine, &report.options.labels);
     machine::machine(document, report.machine);
     sizing::sizing(document, report);
     machine::clock(document, report.clock);

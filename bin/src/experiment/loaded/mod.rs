@@ -56,6 +56,7 @@ pub const LOADED: Experiment = Experiment {
             FlagId::WarmupIters,
             FlagId::Budget,
             FlagId::Strict,
+            FlagId::Label,
             FlagId::DryRun,
         ])),
         picture: true,

@@ -1,0 +1,114 @@
+//! Labels: what a user says of a host besides, as keys with values.
+//!
+//! Keys are plain, so that they are keys everywhere; values may be anything. No variable is read here: whoever has the
+//! environment is asked for those that are named.
+
+use super::values::ValueError;
+
+/// More labels than this are no label any more.
+const MOST: usize = 16;
+/// The longest key, as long as that of a label in Kubernetes.
+const LONGEST: usize = 63;
+
+/// Labels, each of another key.
+#[derive(Clone, Copy, Debug)]
+pub struct Labels<'a> {
+    /// Keys, and values; `None` for the variable of that name.
+    all: [(&'a str, Option<&'a [u8]>); MOST],
+    count: usize,
+}
+
+impl<'a> Labels<'a> {
+    /// None of them.
+    pub const NONE: Labels<'a> = Labels { all: [("", None); MOST], count: 0 };
+
+    /// Adds the label of `KEY=VALUE`, or of the variable of `env:NAME`.
+    ///
+    /// # Errors
+    /// What is neither, a key that there is already, and one label too many.
+    pub fn add(&mut self, text: &'a [u8]) -> Result<(), ValueError<'a>> {
+        let (key, value) = match text.strip_prefix(b"env:") {
+            Some(name) => (name, None),
+            None => {
+                let end = text.iter().position(|&byte| byte == b'=').ok_or(ValueError::NotALabel)?;
+                let (key, value) = text.split_at_checked(end).ok_or(ValueError::NotALabel)?;
+                (key, value.get(1..))
+            }
+        };
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
+        if key.is_empty() || key.len() > LONGEST || !key.iter().all(is_plain) {
+            return Err(ValueError::NotALabel);
+        }
+        let key = core::str::from_utf8(key).map_err(|_| ValueError::NotALabel)?;
+        if self.known().iter().any(|(known, _)| *known == key) {
+            return Err(ValueError::SameKey);
+        }
+        *self.all.get_mut(self.count).ok_or(ValueError::TooManyLabels)? = (key, value);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Gives labels of variables their values.
+    ///
+    /// # Errors
+    /// The name of the first variable that `variable` does not know.
+    pub fn resolve(&mut self, variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>) -> Result<(), &'a str> {
+        for (key, value) in self.all.iter_mut().take(self.count).filter(|(_, value)| value.is_none()) {
+            *value = Some(variable(key.as_bytes()).ok_or(*key)?);
+        }
+        Ok(())
+    }
+
+    /// Returns every key with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a, '_> {
+        self.known().iter().map(|&(key, value)| (key, value.unwrap_or_default()))
+    }
+
+    fn known(&self) -> &[(&'a str, Option<&'a [u8]>)] {
+        self.all.get(..self.count).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn added<'a>(texts: &[&'a str]) -> Result<Labels<'a>, ValueError<'a>> {
+        let mut labels = Labels::NONE;
+        texts.iter().try_for_each(|text| labels.add(text.as_bytes()))?;
+        Ok(labels)
+    }
+
+    #[test]
+    fn keys_have_values_or_variables() {
+        let mut labels = added(&["rack=7", "a=b=c", "empty=", "env:JOB", "example.com/zone=\"\\\n"]).unwrap();
+        labels.resolve(&|name| (name == b"JOB").then_some(&b"\xff42"[..])).unwrap();
+        let all: Vec<_> = labels.iter().collect();
+        assert_eq!(
+            all,
+            [
+                ("rack", &b"7"[..]),
+                ("a", b"b=c"),
+                ("empty", b""),
+                ("JOB", b"\xff42"),
+                ("example.com/zone", b"\"\\\n")
+            ]
+        );
+        assert_eq!(added(&["env:JOB"]).unwrap().resolve(&|_| None), Err("JOB"));
+    }
+
+    #[test]
+    fn what_is_no_label_is_refused() {
+        let long = "k".repeat(64) + "=1";
+        for text in ["", "=", "=1", "rack", "env:", "env:A=B", "a b=1", "a\"=1", "ä=1", long.as_str()] {
+            assert_eq!(added(&[text]).unwrap_err(), ValueError::NotALabel, "{text}");
+        }
+        assert_eq!(added(&["a=1", "a=1"]).unwrap_err(), ValueError::SameKey);
+        assert_eq!(added(&["a=1", "env:a"]).unwrap_err(), ValueError::SameKey);
+        let many: Vec<_> = (0..17).map(|number| std::format!("k{number}=")).collect();
+        let many: Vec<_> = many.iter().map(std::string::String::as_str).collect();
+        assert!(added(&many[..16]).is_ok());
+        assert_eq!(added(&many).unwrap_err(), ValueError::TooManyLabels);
+    }
+}

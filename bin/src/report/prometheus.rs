@@ -1,0 +1,216 @@
+//! Prometheus' text format: samples of metrics, for the collectors of monitoring systems that read files.
+//!
+//! One strange line makes a collector skip a whole file: every metric has its help and its type once and before all of
+//! its samples, and no sample has a time.
+//!
+//! # References
+//!
+//! Prometheus, "Exposition formats", text-based format 0.0.4.
+
+use core::fmt::{self, Write};
+
+use latency_core::decimal::Trimmed;
+
+use super::document::{Describe, Document, Format, Labels, Metric, Value};
+
+/// Gauges, for node_exporter's textfile collector among others.
+pub const PROMETHEUS: Format = Format {
+    name: "prometheus",
+    extension: "prom",
+    needs_picture: false,
+    collected: true,
+    write: |out, _, describe| write(out, describe),
+};
+
+/// The most metrics of one result.
+const MOST: usize = 16;
+
+/// Writes the samples of one metric after the other: a result is described once for each, in its own order.
+fn write(out: &mut dyn Write, describe: Describe<'_>) -> fmt::Result {
+    let mut known = Known { metrics: [None; MOST], count: 0 };
+    describe(&mut known);
+    for metric in known.metrics.into_iter().flatten() {
+        let Metric { name, about } = metric;
+        write!(out, "# HELP latency_bench_{name} {about}\n# TYPE latency_bench_{name} gauge\n")?;
+        let mut samples = Samples { out: &mut *out, metric, failed: Ok(()) };
+        describe(&mut samples);
+        samples.failed?;
+    }
+    Ok(())
+}
+
+/// The metrics of a result, in the order of their first samples.
+struct Known {
+    metrics: [Option<&'static Metric>; MOST],
+    count: usize,
+}
+
+impl Document for Known {
+    fn sample(&mut self, metric: &'static Metric, _: Labels<'_>, value: Value<'_>) {
+        let known = self.metrics.iter().flatten().any(|known| core::ptr::eq(*known, metric));
+        if let (false, true, Some(slot)) = (known, is_number(value), self.metrics.get_mut(self.count)) {
+            *slot = Some(metric);
+            self.count += 1;
+        }
+    }
+}
+
+/// The samples of one metric.
+struct Samples<'o> {
+    out: &'o mut dyn Write,
+    metric: &'static Metric,
+    failed: fmt::Result,
+}
+
+impl Document for Samples<'_> {
+    fn sample(&mut self, metric: &'static Metric, labels: Labels<'_>, value: Value<'_>) {
+        if self.failed.is_ok() && core::ptr::eq(self.metric, metric) && is_number(value) {
+            self.failed = self.line(labels, value);
+        }
+    }
+}
+
+impl Samples<'_> {
+    fn line(&mut self, labels: Labels<'_>, value: Value<'_>) -> fmt::Result {
+        write!(self.out, "latency_bench_{}", self.metric.name)?;
+        let mut before = '{';
+        for (name, value) in labels {
+            write!(self.out, "{before}{name}=\"")?;
+            word(&mut Escaped(self.out), *value)?;
+            self.out.write_char('"')?;
+            before = ',';
+        }
+        self.out.write_str(if labels.is_empty() { " " } else { "} " })?;
+        match value {
+            Value::Real(number) => write!(self.out, "{}", Scientific(number))?,
+            value => word(self.out, value)?,
+        }
+        self.out.write_char('\n')
+    }
+}
+
+fn is_number(value: Value<'_>) -> bool {
+    match value {
+        Value::Count(_) => true,
+        Value::Real(number) => number.is_finite(),
+        _ => false,
+    }
+}
+
+/// Writes a word or a whole number; nothing else is a label.
+fn word(out: &mut dyn Write, value: Value<'_>) -> fmt::Result {
+    match value {
+        Value::Word(word) => out.write_str(word),
+        Value::Count(count) => write!(out, "{count}"),
+        Value::Shown(shown) => write!(out, "{shown}"),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps a text within its quotes.
+struct Escaped<'o>(&'o mut dyn Write);
+
+impl Write for Escaped<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        part.chars().try_for_each(|character| match character {
+            '\n' => self.0.write_str("\\n"),
+            '\\' | '"' => write!(self.0, "\\{character}"),
+            // Collectors take them; terminals that show the file would obey them.
+            character if character.is_control() => self.0.write_char('?'),
+            character => self.0.write_char(character),
+        })
+    }
+}
+
+/// A number with seven significant digits, however small: `9.84e-8`.
+struct Scientific(f64);
+
+impl fmt::Display for Scientific {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mut mantissa, mut exponent) = (self.0, 0);
+        while mantissa.abs() >= 10.0 {
+            mantissa /= 10.0;
+            exponent += 1;
+        }
+        while mantissa != 0.0 && mantissa.abs() < 1.0 {
+            mantissa *= 10.0;
+            exponent -= 1;
+        }
+        write!(out, "{:.6}", Trimmed(mantissa))?;
+        match exponent {
+            0 => Ok(()),
+            exponent => write!(out, "e{exponent}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::format;
+    use std::string::{String, ToString};
+
+    static FIRST: Metric = Metric { name: "first_seconds", about: "The first." };
+    static SECOND: Metric = Metric { name: "second", about: "The second." };
+    static NEVER: Metric = Metric { name: "never", about: "Without a number." };
+
+    fn written(describe: Describe<'_>) -> String {
+        let mut out = String::new();
+        write(&mut out, describe).unwrap();
+        out
+    }
+
+    #[test]
+    fn all_samples_of_a_metric_are_together() {
+        let text = written(&mut |document| {
+            for (node, nanoseconds) in [(0_u64, 98.4), (1, f64::NAN), (2, 0.5)] {
+                let labels = [("node", Value::Count(node))];
+                document.sample(&FIRST, &labels, Value::Real(nanoseconds * 1e-9));
+                document.sample(&SECOND, &[], Value::Count(node));
+                document.sample(&NEVER, &labels, Value::None);
+            }
+        });
+        assert_eq!(
+            text,
+            "# HELP latency_bench_first_seconds The first.\n# TYPE latency_bench_first_seconds gauge\n\
+             latency_bench_first_seconds{node=\"0\"} 9.84e-8\nlatency_bench_first_seconds{node=\"2\"} 5e-10\n\
+             # HELP latency_bench_second The second.\n# TYPE latency_bench_second gauge\n\
+             latency_bench_second 0\nlatency_bench_second 1\nlatency_bench_second 2\n"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_keep_seven_digits(digits in -10.0f64..10.0, exponent in -30..30) {
+            let number = digits * 10f64.powi(exponent);
+            let read: f64 = Scientific(number).to_string().parse().unwrap();
+            prop_assert!((read - number).abs() <= number.abs() * 6e-7, "{read} {number}");
+        }
+
+        #[test]
+        fn no_text_leaves_its_quotes(text in "(\\PC|[\"\\\\\n\r\t\u{1b}])*") {
+            let written = written(&mut |document| {
+                document.sample(&SECOND, &[("a", Value::Word(&text))], Value::Count(7));
+            });
+            let (mut read, mut inside) = (String::new(), written.lines().nth(2).unwrap());
+            inside = inside.strip_prefix("latency_bench_second{a=\"").unwrap();
+            inside = inside.strip_suffix("\"} 7").unwrap();
+            let mut characters = inside.chars();
+            while let Some(character) = characters.next() {
+                prop_assert!(character != '"');
+                read.push(match (character, character == '\\') {
+                    (_, false) => character,
+                    _ => match characters.next() {
+                        Some('n') => '\n',
+                        Some(other @ ('\\' | '"')) => other,
+                        other => return Err(TestCaseError::fail(format!("{other:?}"))),
+                    },
+                });
+            }
+            let shown = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
+            prop_assert_eq!(read, text.chars().map(shown).collect::<String>());
+            prop_assert_eq!(written.lines().count(), 3);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Results for monitoring systems: what a collector reads, and what becomes of its file when a run fails.
+
+use super::small;
+use latency_tests::directory::Directory;
+use latency_tests::document::{at, pairs};
+use latency_tests::program::workspace;
+use latency_tests::prometheus::{read, Sample};
+use latency_tests::run::{finish, run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+fn samples(path: &Path) -> Vec<Sample> {
+    let text = fs::read_to_string(path).expect("a file");
+    read(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+}
+
+fn named<'s>(samples: &'s [Sample], name: &str) -> Vec<&'s Sample> {
+    samples.iter().filter(|sample| sample.name == name).collect()
+}
+
+#[test]
+fn every_stored_result_is_what_collectors_take() {
+    let mut seen = 0;
+    for entry in fs::read_dir(workspace().join("tests/golden")).expect("the directory") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|extension| extension == "prom") {
+            assert!(!named(&samples(&path), "latency_bench_info").is_empty(), "{}", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 10, "{seen}");
+}
+
+#[test]
+fn the_files_of_two_experiments_can_be_collected_together() {
+    let directory = Directory::new("collected");
+    let mut together = String::new();
+    for arguments in [&small(&["--output=matrix.prom"])[..], &["system", "--output=system.prom"]] {
+        finish(&mut directory.command(arguments)).expect_status(0);
+    }
+    let [matrix, system] = ["matrix.prom", "system.prom"].map(|name| samples(&directory.path().join(name)));
+    for sample in matrix.iter().chain(&system) {
+        let series = format!("{}{:?}", sample.name, sample.labels);
+        assert!(!together.contains(&series), "twice: {series}");
+        together += &series;
+    }
+    assert_eq!(named(&system, "latency_bench_untrusted_warnings").len(), 1);
+}
+
+#[test]
+fn metrics_are_the_numbers_of_the_document() {
+    let document = run(&small(&["--json"])).expect_json(0);
+    let found = run(&small(&["--format=prometheus"]));
+    let samples = read(&found.expect_status(0).stdout).unwrap_or_else(|why| panic!("{why}: {found}"));
+    let latencies = named(&samples, "latency_bench_latency_seconds");
+    assert_eq!(latencies.len(), pairs(&document).len());
+    for sample in latencies {
+        assert_eq!(sample.labels.keys().collect::<Vec<_>>(), ["experiment", "initiator", "load", "target"]);
+        assert!((1e-10..1e-5).contains(&sample.value), "{sample:?}");
+    }
+    let info = named(&samples, "latency_bench_info");
+    assert_eq!(info[0].labels["version"], at(&document, "/tool/version").as_str().expect("a version"));
+    let time = named(&samples, "latency_bench_last_run_timestamp_seconds")[0].value;
+    assert!((1.7e9..1e10).contains(&time), "{time}");
+}
+
+#[test]
+fn everybody_may_read_the_file_of_a_collector() {
+    let directory = Directory::new("readable");
+    let mode = |name: &str| {
+        let found = fs::metadata(directory.path().join(name)).expect("a file");
+        found.permissions().mode() & 0o777
+    };
+    let arguments = |name: &str| format!("umask 077; exec ./latency-bench system --output={name}");
+    for name in ["new.prom", "new.prom", "private.json"] {
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", &arguments(name)]).current_dir(directory.path());
+        finish(shell).expect_status(0);
+    }
+    assert_eq!((mode("new.prom"), mode("private.json")), (0o644, 0o600));
+    assert_eq!(directory.names(), ["new.prom", "private.json"]);
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_older_file() {
+    let directory = Directory::new("failed");
+    let path = directory.path().join("older.prom");
+    for (arguments, status) in
+        [(&["--cpunode=4095", "--output=older.prom"][..], 1), (&["--size=1024T", "--output=older.prom"], 2)]
+    {
+        fs::write(&path, "older").expect("a file");
+        finish(&mut directory.command(arguments)).expect_status(status);
+        assert_eq!(fs::read_to_string(&path).expect("the file"), "older");
+        assert_eq!(directory.names(), ["older.prom"]);
+    }
+}
