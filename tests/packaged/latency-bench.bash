@@ -9,7 +9,7 @@ _latency_bench() {
     read -ra before <<<"${line%"$current"}"
     for word in "${before[@]:1}"; do
         case $word in
-        matrix | curve | parallel | window | distribution | order | pages | variants | bandwidth | cores | loaded | system | fit | compare)
+        matrix | curve | parallel | window | distribution | order | pages | variants | bandwidth | cores | loaded | system | fit | compare | fleet)
             experiment=$word
             break
             ;;
@@ -18,60 +18,64 @@ _latency_bench() {
     [[ ${#before[@]} -gt 1 ]] || services=' help version'
     case $experiment in
     '' | matrix)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     curve)
-        options='--cpunode= --memnode= --cpu= --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     parallel)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     window)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     distribution)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     order)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md hwloc prometheus'
         ;;
     pages)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     variants)
         options='--cpunode= --memnode= --cpu= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc'
+        formats='text json csv jsonl md hwloc prometheus'
         ;;
     bandwidth)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     cores)
-        options='--memnode= --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--memnode= --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     loaded)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     system)
-        options='--strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc'
+        options='--strict --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md hwloc prometheus'
         ;;
     fit)
         options='--unit= --format= --json -j --csv --output= -o --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        formats='text json csv jsonl md svg hwloc prometheus'
         ;;
     compare)
         options='--threshold= --force --unit= --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc'
+        formats='text json csv jsonl md svg hwloc prometheus'
+        ;;
+    fleet)
+        options='--threshold= --baseline= --force --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md hwloc prometheus'
         ;;
     esac
     if [[ $current == --*=* ]]; then
@@ -120,6 +124,11 @@ _latency_bench() {
     --budget) return ;;
     --warmup-iters) return ;;
     --threshold) return ;;
+    --baseline)
+        mapfile -t COMPREPLY < <(compgen -P "$prefix" -f -- "$value")
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
     --unit) return ;;
     --format) words=$formats ;;
     --output)
@@ -127,6 +136,7 @@ _latency_bench() {
         compopt -o filenames 2>/dev/null
         return
         ;;
+    --label) return ;;
     --progress) words='auto always never' ;;
     --color) words='auto always never' ;;
     *)
@@ -137,11 +147,11 @@ _latency_bench() {
             [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
             ;;
         *)
-            if [[ $experiment == @(fit|compare) ]]; then
+            if [[ $experiment == @(fit|compare|fleet) ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 compopt -o filenames 2>/dev/null
             elif [[ -z $experiment ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare$services" -- "$current")
+                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet$services" -- "$current")
             fi
             ;;
         esac

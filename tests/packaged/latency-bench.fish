@@ -2,7 +2,7 @@
 
 function __latency_bench_named
     for word in (commandline -opc)[2..]
-        if contains -- $word matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare
+        if contains -- $word matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet
             echo $word
             return 0
         end
@@ -31,9 +31,10 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a loaded -d
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a system -d 'what the tool finds here, and what it may do'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fit -d 'cache sizes and latencies from a saved curve'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a compare -d 'is B slower than A? saved results of two sides'
+complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fleet -d 'which of many hosts are slower than others like them?'
 complete -c latency-bench -n __fish_is_first_arg -a help -d 'explain the program or an experiment'
 complete -c latency-bench -n __fish_is_first_arg -a version -d 'print the version'
-complete -c latency-bench -n '__latency_bench_is fit compare' -F
+complete -c latency-bench -n '__latency_bench_is fit compare fleet' -F
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth loaded' -l cpunode -x -d 'run on these nodes, such as 0,2-3'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded' -l memnode -x -d 'measure memory of these nodes'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth loaded' -l cpu -x -d 'run on this CPU'
@@ -68,16 +69,18 @@ complete -c latency-bench -n '__latency_bench_is matrix curve parallel window di
 complete -c latency-bench -n '__latency_bench_is bandwidth cores loaded' -l budget -x -d 'end the run after about this time'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants loaded' -l warmup-iters -x -d 'loads before the first trial; 0 measures cold'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants' -l counters -d 'add hardware counters, or say why there are none'
-complete -c latency-bench -n '__latency_bench_is compare' -l threshold -x -d 'how much slower B may be'
-complete -c latency-bench -n '__latency_bench_is compare' -l force -d 'judge results of different conditions'
+complete -c latency-bench -n '__latency_bench_is compare fleet' -l threshold -x -d 'how much slower B, or a host, may be'
+complete -c latency-bench -n '__latency_bench_is fleet' -l baseline -r -F -d 'compare hosts with these results, and not with each other'
+complete -c latency-bench -n '__latency_bench_is compare fleet' -l force -d 'judge results of different conditions, and unreliable ones'
 complete -c latency-bench -n '__latency_bench_is fit compare' -l unit -x -d 'the unit of the sizes in another tool\'s table'
-complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded system' -l strict -d 'exit 3 if the result is unreliable'
+complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded system fleet' -l strict -d 'exit 3 if the result is unreliable'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded' -l dry-run -d 'print sizes and expected time, and stop'
-complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution pages bandwidth cores loaded fit compare' -l format -x -a 'text json csv jsonl md svg hwloc' -d 'write the result as'
-complete -c latency-bench -n '__latency_bench_is order variants system' -l format -x -a 'text json csv jsonl md hwloc' -d 'write the result as'
+complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution pages bandwidth cores loaded fit compare' -l format -x -a 'text json csv jsonl md svg hwloc prometheus' -d 'write the result as'
+complete -c latency-bench -n '__latency_bench_is order variants system fleet' -l format -x -a 'text json csv jsonl md hwloc prometheus' -d 'write the result as'
 complete -c latency-bench -s j -l json -d 'short for --format=json'
 complete -c latency-bench -l csv -d 'short for --format=csv'
 complete -c latency-bench -s o -l output -r -F -d 'write the result to a file; - is standard output'
+complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages bandwidth cores loaded system' -l label -x -d 'add this to the host in JSON, or with env:NAME that variable; may be repeated'
 complete -c latency-bench -n '__latency_bench_is matrix cores' -l heatmap -d 'draw the matrix below its text'
 complete -c latency-bench -n '__latency_bench_is curve fit' -l reciprocal -d 'plot accesses per second'
 complete -c latency-bench -s q -l quiet -d 'print only the result'

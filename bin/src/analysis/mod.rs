@@ -15,6 +15,7 @@ pub mod lanes;
 pub mod load;
 pub mod loaded;
 pub mod matrix;
+pub mod norm;
 pub mod orders;
 pub mod pages;
 pub mod reading;

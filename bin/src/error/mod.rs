@@ -20,7 +20,7 @@ use crate::options::UsageError;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-pub use outcome::{OutputError, Regression, TimingError};
+pub use outcome::{Outliers, OutputError, Regression, TimingError};
 pub use placement::PlacementError;
 pub use saved::SavedError;
 
@@ -39,6 +39,8 @@ pub enum Failure<'a> {
     Output(&'a OutputError<'a>),
     /// `compare`: the second result is slower: exit 5.
     Slower(&'a Regression),
+    /// `fleet`: hosts are slower than others: exit 5.
+    SlowHosts(&'a Outliers),
     /// A signal asked for the end: exit 130.
     Interrupted,
 }
@@ -49,6 +51,7 @@ impl Failure<'_> {
     pub const fn label(&self) -> &'static str {
         match self {
             Failure::Slower(_) => "REGRESSION",
+            Failure::SlowHosts(_) => "OUTLIERS",
             _ => "ERROR",
         }
     }
@@ -61,7 +64,7 @@ impl Failure<'_> {
             Failure::Placement(_) => 2,
             Failure::Timing(_) => 3,
             Failure::Output(_) => 4,
-            Failure::Slower(_) => 5,
+            Failure::Slower(_) | Failure::SlowHosts(_) => 5,
             Failure::Interrupted => 130,
         }
     }
@@ -76,6 +79,7 @@ impl fmt::Display for Failure<'_> {
             Failure::Timing(error) => error.fmt(out),
             Failure::Output(error) => error.fmt(out),
             Failure::Slower(slower) => slower.fmt(out),
+            Failure::SlowHosts(slow) => slow.fmt(out),
             Failure::Interrupted => out
                 .write_str("interrupted; finished points were printed, and the result is marked as partial"),
         }
@@ -114,6 +118,7 @@ failures! {
     Timing TimingError;
     Output OutputError<'a>;
     Slower Regression;
+    SlowHosts Outliers;
 }
 
 /// The program's own tables could not be mapped.

@@ -114,3 +114,26 @@ impl fmt::Display for Regression {
         write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
     }
 }
+
+/// `fleet`: hosts that are slower than others like them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outliers {
+    /// The slow hosts.
+    pub hosts: usize,
+    /// All that were judged.
+    pub of: usize,
+    /// The difference that is allowed in any case, as a fraction.
+    pub threshold: f64,
+}
+
+impl fmt::Display for Outliers {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outliers { hosts, of, threshold } = self;
+        let verb = if *hosts == 1 { "is" } else { "are" };
+        write!(
+            out,
+            "{hosts} of {of} hosts {verb} slower (allowed: {} %, --threshold)",
+            Trimmed(threshold * 100.0)
+        )
+    }
+}

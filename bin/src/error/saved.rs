@@ -18,6 +18,8 @@ pub enum SavedError<'a> {
     TooLarge { path: &'a [u8], limit: Bytes },
     /// A saved result that cannot be understood.
     Malformed { path: &'a [u8], line: u32, what: &'static str },
+    /// Lines among results that are none, with `--strict`: the first, and how many others.
+    Skipped { path: &'a [u8], line: u32, what: &'static str, others: usize },
     /// Sizes that cannot be bytes, and nothing says what they are.
     NoUnit { path: &'a [u8] },
     /// A result of an experiment that makes no curve.
@@ -40,6 +42,13 @@ impl fmt::Display for SavedError<'_> {
             SavedError::Malformed { path, line, what } => {
                 write!(out, "'{}', line {line}: {what}; use a result saved with ", Escaped(path))?;
                 out.write_str("--json or --csv, or a table of sizes and nanoseconds")
+            }
+            SavedError::Skipped { path, line, what, others } => {
+                write!(out, "--strict: '{}', line {line}: {what}", Escaped(path))?;
+                if others > 0 {
+                    write!(out, ", and {others} more such lines")?;
+                }
+                out.write_str("; save results with --format=jsonl, or run without --strict")
             }
             SavedError::NoUnit { path } => {
                 write!(out, "'{}': the sizes cannot be bytes; say what they are, ", Escaped(path))?;

@@ -9,6 +9,7 @@ mod distribution;
 pub mod dry_run;
 pub mod facts;
 mod fit;
+mod fleet;
 pub mod interface;
 pub mod loaded;
 pub mod matrix;
@@ -22,6 +23,8 @@ mod window;
 
 #[cfg(test)]
 mod cores_tests;
+#[cfg(test)]
+pub use fleet::tests as fleet_tests;
 #[cfg(test)]
 mod forecast_tests;
 #[cfg(test)]
@@ -53,7 +56,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
 ];
 
 /// Every command on saved results.
-pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE];
+pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE, &fleet::FLEET];
 
 /// Every format by its name, as the command line knows it; the first is the default.
 pub static FORMATS: [FormatName; report::FORMATS.len()] = {

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod driver;
+mod fleet;
 mod kernel;
 mod mutation;
 mod results;

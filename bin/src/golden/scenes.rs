@@ -268,6 +268,15 @@ const WIDE: &[Row] = &[
         &[],
     ),
     ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
+    ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet ../tests/fixtures/saved/fleet.jsonl", &[]),
+    ("fleet-few", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/nodes.jsonl", &[]),
+    (
+        "fleet-baseline",
+        &["txt", "json"],
+        ONE,
+        "fleet ../tests/fixtures/saved/fleet.jsonl --baseline=../tests/fixtures/saved/nodes.jsonl --verbose",
+        &[],
+    ),
     (
         "compare-unlike",
         TEXT,
@@ -342,6 +351,7 @@ const HELP: &[&str] = &[
     "system",
     "fit",
     "compare",
+    "fleet",
 ];
 
 /// A scene on a wide terminal, in which nothing goes wrong.

@@ -43,6 +43,7 @@ pub enum FlagId {
     WarmupIters,
     Counters,
     Threshold,
+    Baseline,
     Force,
     Unit,
     Strict,

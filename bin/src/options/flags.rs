@@ -50,6 +50,8 @@ const UNIT: ValueKind = ValueKind { name: "UNIT", expects: "B, K, M or G (binary
 const BYTES: ValueKind = ValueKind { name: "BYTES", expects: "8, 16, 32 or a multiple of 64 bytes" };
 const PERCENT: ValueKind = ValueKind { name: "PCT", expects: "a percentage, such as 1 or 0.5" };
 const SECONDS: ValueKind = ValueKind { name: "SECONDS", expects: "a number of seconds, such as 10 or 0.5" };
+const BASELINE: ValueKind =
+    ValueKind { name: "FILE", expects: "the path of results saved with --format=jsonl" };
 const FILE: ValueKind = ValueKind { name: "FILE", expects: "the path of a file, or - for standard output" };
 const LABEL: ValueKind = ValueKind {
     name: "KEY=VALUE",
@@ -296,11 +298,18 @@ pub const FLAGS: &[Flag] = &[
         Ok(())
     })
     .common()
-    .help("how much slower B may be")
-    .default("3 %")
+    .help("how much slower B, or a host, may be")
+    .default("3 %; of fleet 10 %")
     .because("two runs on one machine differ by 1 to 2 %"),
+    Flag::value(FlagId::Baseline, "baseline", Group::Verdict, &BASELINE, |options, value| {
+        options.baseline = Some(values::path(value)?);
+        Ok(())
+    })
+    .common()
+    .help("compare hosts with these results, and not with each other")
+    .default("none"),
     Flag::switch(FlagId::Force, "force", Group::Verdict, |options| options.force = true)
-        .help("judge results of different conditions"),
+        .help("judge results of different conditions, and unreliable ones"),
     Flag::value(FlagId::Unit, "unit", Group::Chain, &UNIT, |options, value| {
         options.unit = Some(values::unit(value)?);
         Ok(())

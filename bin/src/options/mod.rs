@@ -85,8 +85,8 @@ impl Operands {
     pub const NONE: Operands = Operands { names: "", least: 0, most: 0, sides: false };
 }
 
-/// More operands than this cannot be held: two dozen runs a side.
-pub const MAX_OPERANDS: usize = 48;
+/// More operands than this cannot be held: a result of each of a thousand hosts.
+pub const MAX_OPERANDS: usize = 1024;
 
 /// The levels of load of a curve, where nobody asks for more.
 const LEVELS: NonZeroU32 = NonZeroU32::new(10).unwrap();
@@ -186,6 +186,8 @@ pub struct Options<'a> {
     pub counters: bool,
     /// The excess that `compare` allows, as a fraction of the first result.
     pub threshold: f64,
+    /// The results that hosts are compared with.
+    pub baseline: Option<&'a [u8]>,
     /// True if `compare` judges results of different conditions.
     pub force: bool,
     /// The bytes in the unit of the sizes of another tool's table.
@@ -285,6 +287,7 @@ impl<'a> Options<'a> {
             warmup_iters: None,
             counters: false,
             threshold: 0.03,
+            baseline: None,
             force: false,
             unit: None,
             strict: false,

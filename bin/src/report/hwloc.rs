@@ -23,6 +23,7 @@ pub const HWLOC: Format = Format {
     name: "hwloc",
     extension: "sh",
     needs_picture: false,
+    collected: false,
     write: |out, _, describe| {
         let mut script =
             Script { out, within: None, depth: 0, found: false, target: 0, initiator: 0, failed: Ok(()) };

@@ -37,7 +37,7 @@ const MOST_COLUMNS: usize = 56;
 /// What stands in one column of a row: a number or word, and of intervals the other end.
 #[derive(Clone, Copy)]
 struct Cell {
-    low: Text<40>,
+    low: Text<128>,
     high: Text<24>,
 }
 
@@ -131,7 +131,7 @@ fn quoted(out: &mut dyn Write, cell: &str) -> fmt::Result {
     out.write_char('"')
 }
 
-/// A cell's text; what does not fit is left out, which no number or word of ours is.
+/// A cell's text; what does not fit is left out, which no number, word or name of ours is.
 fn text<const N: usize>(value: Value<'_>) -> Text<N> {
     let mut text = Text::EMPTY;
     let _ = match value {

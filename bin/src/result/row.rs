@@ -41,7 +41,11 @@ pub const STRIDE: usize = 3;
 pub const WORDS: usize = 4;
 
 /// As above.
-const TRAFFIC: usize = 14;
+pub const VARIANT: usize = 7;
+/// As above.
+pub const TRAFFIC: usize = 14;
+/// As above.
+pub const GENERATORS: usize = 15;
 
 /// One measured point of a saved result.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +56,8 @@ pub struct Row {
     pub sample: Sample,
     /// The fields from [`WORDS`] on; empty where the file does not tell.
     pub words: [Word; FIELDS.len() - WORDS],
+    /// What two CPUs share, of a class of pairs; empty of everything else.
+    pub class: Word,
     /// The pages that were obtained; empty where the file does not tell.
     pub pages: Word,
     /// Whether the placement was proven, where the file tells.
@@ -68,6 +74,7 @@ impl Row {
         pair: None,
         sample: Sample::EMPTY,
         words: [Word::EMPTY; FIELDS.len() - WORDS],
+        class: Word::EMPTY,
         pages: Word::EMPTY,
         verified: None,
         gigahertz: None,

@@ -23,6 +23,10 @@ pub const CONDITIONS: [(&str, &str); 13] = [
     ("source", "clock"),
     ("command", "options"),
 ];
+/// Places in [`CONDITIONS`].
+pub const HOST: usize = 0;
+/// As above.
+pub const BRAND: usize = 3;
 /// The place of the options in [`CONDITIONS`].
 const OPTIONS: usize = 12;
 

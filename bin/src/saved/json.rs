@@ -6,6 +6,7 @@ use latency_core::text::Text;
 
 use super::conditions::escaped;
 use super::fields::word;
+use super::origin;
 use super::rows::{bytes, line_of, relative, whole, Draft, Problem, Tool, UNDER_LOAD};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{Row, FIELDS, WORDS};
@@ -14,7 +15,7 @@ use crate::result::row::{Row, FIELDS, WORDS};
 const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
 
 /// What went wrong: the document, or what it says.
-enum Fault {
+pub(super) enum Fault {
     Document(Error),
     Meaning(&'static str),
 }
@@ -33,7 +34,8 @@ impl From<&'static str> for Fault {
 
 /// Reads a document.
 pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let mut reader = Reader::new(text);
+    // Thousands of results are read for few of their members.
+    let mut reader = if draft.of_hosts { Reader::hasty(text) } else { Reader::new(text) };
     let read = if text.trim_ascii_start().first() == Some(&b'[') { list } else { document };
     read(&mut reader, draft).map_err(|fault| match fault {
         Fault::Document(error) => Problem { line: line_of(text, error.offset), what: defect(error.reason) },
@@ -68,6 +70,11 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
                 let row = point(reader)?;
                 Ok(draft.push(row)?)
             })?;
+        } else if let (true, Some(element)) = (draft.of_hosts, besides(key)) {
+            reader.begin_array()?;
+            each_object(reader, |reader| element(reader, draft))?;
+        } else if key == "host" {
+            origin::host(reader, draft)?;
         } else if key == "curves" {
             return Err(Fault::Meaning(UNDER_LOAD));
         } else if key == "experiment" {
@@ -78,13 +85,30 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
             command(reader, draft)?;
         } else if key == "partial" {
             draft.saved.conditions.partial = reader.next_event()? == Event::Bool(true);
-        } else if key == "tool" || key == "clock" || key == "trust" {
+        } else if key == "trust" {
+            origin::trust(reader, draft)?;
+        } else if key == "tool" || key == "clock" {
             words(reader, draft)?;
         } else {
             reader.skip_value()?;
         }
     }
     end(reader)
+}
+
+/// What reads an element of an array that only results of many hosts are asked for.
+type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
+
+fn besides(key: Str<'_>) -> Option<Element> {
+    const ARRAYS: [(&str, Element); 3] = [
+        ("curves", origin::curve),
+        ("classes", origin::class),
+        ("idle_latencies", |reader, draft| {
+            let row = point(reader)?;
+            Ok(draft.push(row)?)
+        }),
+    ];
+    ARRAYS.iter().find(|(name, _)| key == *name).map(|(_, element)| *element)
 }
 
 /// After the end of the document there may be nothing.
@@ -120,7 +144,7 @@ fn list(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
 }
 
 /// Calls `each` inside of every object of an array that was begun.
-fn each_object<'a>(
+pub(super) fn each_object<'a>(
     reader: &mut Reader<'a>,
     mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
@@ -205,7 +229,7 @@ fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
 }
 
 /// A number, or null for one that is not known.
-fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
+pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
     match reader.next_event()? {
         Event::Number(number) => Ok(Some(number)),
         Event::Null => Ok(None),
@@ -214,7 +238,7 @@ fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
 }
 
 /// Two numbers, or null.
-fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
+pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
     match reader.next_event()? {
         Event::Null => return Ok(None),
         Event::BeginArray => {}
@@ -248,6 +272,9 @@ fn system(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
         if key == "caches" {
             reader.begin_array()?;
             each_object(reader, |reader| cache(reader, draft))?;
+        } else if key == "nodes" {
+            reader.begin_array()?;
+            origin::nodes(reader, draft)?;
         } else if key == "cpu" || key == "machine" {
             words(reader, draft)?;
         } else {
@@ -257,7 +284,7 @@ fn system(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The conditions in an object, and the level of trust.
+/// The conditions in an object.
 fn words(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let before = reader.clone();
     if reader.next_event()? != Event::BeginObject {
@@ -277,7 +304,6 @@ fn condition<'a>(reader: &mut Reader<'a>, draft: &mut Draft<'_>, key: Str<'a>) -
     match reader.next_event()? {
         Event::String(value) => {
             let (key, value) = (text::<32>(key), text::<96>(value));
-            draft.saved.conditions.poor |= key.as_str() == "level" && value.as_str() == "poor";
             draft.saved.conditions.set(key.as_str(), value.as_str());
         }
         Event::BeginObject | Event::BeginArray => {
@@ -311,7 +337,7 @@ fn cache(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
 }
 
 /// As much of a string as fits, decoded.
-fn text<const N: usize>(string: Str<'_>) -> Text<N> {
+pub(super) fn text<const N: usize>(string: Str<'_>) -> Text<N> {
     let mut text = Text::EMPTY;
     string.chars().all(|character| text.push(character));
     text

@@ -5,9 +5,11 @@
 
 pub mod conditions;
 mod csv;
+pub mod documents;
 mod fields;
 mod foreign;
 mod json;
+mod origin;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -33,7 +35,7 @@ use crate::sys::table::Table;
 /// A result of thousands of points has a few megabytes; more is something else.
 const LARGEST_FILE: Bytes = Bytes(16 << 20);
 /// The most rows of a result.
-const MAX_ROWS: usize = 4096;
+pub const MAX_ROWS: usize = 4096;
 
 impl Saved {
     /// Reads a result from a file, or from standard input where its name is `-`. Sizes without a unit of their own are
@@ -78,6 +80,17 @@ impl Saved {
             return Err(Problem { line: 1, what: "there is no measured point in it" });
         }
         Ok(draft)
+    }
+
+    /// Understands a document of one of many hosts, whose rows go to `rows`: also one without rows.
+    pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut [Row]) -> Result<Draft<'r>, Problem> {
+        let mut draft = Draft::over(rows);
+        draft.of_hosts = true;
+        json::read(text, &mut draft)?;
+        match draft.saved.experiment.is_empty() {
+            true => Err(Problem { line: 1, what: "it does not say of which experiment it is" }),
+            false => Ok(draft),
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::conditions::Conditions;
+use super::conditions::{Conditions, BRAND, HOST};
+use super::origin::Origin;
 use crate::analysis::claims::Claims;
 use crate::result::row::Row;
 use crate::sys::errno::Errno;
@@ -48,6 +49,8 @@ pub struct Saved {
     pub experiment: Text<32>,
     /// The conditions of the run.
     pub conditions: Conditions,
+    /// The host that it is from.
+    pub origin: Origin,
     /// The other tool that wrote the file, if it was recognised.
     pub tool: Option<Tool>,
     /// Rows of 0 ns, which are left out.
@@ -61,9 +64,27 @@ impl Saved {
         claims: Claims::NONE,
         experiment: Text::EMPTY,
         conditions: Conditions::UNKNOWN,
+        origin: Origin::UNKNOWN,
         tool: None,
         zeros: 0,
     };
+
+    /// Returns the name of its host; documents of earlier versions have it among the conditions.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.told([self.origin.name.as_str(), "unnamed"], HOST)
+    }
+
+    /// Returns the name of its processor.
+    #[must_use]
+    pub fn cpu(&self) -> &str {
+        self.told([self.origin.cpu.as_str(), "unknown CPU"], BRAND)
+    }
+
+    fn told<'s>(&'s self, [own, otherwise]: [&'s str; 2], condition: usize) -> &'s str {
+        let other = self.conditions.texts.get(condition).map_or("", Text::as_str);
+        [own, other].into_iter().find(|text| !text.is_empty()).unwrap_or(otherwise)
+    }
 }
 
 /// A result that is being read.
@@ -72,6 +93,8 @@ pub struct Draft<'r> {
     count: usize,
     /// All but the rows.
     pub saved: Saved,
+    /// It is compared with those of other hosts: latencies under load and classes of pairs are read as well.
+    pub of_hosts: bool,
     /// Nothing says in which unit the sizes are.
     pub without_unit: bool,
     /// A size that was read without a unit has a fraction.
@@ -81,7 +104,7 @@ pub struct Draft<'r> {
 impl<'r> Draft<'r> {
     /// A result without rows, whose rows will go to `rows`.
     pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
-        Draft { rows, count: 0, saved: Saved::EMPTY, without_unit: false, fractions: false }
+        Draft { rows, count: 0, saved: Saved::EMPTY, of_hosts: false, without_unit: false, fractions: false }
     }
 
     /// The points so far.

@@ -60,6 +60,28 @@ impl Files for SystemFiles {
     }
 }
 
+/// So much is read at a time of a file whose lines may be long: more of the buffer would be written for nothing.
+const PIECE: usize = 64 << 10;
+
+/// Gives `each` every line of `path`, or of standard input where there is none, however long that is; otherwise as
+/// [`for_each_line`]. A pipe is waited for.
+///
+/// # Errors
+/// As [`for_each_line`], but for the length.
+pub fn for_each_line_of(
+    path: Option<&[u8]>,
+    buffer: &mut [u8],
+    each: impl FnMut(&[u8]) -> bool,
+) -> Result<(), Errno> {
+    let file = path.map(|path| open(path, OFlags::empty())).transpose()?;
+    let from = file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd);
+    let read = |rest: &mut [u8]| {
+        let length = rest.len().min(PIECE);
+        read_some(from, rest.get_mut(..length).unwrap_or_default())
+    };
+    split_lines(buffer, read, each)
+}
+
 /// Gives `each` every line of `path` without its newline, until it returns false.
 ///
 /// The file may be of any length and is read through `buffer`. Of a line that does
@@ -93,9 +115,12 @@ fn split_lines(
         let count = read(buffer.get_mut(held..).unwrap_or_default())?;
         let end = held + count;
         let mut start = 0;
-        while let Some(length) = line_length(buffer.get(start..end)) {
-            let line = buffer.get(start..start + length).unwrap_or_default();
-            start += length + 1;
+        // What was held has no newline.
+        let mut looked = held;
+        while let Some(length) = line_length(buffer.get(looked..end)) {
+            let line = buffer.get(start..looked + length).unwrap_or_default();
+            start = looked + length + 1;
+            looked = start;
             if !core::mem::take(&mut skipping) && !each(line) {
                 return Ok(());
             }
@@ -116,7 +141,11 @@ fn split_lines(
 
 /// The length of the first line of `text`, without its newline, if there is a whole one.
 fn line_length(text: Option<&[u8]>) -> Option<usize> {
-    text?.iter().position(|&byte| byte == b'\n')
+    /// The library looks for a byte in so many at once several times as fast as one by one.
+    const AT_ONCE: usize = 512;
+    let is_end = |byte: &u8| *byte == b'\n';
+    let place = text?.chunks(AT_ONCE).position(|part| part.contains(&b'\n'))? * AT_ONCE;
+    Some(place + text?.get(place..)?.iter().position(is_end)?)
 }
 
 /// A whole file in memory.

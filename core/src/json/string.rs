@@ -84,7 +84,9 @@ fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
 
 impl PartialEq<str> for Str<'_> {
     fn eq(&self, other: &str) -> bool {
-        self.chars().eq(other.chars())
+        // An escape is longer than its character, and hardly any string has one.
+        let is_escaped = || self.raw.len() > other.len() && self.raw.as_bytes().contains(&b'\\');
+        self.raw == other || (is_escaped() && self.chars().eq(other.chars()))
     }
 }
 

@@ -12,7 +12,9 @@ use std::path::Path;
 
 fn samples(path: &Path) -> Vec<Sample> {
     let text = fs::read_to_string(path).expect("a file");
-    read(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+    // What a command fails with stands behind its result in a stored one.
+    let text = text.split("standard error: ").next().unwrap_or_default();
+    read(text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
 
 fn named<'s>(samples: &'s [Sample], name: &str) -> Vec<&'s Sample> {

@@ -12,7 +12,7 @@ use super::command::{Command, Write};
 use super::facts;
 use crate::analysis::comparison::{obstacle, Comparison, Files, Part as Differing, Verdict};
 use crate::error::{Failure, Regression, SavedError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options, MAX_OPERANDS};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::saved::{self, Saved};
 use crate::sys::table::Table;
@@ -34,7 +34,7 @@ pub const COMPARE: Command = Command {
                   smaller differences with it.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Force, FlagId::Unit]),
         picture: true,
-        operands: Operands { names: "A... -- B...", least: 2, most: MAX_OPERANDS, sides: true },
+        operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
     },
     columns: &COLUMNS,
     run,
@@ -57,6 +57,8 @@ fields! {
     FASTER "points_faster" "Points at which B is faster.";
 }
 
+/// The most files: two dozen runs a side.
+const MOST: usize = 48;
 /// The most parts that are named.
 const NAMED: usize = 4;
 

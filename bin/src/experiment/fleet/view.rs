@@ -1,0 +1,347 @@
+//! What is shown of many hosts: the slow ones, what is usual, and what was not judged.
+
+use core::fmt::{self, Write};
+
+use latency_core::decimal::{Decimal, Trimmed};
+
+use super::findings::{Findings, Group};
+use super::names::Name;
+use super::runs::{unit, Key, Refused, Runs, Value};
+use crate::analysis::norm::{Quantity, FEWEST};
+use crate::options::Options;
+use crate::report::document::{Document, Level, Role, Table};
+use crate::report::figures::Digits;
+use crate::saved;
+
+/// So many are named in a sentence.
+const NAMED: usize = 8;
+/// So many rows have room where not everything is asked for.
+const ROWS: usize = 40;
+
+/// What is shown of many hosts.
+pub struct View<'v> {
+    /// What was asked for.
+    pub options: &'v Options<'v>,
+    /// What was read.
+    pub runs: &'v Runs<'v>,
+    /// What was found.
+    pub found: &'v Findings<'v>,
+    /// The difference that is allowed.
+    pub threshold: f64,
+    /// The documents of the baseline.
+    pub of_baseline: usize,
+}
+
+const fn plural(count: usize) -> &'static str {
+    if count == 1 {
+        ""
+    } else {
+        "s"
+    }
+}
+
+/// Several things one after the other, with commas, and how many more there are.
+struct Listed<'l>(usize, &'l dyn Fn(&mut dyn Write, usize) -> fmt::Result);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for index in 0..self.0.min(NAMED) {
+            out.write_str(if index == 0 { "" } else { ", " })?;
+            (self.1)(out, index)?;
+        }
+        match self.0.saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(out, " and {more} more"),
+        }
+    }
+}
+
+impl View<'_> {
+    /// Shows everything.
+    pub fn present(&self, document: &mut dyn Document) {
+        self.answer(document);
+        if self.found.judged > 0 {
+            self.outliers(document);
+        } else {
+            self.values(document);
+        }
+        self.groups(document);
+        self.left_out(document);
+        self.method(document);
+        self.programs(document);
+        self.metrics(document);
+    }
+
+    /// A name by its number.
+    pub fn name(&self, name: Name) -> &str {
+        self.runs.names.name(name)
+    }
+
+    /// The key of a value, by its parts.
+    pub fn key(&self, value: &Value) -> Key<'_> {
+        Key::of(self.name(value.key))
+    }
+
+    /// The slow hosts, each once, the worst first.
+    fn slow(&self) -> impl Iterator<Item = Name> + '_ {
+        let hosts = || self.found.outliers.iter().map(|outlier| outlier.value.host);
+        hosts()
+            .enumerate()
+            .filter(move |(index, host)| !hosts().take(*index).any(|other| other == *host))
+            .map(|(_, host)| host)
+    }
+
+    fn answer(&self, document: &mut dyn Document) {
+        let Findings { hosts, judged, slow, .. } = *self.found;
+        match (judged, slow) {
+            (0, _) if self.options.baseline.is_some() => document.sentence(
+                Role::Answer,
+                format_args!("None of {hosts} host{} has a point of the baseline.", plural(hosts)),
+            ),
+            (0, _) => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "{hosts} host{}, of each kind fewer than {FEWEST}: too few to say what is usual. Add hosts, or \
+                     --baseline with results that are as they should be.",
+                    plural(hosts)
+                ),
+            ),
+            (_, 0) => document.sentence(
+                Role::Answer,
+                format_args!("No host of {judged} is slower than {}.", self.others(1)),
+            ),
+            _ => {
+                let named = |out: &mut dyn Write, index| match self.slow().nth(index) {
+                    Some(host) => out.write_str(self.name(host)),
+                    None => Ok(()),
+                };
+                document.sentence(
+                    Role::Answer,
+                    format_args!(
+                        "{slow} of {judged} hosts {} slower than {}: {}.",
+                        if slow == 1 { "is" } else { "are" },
+                        self.others(slow),
+                        Listed(slow, &named)
+                    ),
+                );
+            }
+        }
+        if judged > 0 {
+            document.sentence(Role::Finding, format_args!("Healthy: {} of {judged} hosts.", judged - slow));
+        }
+        if judged > 0 && hosts > judged {
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Not compared: {} host{}, {}.",
+                    hosts - judged,
+                    plural(hosts - judged),
+                    match self.options.baseline {
+                        Some(_) => "of a kind that is not in the baseline",
+                        None => "of a kind with fewer than 5",
+                    }
+                ),
+            );
+        }
+    }
+
+    fn others(&self, hosts: usize) -> &'static str {
+        match (self.options.baseline, hosts) {
+            (Some(_), _) => "the baseline",
+            (None, 1) => "others like it",
+            (None, _) => "others like them",
+        }
+    }
+
+    /// A row for each outlier.
+    fn outliers(&self, document: &mut dyn Document) {
+        let outliers = &self.found.outliers;
+        if outliers.is_empty() {
+            return;
+        }
+        let all = self.options.verbose;
+        document.table(&Table {
+            caption: "",
+            level: Level::Quiet,
+            words: 2,
+            columns: 6,
+            rows: if all { outliers.len() } else { outliers.len().min(ROWS) },
+            heading: &|out, column| {
+                out.write_str(
+                    ["host", "point", "value", "median", "ratio", "z"]
+                        .get(column)
+                        .copied()
+                        .unwrap_or_default(),
+                )
+            },
+            cell: &|out, row, column| {
+                let Some(outlier) = outliers.get(row) else { return Ok(()) };
+                let value = &outlier.value;
+                match column {
+                    0 => out.write_str(self.name(value.host)),
+                    1 => out.write_str(self.key(value).point),
+                    2 => amount(out, outlier.quantity, value.value),
+                    3 => amount(out, outlier.quantity, outlier.norm.median),
+                    4 => write!(out, "{:.2}", Decimal(outlier.ratio())),
+                    _ => write!(out, "{}", Digits(outlier.z().unwrap_or(f64::NAN))),
+                }
+            },
+        });
+        if !all && outliers.len() > ROWS {
+            document.sentence(
+                Role::Missing,
+                format_args!("{} more values are slower: --verbose lists all.", outliers.len() - ROWS),
+            );
+        }
+    }
+
+    /// A row for each value, where there are too few to judge any.
+    fn values(&self, document: &mut dyn Document) {
+        let values = || self.found.groups.iter().flat_map(Group::iter);
+        document.table(&Table {
+            caption: "",
+            level: Level::Quiet,
+            words: 2,
+            columns: 4,
+            rows: if self.options.verbose { values().count() } else { values().count().min(ROWS) },
+            heading: &|out, column| {
+                out.write_str(["host", "point", "value", "95 %"].get(column).copied().unwrap_or_default())
+            },
+            cell: &|out, row, column| {
+                let Some(value) = values().nth(row) else { return Ok(()) };
+                let key = self.key(&value);
+                match column {
+                    0 => out.write_str(self.name(value.host)),
+                    1 => out.write_str(key.point),
+                    2 => amount(out, key.quantity, value.value),
+                    _ => {
+                        let unit = unit(key.quantity).1;
+                        write!(
+                            out,
+                            "{} to {}",
+                            Digits(value.interval.low / unit),
+                            Digits(value.interval.high / unit)
+                        )
+                    }
+                }
+            },
+        });
+    }
+
+    /// A row for each group.
+    fn groups(&self, document: &mut dyn Document) {
+        let groups = &self.found.groups;
+        document.table(&Table {
+            caption: "",
+            level: Level::Verbose,
+            words: 2,
+            columns: 5,
+            rows: groups.len(),
+            heading: &|out, column| {
+                out.write_str(
+                    ["kind", "point", "hosts", "median", "allowed +-"]
+                        .get(column)
+                        .copied()
+                        .unwrap_or_default(),
+                )
+            },
+            cell: &|out, row, column| {
+                let Some(group) = groups.get(row) else { return Ok(()) };
+                let key = group.key(&self.runs.names);
+                match column {
+                    0 => write!(
+                        out,
+                        "{}, {} node{}",
+                        key.cpu,
+                        key.nodes,
+                        if key.nodes == "1" { "" } else { "s" }
+                    ),
+                    1 => out.write_str(key.point),
+                    2 => write!(out, "{}", group.values.len()),
+                    3 => amount(out, key.quantity, group.norm.median),
+                    _ => amount(out, key.quantity, group.norm.allowed(self.threshold)),
+                }
+            },
+        });
+    }
+
+    /// What was not judged or not understood.
+    fn left_out(&self, document: &mut dyn Document) {
+        let runs = self.runs;
+        if runs.untrusted_count > 0 {
+            let named = |out: &mut dyn Write, index: usize| match runs.untrusted().get(index) {
+                Some([host, reason]) => write!(out, "{} ({})", self.name(*host), self.name(*reason)),
+                None => Ok(()),
+            };
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Unreliable, and not judged without --force: {} result{}: {}.",
+                    runs.untrusted_count,
+                    plural(runs.untrusted_count),
+                    Listed(runs.untrusted_count, &named)
+                ),
+            );
+        }
+        for Refused { path, problem } in runs.refused().iter().take(NAMED) {
+            document.sentence(
+                Role::Missing,
+                format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem.what),
+            );
+        }
+        if runs.refused_count > NAMED {
+            document.sentence(
+                Role::Missing,
+                format_args!("Skipped: {} more lines; --format=json lists them.", runs.refused_count - NAMED),
+            );
+        }
+        if runs.without_value > 0 {
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{} result{} without a latency or bandwidth.",
+                    runs.without_value,
+                    plural(runs.without_value)
+                ),
+            );
+        }
+    }
+
+    fn method(&self, document: &mut dyn Document) {
+        let (documents, hosts) = (self.runs.documents, self.found.hosts);
+        document.sentence(
+            Role::Method("Hosts"),
+            format_args!(
+                "{documents} result{} of {hosts} host{}; several of one host count by their median",
+                plural(documents),
+                plural(hosts)
+            ),
+        );
+        if let Some(path) = self.options.baseline {
+            let count = self.of_baseline;
+            document.sentence(
+                Role::Method("Baseline"),
+                format_args!("{}, {count} result{}", saved::shown(path), plural(count)),
+            );
+        }
+        if self.found.judged == 0 {
+            return;
+        }
+        document.sentence(
+            Role::Method("Slower"),
+            format_args!(
+                "the whole 95 % interval beyond the median of hosts with this CPU model and number of nodes, by more than \
+                 4 robust standard deviations (1.4826 MAD) and {} %",
+                Trimmed(self.threshold * 100.0)
+            ),
+        );
+    }
+}
+
+fn amount(out: &mut dyn Write, quantity: Quantity, value: f64) -> fmt::Result {
+    let words = match quantity {
+        Quantity::Latency => "ns",
+        Quantity::Bandwidth => "GB/s",
+    };
+    write!(out, "{} {words}", Digits(value / unit(quantity).1))
+}

@@ -1,0 +1,57 @@
+//! Results of many hosts, damaged: lines are used or named, and nothing steers what shows them.
+
+use std::fs;
+use std::string::String;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::driver::{check, steers};
+use super::mutation::{applied, mutations};
+use crate::experiment::fleet_tests::{written, Files};
+
+/// Documents of some experiments, each on one line.
+fn lines() -> Vec<u8> {
+    let names = [
+        "matrix-two-nodes",
+        "cores-two-cpus",
+        "bandwidth-in-cache",
+        "loaded-one-rate",
+        "system",
+        "fit-foreign",
+    ];
+    let mut lines = Vec::new();
+    for name in names {
+        let text = fs::read_to_string(std::format!("../tests/golden/{name}.json")).unwrap();
+        for _ in 0..5 {
+            lines.extend(text.split('\n').flat_map(str::bytes));
+            lines.push(b'\n');
+        }
+        // And once as it is.
+        lines.extend(text.bytes());
+    }
+    lines
+}
+
+#[test]
+fn damaged_results_of_many_hosts() {
+    let lines = lines();
+    let formats = select(&["text", "json", "jsonl", "csv", "md", "prometheus"][..]);
+    let strategy = (mutations(), any::<prop::sample::Index>(), formats, any::<bool>());
+    check("fleet", 300, &strategy, |(damage, start, format, force)| {
+        // A part of it, so that damage meets what is read.
+        let start = start.index(lines.len());
+        let part = lines.get(start..lines.len().min(start + 40_000)).unwrap_or_default();
+        let mut files = Files::default();
+        let path = files.add(&applied(part, &damage));
+        let format: String = std::format!("--format={format}");
+        let arguments = [path.as_str(), &format, "--verbose", "--force"];
+        let (shown, failure) = written(arguments.get(..3 + usize::from(force)).unwrap_or_default());
+        prop_assert!(matches!(failure, None | Some((1 | 5, _))), "{failure:?}");
+        if let Some(why) = steers(&shown) {
+            prop_assert!(false, "{why}");
+        }
+        Ok(())
+    });
+}

@@ -1,0 +1,156 @@
+//! Many documents one after the other: one on each line, or each over several lines, in one file or in many.
+//!
+//! Of a line that is no document nothing is taken but its number, and reading goes on behind it. Nothing here knows
+//! what is in a document: whoever reads it says whether it is whole.
+
+use super::rows::Problem;
+use crate::error::{Failure, SavedError};
+use crate::sys::file;
+use crate::sys::table::Table;
+
+/// A document has a few megabytes at most; more is something else.
+const LARGEST: usize = 16 << 20;
+
+/// What was made of a text: nothing, or what is wrong with it.
+pub type Taken = Result<(), Problem>;
+
+/// Gives `take` every document of a file, or of standard input where its name is `-`; and `refused` every other line,
+/// by its number.
+///
+/// # Errors
+///
+/// [`SavedError::Unreadable`]; that of mapping the buffers.
+pub fn each<'a>(
+    path: &'a [u8],
+    take: &mut dyn FnMut(&[u8]) -> Taken,
+    refused: &mut dyn FnMut(Problem),
+) -> Result<(), Failure<'a>> {
+    // Only the pages that are written take memory.
+    let mut buffer = Table::<u8>::zeroed(LARGEST)?;
+    let mut joined = Joined { text: Table::zeroed(LARGEST)?, length: 0, first: 0, scan: Scan::default() };
+    let mut line = 0;
+    let each = |text: &[u8]| {
+        line += 1;
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_end();
+        if joined.is_cut_by(text) {
+            refused(joined.cut());
+        }
+        if let Err(problem) = joined.line(line, text, take) {
+            refused(problem);
+        }
+        true
+    };
+    let path_of_file = (path != b"-").then_some(path);
+    file::for_each_line_of(path_of_file, &mut buffer, each)
+        .map_err(|errno| SavedError::Unreadable { path, errno })?;
+    if joined.length > 0 {
+        refused(joined.cut());
+    }
+    Ok(())
+}
+
+/// A document over several lines, as far as it was read.
+struct Joined {
+    text: Table<u8>,
+    /// None of it while this is zero.
+    length: usize,
+    /// Its first line.
+    first: u32,
+    scan: Scan,
+}
+
+impl Joined {
+    fn line(&mut self, line: u32, text: &[u8], take: &mut dyn FnMut(&[u8]) -> Taken) -> Taken {
+        if self.length > 0 {
+            return self.more(line, text, take);
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        if !text.starts_with(b"{") {
+            return Err(Problem { line, what: "this is not JSON, or not a result" });
+        }
+        if matches!(text.last(), Some(b'{' | b'[' | b',' | b':')) && Scan::of(text).is_open() {
+            (self.first, self.scan) = (line, Scan::default());
+            return self.more(line, text, take);
+        }
+        take(text).map_err(|problem| Problem { line, ..problem })
+    }
+
+    /// Whether a line is a document of its own, so that the one that it stands in was cut: by one that has each on a line.
+    fn is_cut_by(&self, text: &[u8]) -> bool {
+        self.length > 0 && text.starts_with(b"{") && Scan::of(text).is_whole()
+    }
+
+    /// Adds a line to a document, and gives that to `take` once it is whole.
+    fn more(&mut self, line: u32, text: &[u8], take: &mut dyn FnMut(&[u8]) -> Taken) -> Taken {
+        let end = self.length + text.len() + 1;
+        let Some(room) = self.text.get_mut(self.length..end) else {
+            self.length = 0;
+            return Err(Problem { line, what: "a document of more than 16 MiB" });
+        };
+        let (copy, newline) = room.split_at_mut(text.len());
+        copy.copy_from_slice(text);
+        newline.fill(b'\n');
+        self.length = end;
+        self.scan.add(text);
+        if self.scan.is_open() {
+            return Ok(());
+        }
+        let whole = self.text.get(..core::mem::take(&mut self.length)).unwrap_or_default();
+        take(whole).map_err(|problem| Problem { line: self.first + problem.line - 1, ..problem })
+    }
+
+    /// Forgets what there is of a document that does not end.
+    fn cut(&mut self) -> Problem {
+        self.length = 0;
+        Problem { line: self.first, what: "the document ends too early" }
+    }
+}
+
+/// The brackets of a text, as far as it was read.
+#[derive(Clone, Copy, Default)]
+struct Scan {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// The first bracket was closed, and how many bytes were behind it.
+    closed: bool,
+    behind: usize,
+}
+
+impl Scan {
+    fn of(text: &[u8]) -> Scan {
+        let mut scan = Scan::default();
+        scan.add(text);
+        scan
+    }
+
+    fn add(&mut self, text: &[u8]) {
+        for &byte in text {
+            self.behind += usize::from(self.closed);
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.closed |= self.depth == 0;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether more has to follow.
+    const fn is_open(&self) -> bool {
+        self.in_string || self.depth > 0
+    }
+
+    /// Whether it ends where its first bracket does.
+    const fn is_whole(&self) -> bool {
+        self.closed && self.behind == 0
+    }
+}

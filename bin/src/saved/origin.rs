@@ -1,0 +1,185 @@
+//! Which host a saved result is from, and what results have besides points: classes of pairs of CPUs, and the ends of
+//! curves under load.
+
+use latency_core::json::{Event, Reader};
+use latency_core::text::Text;
+use latency_core::traffic::Kind;
+
+use super::conditions::escaped;
+use super::fields::word;
+use super::json::{each_object, interval, optional, text, Fault};
+use super::rows::{whole, Draft};
+use crate::analysis::traffic::bytes_per_line;
+use crate::result::row::{Row, Word, GENERATORS, TRAFFIC};
+
+/// The host of a result, as far as its file tells; no text can steer a terminal.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// Its name, or else the number of its boot.
+    pub name: Text<96>,
+    /// The name of its processor.
+    pub cpu: Text<96>,
+    /// Its NUMA nodes.
+    pub nodes: u32,
+    /// The first reason for which the result is not trusted entirely.
+    pub reason: Word,
+}
+
+impl Origin {
+    /// Nothing is known.
+    pub const UNKNOWN: Origin = Origin { name: Text::EMPTY, cpu: Text::EMPTY, nodes: 0, reason: Word::EMPTY };
+}
+
+/// Whether the name of a member is this.
+type Is<'i> = &'i dyn Fn(&str) -> bool;
+/// Reads the value of a member.
+type Member<'m, 'a> = &'m mut dyn FnMut(&mut Reader<'a>, Is<'_>) -> Result<(), Fault>;
+
+/// Calls `member` for every member of the next value, if that is an object; any other value is passed over.
+fn members<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
+    let before = reader.clone();
+    if reader.next_event()? != Event::BeginObject {
+        *reader = before;
+        return Ok(reader.skip_value()?);
+    }
+    while let Event::Key(key) = reader.next_event()? {
+        member(reader, &|name| key == name)?;
+    }
+    Ok(())
+}
+
+/// Reads what tells a host from others.
+pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let mut boot = Text::<96>::EMPTY;
+    let origin = &mut draft.saved.origin;
+    members(reader, &mut |reader, is| {
+        let slot = match () {
+            () if is("name") => &mut origin.name,
+            () if is("boot_id") => &mut boot,
+            () if is("cpu_model") => &mut origin.cpu,
+            () => return Ok(reader.skip_value()?),
+        };
+        *slot = escaped(text::<96>(reader.string()?).as_str());
+        Ok(())
+    })?;
+    if origin.name.is_empty() {
+        origin.name = boot;
+    }
+    Ok(())
+}
+
+/// Reads how far the result can be trusted.
+pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let saved = &mut draft.saved;
+    members(reader, &mut |reader, is| {
+        if is("level") {
+            saved.conditions.poor = reader.string()? == "poor";
+        } else if is("reasons") {
+            reader.begin_array()?;
+            while let Event::String(reason) = reader.next_event()? {
+                if saved.origin.reason.is_empty() {
+                    saved.origin.reason = escaped(text::<24>(reason).as_str());
+                }
+            }
+        } else {
+            reader.skip_value()?;
+        }
+        Ok(())
+    })
+}
+
+/// Counts the nodes, whose array was begun.
+pub(super) fn nodes(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    each_object(reader, |reader| {
+        draft.saved.origin.nodes += 1;
+        while let Event::Key(_) = reader.next_event()? {
+            reader.skip_value()?;
+        }
+        Ok(())
+    })
+}
+
+/// Reads a class of pairs of CPUs, whose object was begun.
+pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let mut row = Row::EMPTY;
+    while let Event::Key(key) = reader.next_event()? {
+        if key == "class" {
+            row.class = escaped(text::<24>(reader.string()?).as_str());
+        } else if key == "ns" {
+            row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
+        } else if key == "ci95_ns" {
+            row.sample.interval = interval(reader)?;
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    Ok(draft.push(row)?)
+}
+
+/// Reads the ends of a curve under load, whose object was begun: idle latency and limit. The rates between them are
+/// others in every run.
+pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let (mut idle, mut limit) = (Row::EMPTY, Row::EMPTY);
+    let (mut from, mut to, mut rate, mut ends, mut kind) = (None, None, None, None, None);
+    while let Event::Key(key) = reader.next_event()? {
+        if key == "from" {
+            from = Some(whole(reader.number()?)?);
+        } else if key == "to" {
+            to = Some(whole(reader.number()?)?);
+        } else if key == "traffic" {
+            let name = text::<24>(reader.string()?);
+            kind = Kind::parse(name.as_str());
+            limit.set(TRAFFIC, escaped(name.as_str()));
+        } else if key == "limit" {
+            members(reader, &mut |reader, is| {
+                if is("bytes_per_second") {
+                    rate = optional(reader)?;
+                } else if is("ci95_bytes_per_second") {
+                    ends = interval(reader)?;
+                } else if is("generators") {
+                    limit.set(GENERATORS, word(format_args!("{}", whole(reader.number()?)?)));
+                } else {
+                    reader.skip_value()?;
+                }
+                Ok(())
+            })?;
+        } else if key == "points" {
+            reader.begin_array()?;
+            each_object(reader, |reader| level(reader, &mut idle))?;
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    (idle.pair, limit.pair) = (from.zip(to), from.zip(to));
+    if let (Some(kind), Some(rate)) = (kind, rate) {
+        // As bandwidths are kept: by the time for each line.
+        let of = |rate: f64| bytes_per_line(kind) * 1e9 / rate;
+        limit.sample.nanoseconds = of(rate);
+        limit.sample.interval = ends
+            .map(|ends| latency_core::stats::Interval { low: of(ends.high), high: of(ends.low) })
+            .filter(|ends| ends.low > 0.0 && ends.high.is_finite());
+        draft.push(limit)?;
+    }
+    Ok(draft.push(idle)?)
+}
+
+/// Reads one level of load, whose object was begun, into `idle` if it is that.
+fn level(reader: &mut Reader<'_>, idle: &mut Row) -> Result<(), Fault> {
+    let (mut offered, mut found, mut ends) = (None, None, None);
+    while let Event::Key(key) = reader.next_event()? {
+        if key == "offered_bytes_per_second" {
+            offered = optional(reader)?;
+        } else if key == "ns" {
+            found = optional(reader)?;
+        } else if key == "ci95_ns" {
+            ends = interval(reader)?;
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    if let (Some(0.0), Some(found)) = (offered, found) {
+        idle.sample.nanoseconds = found;
+        idle.sample.interval = ends;
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+#!/bin/sh
+# A health check for idle nodes. In slurm.conf:
+#   HealthCheckProgram=/usr/local/sbin/latency-health-check
+#   HealthCheckInterval=86400
+#   HealthCheckNodeState=IDLE
+# Slurm ends it after 60 s, hence the budget. The baseline is the result of nodes that are as they should be:
+#   cat latency-*.jsonl > /etc/latency-bench/baseline.jsonl
+set -u
+baseline=${BASELINE:-/etc/latency-bench/baseline.jsonl}
+
+result=$(mktemp) || exit 0
+trap 'rm -f "$result"' EXIT
+latency-bench bandwidth --budget="${BUDGET:-40}" --quiet --format=jsonl --output="$result" || exit 0
+
+latency-bench fleet --quiet --baseline="$baseline" "$result"
+if [ $? -eq 5 ]; then
+    scontrol update NodeName="$(hostname -s)" State=DRAIN Reason="latency-bench: slow memory"
+fi

@@ -1,0 +1,121 @@
+//! Results of many hosts: read from files and pipes of any length, in little memory, whatever is in them.
+
+use latency_tests::directory::Directory;
+use latency_tests::document::at;
+use latency_tests::program::workspace;
+use latency_tests::prometheus::read;
+use latency_tests::run::{command, finish, finish_within, Run};
+use latency_tests::schema::assert_valid;
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A busy host may have little of a CPU for it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A result on one line, as the program writes it, of a host of this name whose second pair takes this long.
+fn line(name: &str, ns: f64) -> String {
+    let path = workspace().join("tests/golden/matrix-two-nodes.json");
+    let mut document: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path).expect("a document")).expect("JSON");
+    document["host"]["name"] = name.into();
+    document["trust"]["level"] = "good".into();
+    for list in ["node_pairs", "points"] {
+        document[list][1]["ns"] = ns.into();
+        document[list][1]["ci95_ns"] = serde_json::json!([ns * 0.99, ns * 1.01]);
+    }
+    document.to_string() + "\n"
+}
+
+/// Gives the program a text as its standard input.
+fn piped(text: &[u8], more: &[&str]) -> Run {
+    let mut child =
+        command(&[&["fleet", "-"], more].concat()).stdin(Stdio::piped()).spawn().expect("a process");
+    let mut input = child.stdin.take().expect("a pipe");
+    let text = text.to_vec();
+    let writer = std::thread::spawn(move || input.write_all(&text));
+    let found = finish_within(child, PATIENCE);
+    writer.join().expect("a thread").expect("the program reads all of it");
+    found
+}
+
+/// Resident at any time.
+const RESIDENT_KB: u64 = 64 << 10;
+
+#[test]
+fn thousands_of_results_take_little_memory() {
+    let mut child = command(&["fleet", "-", "--json"]).stdin(Stdio::piped()).spawn().expect("a process");
+    let mut input = child.stdin.take().expect("a pipe");
+    let one = line("@", 154.0);
+    for host in 0..2000 {
+        let line =
+            if host == 77 { line("n77", 200.0) } else { one.replacen("\"@\"", &format!("\"n{host}\""), 1) };
+        input.write_all(line.as_bytes()).expect("a reader");
+    }
+    // It has read everything once it waits for more.
+    let path = format!("/proc/{}/status", child.id());
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        let status = fs::read_to_string(&path).expect("a running process");
+        if status.lines().any(|line| line.starts_with("State:\tS")) {
+            break status;
+        }
+        assert!(Instant::now() < deadline, "it does not wait: {status}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let peak: u64 = peak.expect("VmHWM");
+    drop(input);
+    let document = finish_within(child, PATIENCE).expect_json(5);
+    assert!(peak < RESIDENT_KB, "{peak} kB");
+    assert_valid(&document);
+    assert_eq!(at(&document, "/summary/hosts"), 2000);
+    assert_eq!(at(&document, "/outliers/0/host"), "n77");
+}
+
+#[test]
+fn a_pipe_is_read_to_its_end() {
+    let mut text: String =
+        (0..9).map(|host| line(&format!("n{host}"), if host == 3 { 220.0 } else { 154.0 })).collect();
+    text += "{\"cut\":[\nnot a result\n";
+    let found = piped(text.as_bytes(), &[]);
+    found.expect_status(5);
+    assert!(found.stdout.starts_with("1 of 9 hosts is slower than others like it: n3."), "{found}");
+    assert!(found.stdout.contains("Skipped: '-', line 10: the document ends too early."), "{found}");
+    assert!(
+        found.stderr.contains("OUTLIERS: 1 of 9 hosts is slower (allowed: 10 %, --threshold)"),
+        "{found}"
+    );
+    piped(text.as_bytes(), &["--strict"])
+        .expect_status(1)
+        .expect_error("'-', line 10: the document ends too early");
+    piped(b"", &[]).expect_status(0);
+    piped(b"nothing\n", &[]).expect_status(1).expect_error("'-', line 1: this is not JSON, or not a result");
+    finish(&mut command(&["fleet", "/does/not/exist"]))
+        .expect_status(1)
+        .expect_error("cannot read '/does/not/exist'");
+    finish(&mut command(&["fleet", "/"])).expect_status(1).expect_error("cannot read '/'");
+}
+
+#[test]
+fn a_line_without_an_end_is_skipped_in_little_memory() {
+    let endless = "(printf '{\"a\":\"'; head -c 100000000 /dev/zero | tr '\\0' x; printf '\\n{}\\n') \
+                   | (ulimit -v 262144; ./latency-bench fleet -)";
+    let directory = Directory::new("fleet-endless");
+    let mut shell = std::process::Command::new("sh");
+    let found = finish(shell.args(["-c", endless]).current_dir(directory.path()));
+    found.expect_status(1).expect_error("line 1: ");
+}
+
+#[test]
+fn hostile_names_leave_the_format_of_collectors_as_it_is() {
+    let hostile = ["a\"} 1\n# HELP x", "\\", "\u{1b}]0;x\u{7}", "{}", "<img src=x>", ",="];
+    let mut text: String = (0..30).map(|host| line(&format!("n{host}"), 154.0)).collect();
+    hostile.iter().for_each(|name| text += &line(name, 300.0));
+    let found = piped(text.as_bytes(), &["--format=prometheus"]);
+    let samples = read(&found.expect_status(5).stdout).unwrap_or_else(|why| panic!("{why}: {found}"));
+    let ratios = samples.iter().filter(|sample| sample.name == "latency_bench_fleet_outlier_ratio");
+    assert_eq!(ratios.count(), hostile.len(), "{found}");
+}

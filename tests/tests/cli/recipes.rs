@@ -1,0 +1,256 @@
+//! The recipes for many hosts: each is run as far as there is what it needs, and its fields and commands are read.
+
+use latency_tests::directory::Directory;
+use latency_tests::program::workspace;
+use latency_tests::prometheus;
+use latency_tests::run::{finish, run};
+use latency_tests::skip::skip;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use yaml_rust2::{Yaml, YamlLoader};
+
+fn recipe(name: &str) -> PathBuf {
+    workspace().join("tests/recipes").join(name)
+}
+
+fn text(name: &str) -> String {
+    let path = recipe(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn yaml(name: &str) -> Yaml {
+    let mut documents =
+        YamlLoader::load_from_str(&text(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(documents.len(), 1, "{name}");
+    documents.remove(0)
+}
+
+fn words(list: &Yaml) -> Vec<&str> {
+    let words: Vec<&str> = list.as_vec().expect("a list").iter().filter_map(Yaml::as_str).collect();
+    assert_eq!(words.len(), list.as_vec().map_or(0, Vec::len), "{list:?}");
+    words
+}
+
+/// Asserts that the executable takes these arguments of a measurement; what they would write is not written.
+fn assert_taken(arguments: &[&str]) {
+    let mut plan: Vec<&str> = arguments
+        .iter()
+        .copied()
+        .filter(|word| !word.starts_with("--output") && !word.contains("env:"))
+        .collect();
+    plan.push("--dry-run");
+    run(&plan).expect_status(0);
+}
+
+/// Writes a program into a directory of commands.
+fn command(directory: &Path, name: &str, body: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = directory.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a script");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
+}
+
+/// The script `name` in a directory that has the executable, with commands of its own before those of the system.
+fn script(directory: &Directory, name: &str) -> Command {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("sh");
+    command.arg(recipe(name)).current_dir(directory.path());
+    command.env("PATH", format!("{}:{path}", directory.path().display()));
+    command
+}
+
+/// A result of a host that is as fast as `factor` times another.
+fn saved(host: &str, factor: f64) -> String {
+    format!(
+        r#"{{"node_pairs":[{{"from":0,"to":0,"ns":{}}}],"experiment":"matrix","host":{{"name":"{host}","cpu_model":"X"}}}}"#,
+        100.0 * factor
+    )
+}
+
+#[test]
+fn slurm_measures_nodes_and_names_the_slow_ones() {
+    let directory = Directory::new("recipe-slurm");
+    // As srun does: the options before the command, and the output of each node in a file.
+    command(
+        directory.path(),
+        "srun",
+        "while [ \"${1#--}\" != \"$1\" ]; do shift; done\n\
+         \"$@\" --size=1M --trials=3 --iters=2000 > latency-here.jsonl",
+    );
+    for host in 0..6 {
+        let line = saved(&format!("n{host}"), if host == 4 { 1.5 } else { 1.0 });
+        fs::write(directory.path().join(format!("latency-n{host}.jsonl")), line + "\n").expect("a result");
+    }
+    let found = finish(script(&directory, "slurm/fleet.sh").env("SLURM_JOB_ID", "7"));
+    found.expect_status(5);
+    assert!(found.stdout.starts_with("1 of 6 hosts is slower than others like it: n4."), "{found}");
+    let own = fs::read_to_string(directory.path().join("latency-here.jsonl")).expect("a result");
+    assert!(own.contains(r#""SLURM_JOB_ID":"7""#), "{own}");
+}
+
+#[test]
+fn a_health_check_drains_nodes_that_are_slow() {
+    let directory = Directory::new("recipe-health");
+    command(directory.path(), "scontrol", "echo \"$@\" > drained");
+    // A busy machine is judged as well.
+    let wrapped = directory.path().join("wrapped");
+    fs::create_dir(&wrapped).expect("a directory");
+    let forced =
+        "case $1 in fleet) more=--force;; *) more=--label=x=y;; esac\nexec ./latency-bench \"$@\" $more";
+    command(&wrapped, "latency-bench", forced);
+    let drained = directory.path().join("drained");
+    let check = |baseline: &Path| {
+        let mut script = script(&directory, "slurm/health-check.sh");
+        let path = std::env::var("PATH").unwrap_or_default();
+        script.env("PATH", format!("{}:{}:{path}", wrapped.display(), directory.path().display()));
+        let script = script.env("BUDGET", "0.5").env("BASELINE", baseline);
+        finish(script).expect_status(0);
+        fs::read_to_string(&drained).ok()
+    };
+    // The same node, and one that never was.
+    let own = directory.path().join("own.jsonl");
+    let arguments = ["bandwidth", "--budget=0.5", "--quiet", "--format=jsonl", "--output=own.jsonl"];
+    finish(&mut directory.command(&arguments)).expect_status(0);
+    let text = fs::read_to_string(&own).expect("a result");
+    fs::write(&own, fast(&text, 1e-3)).expect("a result");
+    assert_eq!(check(&own), None, "faster than a slow baseline");
+    fs::write(&own, fast(&text, 1e3)).expect("a result");
+    let reason = check(&own).expect("a call of scontrol");
+    assert!(reason.contains("State=DRAIN") && reason.contains("NodeName="), "{reason}");
+}
+
+/// The result of bandwidth of a node that is so many times as fast, and trusted.
+fn fast(text: &str, factor: f64) -> String {
+    let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    document["trust"]["level"] = "good".into();
+    for list in ["bandwidths", "idle_latencies"] {
+        for record in document[list].as_array_mut().into_iter().flatten() {
+            if let Some(ns) = record["ns"].as_f64() {
+                record["ns"] = (ns / factor).into();
+                record["ci95_ns"] = serde_json::Value::Null;
+            }
+        }
+    }
+    document.to_string() + "\n"
+}
+
+#[test]
+fn kubernetes_gives_whole_cpus_and_the_capability_that_mbind_needs() {
+    for (name, kind, containers) in [
+        ("kubernetes/job.yaml", "Job", "containers"),
+        ("kubernetes/daemonset.yaml", "DaemonSet", "initContainers"),
+    ] {
+        let manifest = yaml(name);
+        assert_eq!(manifest["kind"].as_str(), Some(kind));
+        let pod = &manifest["spec"]["template"]["spec"];
+        let container = &pod[containers][0];
+        let arguments = words(&container["args"]);
+        assert_taken(&arguments);
+        let capabilities = &container["securityContext"]["capabilities"];
+        assert_eq!(
+            (words(&capabilities["drop"]), words(&capabilities["add"])),
+            (vec!["ALL"], vec!["SYS_NICE"])
+        );
+        // Guaranteed: every container has whole CPUs, and no more than it asks for.
+        for list in ["initContainers", "containers"] {
+            for container in pod[list].as_vec().into_iter().flatten() {
+                let resources = &container["resources"];
+                assert_eq!(resources["requests"], resources["limits"], "{name}");
+                let cpus = resources["limits"]["cpu"].as_str().and_then(|cpus| cpus.parse::<u32>().ok());
+                assert!(cpus.is_some_and(|cpus| cpus > 0), "{name}: {resources:?}");
+                assert!(resources["limits"]["memory"].as_str().is_some(), "{name}");
+            }
+        }
+        let selector = &manifest["spec"]["selector"]["matchLabels"]["app"];
+        let label = &manifest["spec"]["template"]["metadata"]["labels"]["app"];
+        assert!(selector.is_badvalue() || selector == label, "{name}");
+    }
+    let daemon = yaml("kubernetes/daemonset.yaml");
+    let pod = &daemon["spec"]["template"]["spec"];
+    let mount = &pod["initContainers"][0]["volumeMounts"][0];
+    assert_eq!(mount["name"], pod["volumes"][0]["name"]);
+    assert!(pod["volumes"][0]["hostPath"]["path"].as_str().is_some());
+    let path = mount["mountPath"].as_str().expect("a path");
+    let output = format!("--output={path}/latency_bench.prom");
+    assert!(words(&pod["initContainers"][0]["args"]).contains(&output.as_str()));
+    let job = yaml("kubernetes/job.yaml");
+    assert_eq!(job["spec"]["parallelism"], job["spec"]["completions"]);
+    let variable = &job["spec"]["template"]["spec"]["containers"][0]["env"][0]["name"];
+    let label = format!("--label=env:{}", variable.as_str().expect("a name"));
+    assert!(words(&job["spec"]["template"]["spec"]["containers"][0]["args"]).contains(&label.as_str()));
+}
+
+#[test]
+fn ansible_copies_measures_and_compares() {
+    let plays = yaml("ansible/fleet.yaml");
+    let task = |play: usize, task: usize, module: &str| plays[play]["tasks"][task][module].clone();
+    let copy = task(0, 0, "ansible.builtin.copy");
+    let argv = task(0, 1, "ansible.builtin.command")["argv"].clone();
+    let argv = words(&argv);
+    assert_eq!(copy["dest"].as_str(), Some(argv[0]));
+    let arguments: Vec<String> =
+        argv[1..].iter().map(|word| word.replace("{{ inventory_hostname }}", "host")).collect();
+    assert_taken(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let compare = task(1, 0, "ansible.builtin.command");
+    assert_eq!(words(&compare["argv"])[1..], ["fleet", "-"]);
+    assert!(compare["stdin"].as_str().is_some_and(|text| text.contains("measured.stdout")));
+}
+
+#[test]
+fn systemd_starts_one_run_a_day() {
+    let service = text("systemd/latency-bench.service");
+    let line = service.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
+    let words: Vec<&str> = line.split(' ').collect();
+    assert!(words[0].ends_with("/latency-bench"));
+    assert_taken(&words[1..]);
+    let directory = Directory::new("recipe-systemd");
+    let mut own = words[1..]
+        .iter()
+        .map(|word| word.replace("/var/lib/prometheus/node-exporter/", ""))
+        .collect::<Vec<_>>();
+    own.extend(["--size=1M", "--trials=3", "--iters=2000"].map(String::from));
+    finish(&mut directory.command(&own)).expect_status(0);
+    let written = fs::read_to_string(directory.path().join("latency_bench.prom")).expect("the file");
+    assert!(!prometheus::read(&written).expect("metrics").is_empty());
+    assert!(text("systemd/latency-bench.timer").contains("OnCalendar=daily"));
+    // The executable that the unit names is not installed here: a copy of the unit names one that is.
+    for name in ["latency-bench.service", "latency-bench.timer"] {
+        let unit = text(&format!("systemd/{name}")).replace("/usr/local/bin/latency-bench", "/bin/true");
+        fs::write(directory.path().join(name), unit.replace("Documentation=man:latency-bench(1)\n", ""))
+            .expect("a unit");
+    }
+    let mut verify = Command::new("systemd-analyze");
+    verify.args(["verify", "./latency-bench.service", "./latency-bench.timer"]).current_dir(directory.path());
+    match verify.output() {
+        Err(error) => skip("recipes::systemd_starts_one_run_a_day", &format!("systemd-analyze: {error}")),
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+    }
+}
+
+#[test]
+fn the_readme_shows_what_is_in_the_recipes() {
+    let readme = fs::read_to_string(workspace().join("README.md")).expect("README.md");
+    let section = readme.split("\n## ").find(|section| section.starts_with("Many hosts")).expect("a section");
+    let recipes: String = [
+        "slurm/fleet.sh",
+        "slurm/health-check.sh",
+        "kubernetes/job.yaml",
+        "kubernetes/daemonset.yaml",
+        "ansible/fleet.yaml",
+        "systemd/latency-bench.service",
+    ]
+    .map(text)
+    .concat();
+    let mut shown = 0;
+    let mut is_code = false;
+    for line in section.lines() {
+        if line.starts_with("```") {
+            is_code = line == "```sh" && !is_code;
+        } else if is_code && !line.is_empty() && !line.starts_with('#') {
+            assert!(recipes.contains(line.trim_end_matches('\\').trim()), "no recipe has {line:?}");
+            shown += 1;
+        }
+    }
+    assert!(shown >= 6, "{shown}");
+}
