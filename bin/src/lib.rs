@@ -28,28 +28,23 @@ use core::fmt::Write;
 
 use latency_core::units::NodeId;
 
-use engine::clock::Timer;
-use engine::conditions::Watch;
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
-use engine::{lookout, placement, prefetch_audit, repeat, self_test, translation_probe};
 use error::{Failure, OutputError, PlacementError, TimingError};
+use experiment::conduct::{self, Effort, Planned};
 use experiment::dry_run;
 use experiment::facts::{point, Report};
-use experiment::interface::Experiment;
 use experiment::output;
+use experiment::report::{self as whole_report, Sections, Whole, REPORT};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
 use options::{FlagId, FlagSet, Help, Options, When};
-use plan::budget::Budget;
 use plan::duration::{self, Range};
 use report::terminal::Terminal;
 use report::wrap::Wrap;
-use result::{Health, Point};
 use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink, Unfinished};
 use sys::signal;
-use sys::table::Table;
 use sys::terminal::Stream;
 use warning::{Warning, Warnings};
 
@@ -67,6 +62,8 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     };
     let result = if options.help.is_some() || options.version {
         tell(&options)
+    } else if options.experiment.descriptor.name == REPORT.descriptor.name {
+        perform_all(arguments, environment, &options, &mut messages)
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
     } else {
@@ -188,29 +185,6 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
 /// Who waits longer wants to know how long, on a terminal or not.
 const WORTH_SAYING_NS: f64 = 5e9;
 
-/// What is to be measured, and what a reader must know of that.
-struct Planned {
-    points: Table<Point>,
-    budget: Budget,
-    warnings: Warnings,
-}
-
-/// Plans an experiment for the machine of the session.
-#[inline(never)] // it is called twice
-fn made_for<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Result<Planned, Failure<'a>> {
-    let mut warnings = Warnings::new();
-    let Session { options, machine, .. } = *session;
-    let points = (experiment.plan)(&mut Session {
-        options,
-        machine,
-        warnings: &mut warnings,
-        progress: session.progress,
-        noted: session.noted,
-    })?;
-    let budget = (experiment.budget)(options, machine, &points);
-    Ok(Planned { points, budget, warnings })
-}
-
 /// Plans, measures, reports.
 #[inline(never)] // offsets into a small frame are short
 fn perform<'a>(
@@ -229,7 +203,7 @@ fn perform<'a>(
     let mut noted = Noted::new();
     let mut session =
         Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
-    let planned = made_for(&mut session, experiment)?;
+    let planned = conduct::planned(&mut session, experiment)?;
     let Planned { points, budget, .. } = &planned;
     let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
     let takes = duration::estimate(machine, points, budget) + look;
@@ -246,45 +220,23 @@ fn perform<'a>(
         let _ = writeln!(messages, "{}: {takes}", experiment.descriptor.name);
         messages.flush();
     }
-    if let Some(point) = points.first() {
-        placement::pin(point.cpu)?;
-    }
-    let timer = Timer::choose(&machine.processor, session.warnings)?;
-    let mut health = Health::default();
-    self_test::look(timer.counter(), &mut health);
-    // What is found there is what the plan is made for.
-    let planned = match lookout::learn(&mut session, &timer, points)? {
-        Some(found) => {
-            session.machine = found;
-            made_for(&mut session, experiment)?
-        }
-        None => planned,
-    };
-    let Planned { mut points, budget, warnings: of_plan } = planned;
-    of_plan.iter().for_each(|warning| session.warnings.push(*warning));
-    let machine = session.machine;
-    placement::check_nodes(&machine.topology, &mut points)?;
-    let watch = (!points.is_empty()).then(|| Watch::begin(&points));
-    let mut conditions = None;
-    let findings = (experiment.measure)(&mut session, &timer, &points, &budget).and_then(|findings| {
-        check(&mut session, &timer, &mut health, &findings, &budget)?;
-        conditions = watch.map(|watch| watch.end(&mut session, &timer));
-        engine::finish::warn(&mut session, &timer, &findings.outcomes, &budget);
-        Ok(findings)
-    });
+    // What takes time is left out where nobody would be told.
+    let checked = options.strict || !(options.quiet && options.format.name == "text");
+    let effort = Effort { limit_ns: f64::INFINITY, checked };
+    let conducted = conduct::conduct(&mut session, experiment, planned, effort);
     progress.clear();
-    let findings = findings?;
-    let done = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
+    let conducted = conducted?;
+    let (done, findings) = (conducted.done(), &conducted.findings);
     if findings.interrupted {
         let planned = findings.outcomes.len() as u32;
         warnings.push(Warning::Partial { finished: done as u32, planned });
     }
     let report = Report {
         options,
-        machine,
-        clock: &timer,
-        health: &health,
-        conditions: conditions.as_ref(),
+        machine: conducted.machine,
+        clock: &conducted.timer,
+        health: &conducted.health,
+        conditions: conducted.conditions.as_ref(),
         warnings: &warnings,
         outcomes: &findings.outcomes,
         distributions: &findings.distributions,
@@ -296,7 +248,7 @@ fn perform<'a>(
         started,
         seconds: sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9,
     };
-    let failed = failed(&findings, done);
+    let failed = failed(findings, done);
     let useless = match options.format.collected {
         true => failed.is_some(),
         false => done == 0 && findings.interrupted,
@@ -322,34 +274,51 @@ fn perform<'a>(
     }
 }
 
-/// Checks the tool itself after the trials: the first point again, prefetchers, the size of pages as they behave, and
-/// the self-test. What takes time is left out where nobody would be told.
+/// Measures and reports everything.
 #[inline(never)] // offsets into a small frame are short
-fn check<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    health: &mut Health,
-    findings: &Findings<'a>,
-    budget: &Budget,
+fn perform_all<'a>(
+    arguments: Arguments,
+    environment: Environment,
+    options: &Options<'a>,
+    messages: &mut Messages,
 ) -> Result<(), Failure<'a>> {
-    let options = session.options;
-    let told = options.strict || !(options.quiet && options.format.name == "text");
-    if told && !findings.interrupted {
-        let measured = &findings.outcomes;
-        let mut checks = || {
-            health.repeat = repeat::again(session, timer, measured, budget)?;
-            health.pages_behave_as_small = translation_probe::behave_as_small(session, timer, measured)?;
-            health.audit = prefetch_audit::prefetch(session, timer, measured)?;
-            Ok(())
-        };
-        match checks() {
-            // What was measured is complete all the same.
-            Ok(()) | Err(Failure::Interrupted) => {}
-            Err(error) => return Err(error),
-        }
+    let mut options = *options;
+    options.format = whole_report::format(&options);
+    let options = &options;
+    let now = || (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
+    let (started, begun_ns) = now();
+    let [machine, ..] = detect::machine(None, None)?.leak() else {
+        return Err(PlacementError::NothingToMeasure.into());
+    };
+    detect::sharing(machine)?;
+    let mut out = sink(options)?;
+    if options.progress != When::Never && !options.quiet {
+        let _ = writeln!(messages, "report: about {} s", (whole_report::budget_ns(options) / 1e9) as u64);
+        messages.flush();
     }
-    self_test::conclude(timer.counter(), session.machine.processor.platform, health, session.warnings);
-    Ok(())
+    let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
+    if sections.interrupted && sections.is_empty() && options.output.is_some() {
+        // A file that is there is worth more than one without a number.
+        drop(out);
+        return sections.verdict(options.strict);
+    }
+    let terminal = screen(options, environment);
+    let whole = Whole {
+        options,
+        machine,
+        came: &|index| sections.came(index, terminal),
+        arguments,
+        partial: sections.interrupted,
+        started,
+        seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9,
+    };
+    let columns = [REPORT.columns, &[], &[]];
+    // A write that fails is remembered by the sink, and told by `finish`.
+    let _ = output::write(&mut out, options, terminal, columns, &mut |document| {
+        whole_report::present(document, &whole);
+    });
+    finish(out, options)?;
+    sections.verdict(options.strict)
 }
 
 /// Why a run has not measured what it was to.

@@ -9,7 +9,7 @@ _latency_bench() {
     read -ra before <<<"${line%"$current"}"
     for word in "${before[@]:1}"; do
         case $word in
-        matrix | curve | parallel | window | distribution | order | pages | variants | bandwidth | cores | loaded | system | fit | compare | fleet)
+        matrix | curve | parallel | window | distribution | order | pages | variants | bandwidth | cores | loaded | system | fit | compare | fleet | report)
             experiment=$word
             break
             ;;
@@ -19,63 +19,67 @@ _latency_bench() {
     case $experiment in
     '' | matrix)
         options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     curve)
         options='--cpunode= --memnode= --cpu= --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     parallel)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     window)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     distribution)
         options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     order)
         options='--cpunode= --memnode= --cpu= --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus'
+        formats='text json csv jsonl md hwloc prometheus html'
         ;;
     pages)
         options='--cpunode= --memnode= --cpu= --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     variants)
         options='--cpunode= --memnode= --cpu= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus'
+        formats='text json csv jsonl md hwloc prometheus html'
         ;;
     bandwidth)
         options='--cpunode= --memnode= --cpu= --pages= --size= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     cores)
         options='--memnode= --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     loaded)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     system)
         options='--strict --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus'
+        formats='text json csv jsonl md hwloc prometheus html'
         ;;
     fit)
         options='--unit= --format= --json -j --csv --output= -o --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     compare)
         options='--threshold= --force --unit= --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus'
+        formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     fleet)
         options='--threshold= --baseline= --force --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus'
+        formats='text json csv jsonl md hwloc prometheus html'
+        ;;
+    report)
+        options='--budget= --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md hwloc prometheus html'
         ;;
     esac
     if [[ $current == --*=* ]]; then
@@ -151,7 +155,7 @@ _latency_bench() {
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 compopt -o filenames 2>/dev/null
             elif [[ -z $experiment ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet$services" -- "$current")
+                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet report$services" -- "$current")
             fi
             ;;
         esac

@@ -2,7 +2,7 @@
 
 function __latency_bench_named
     for word in (commandline -opc)[2..]
-        if contains -- $word matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet
+        if contains -- $word matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet report
             echo $word
             return 0
         end
@@ -32,6 +32,7 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a system -d
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fit -d 'cache sizes and latencies from a saved curve'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a compare -d 'is B slower than A? saved results of two sides'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fleet -d 'which of many hosts are slower than others like them?'
+complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a report -d 'all of these in 90 s, as one page'
 complete -c latency-bench -n __fish_is_first_arg -a help -d 'explain the program or an experiment'
 complete -c latency-bench -n __fish_is_first_arg -a version -d 'print the version'
 complete -c latency-bench -n '__latency_bench_is fit compare fleet' -F
@@ -66,17 +67,17 @@ complete -c latency-bench -n '__latency_bench_is matrix curve parallel window di
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded' -l precision -x -d 'stop when the 95 % interval is within +-PCT of the result'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded' -l time-limit -x -d 'stop each pair or size after this time'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants' -l spread -x -d 'spread the rounds over so much time, idle between them; 0 for none'
-complete -c latency-bench -n '__latency_bench_is bandwidth cores loaded' -l budget -x -d 'end the run after about this time'
+complete -c latency-bench -n '__latency_bench_is bandwidth cores loaded report' -l budget -x -d 'end the run after about this time'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants loaded' -l warmup-iters -x -d 'loads before the first trial; 0 measures cold'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants' -l counters -d 'add hardware counters, or say why there are none'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l threshold -x -d 'how much slower B, or a host, may be'
 complete -c latency-bench -n '__latency_bench_is fleet' -l baseline -r -F -d 'compare hosts with these results, and not with each other'
 complete -c latency-bench -n '__latency_bench_is compare fleet' -l force -d 'judge results of different conditions, and unreliable ones'
 complete -c latency-bench -n '__latency_bench_is fit compare' -l unit -x -d 'the unit of the sizes in another tool\'s table'
-complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded system fleet' -l strict -d 'exit 3 if the result is unreliable'
+complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded system fleet report' -l strict -d 'exit 3 if the result is unreliable'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded' -l dry-run -d 'print sizes and expected time, and stop'
-complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution pages bandwidth cores loaded fit compare' -l format -x -a 'text json csv jsonl md svg hwloc prometheus' -d 'write the result as'
-complete -c latency-bench -n '__latency_bench_is order variants system fleet' -l format -x -a 'text json csv jsonl md hwloc prometheus' -d 'write the result as'
+complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution pages bandwidth cores loaded fit compare' -l format -x -a 'text json csv jsonl md svg hwloc prometheus html' -d 'write the result as'
+complete -c latency-bench -n '__latency_bench_is order variants system fleet report' -l format -x -a 'text json csv jsonl md hwloc prometheus html' -d 'write the result as'
 complete -c latency-bench -s j -l json -d 'short for --format=json'
 complete -c latency-bench -l csv -d 'short for --format=csv'
 complete -c latency-bench -s o -l output -r -F -d 'write the result to a file; - is standard output'

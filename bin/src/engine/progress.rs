@@ -2,6 +2,8 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::text::Text;
+
 use crate::options::When;
 use crate::sys::out::Messages;
 use crate::sys::terminal::Stream;
@@ -12,6 +14,8 @@ const CLEAR: &str = "\r\x1b[K";
 /// The line; silent unless there is somebody to see it.
 pub struct Progress {
     messages: Option<Messages>,
+    /// What every line begins with.
+    lead: Text<64>,
     shown: bool,
 }
 
@@ -30,14 +34,21 @@ impl Progress {
             When::Always => true,
             When::Never => false,
         };
-        Progress { messages: wanted.then(Messages::new), shown: false }
+        Progress { messages: wanted.then(Messages::new), lead: Text::EMPTY, shown: false }
+    }
+
+    /// Begins every line from now on with some words.
+    pub fn lead(&mut self, words: fmt::Arguments<'_>) {
+        self.lead = Text::EMPTY;
+        // What does not fit is left out.
+        let _ = self.lead.write_fmt(words);
     }
 
     /// Replaces the line.
     pub fn say(&mut self, what: fmt::Arguments<'_>) {
         if let Some(messages) = &mut self.messages {
             // Messages drop their errors: there is nobody left to tell.
-            let _ = write!(messages, "{CLEAR}{what}");
+            let _ = write!(messages, "{CLEAR}{}{what}", self.lead);
             messages.flush();
             self.shown = true;
         }

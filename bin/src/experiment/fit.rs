@@ -166,13 +166,16 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let name = saved::shown(path);
     let file = File { name: name.as_str(), shown, reciprocal: options.reciprocal };
     let mut samples = Table::filled(rows.len(), Sample::EMPTY)?;
+    // A format may ask for the description several times.
+    let mut analyses = Table::filled(others.len(), analysis)?;
+    for (slot, kind) in analyses.iter_mut().zip(others) {
+        *slot = kind.analysis(&saved);
+    }
     write(&mut |document| {
         file.curve(document, *first, &analysis, &mut samples);
         document.part(Part::List(&OTHERS), |document| {
-            for kind in others {
-                document.part(Part::Item, |document| {
-                    file.curve(document, *kind, &kind.analysis(&saved), &mut samples);
-                });
+            for (kind, analysis) in others.iter().zip(&*analyses) {
+                document.part(Part::Item, |document| file.curve(document, *kind, analysis, &mut samples));
             }
         });
         if left_out > 0 {

@@ -134,7 +134,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "pair", &|out, _, outcome| {
         write!(out, "{} -> {}", outcome.point.initiator, outcome.point.target)
     });
-    if report.options.heatmap || report.options.format.name == "svg" {
+    if report.options.heatmap || report.options.format.draws {
         picture(document, report, &nodes);
     }
     method::paragraphs(document, report);

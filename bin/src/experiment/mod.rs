@@ -3,6 +3,7 @@
 mod bandwidth;
 pub mod command;
 mod compare;
+pub mod conduct;
 mod cores;
 pub mod curve;
 mod distribution;
@@ -17,6 +18,7 @@ mod order;
 pub mod output;
 mod pages;
 mod parallel;
+pub mod report;
 mod system;
 mod variants;
 mod window;
@@ -36,7 +38,7 @@ use command::Command;
 use interface::Experiment;
 
 use crate::options::{Descriptor, FormatName};
-use crate::report;
+use crate::report as formats;
 use crate::report::document::Format;
 
 /// Every experiment; the first is the default.
@@ -56,16 +58,17 @@ pub static EXPERIMENTS: &[&Experiment] = &[
 ];
 
 /// Every command on saved results.
-pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE, &fleet::FLEET];
+pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE, &fleet::FLEET, &report::REPORT];
 
 /// Every format by its name, as the command line knows it; the first is the default.
-pub static FORMATS: [FormatName; report::FORMATS.len()] = {
-    let mut names = [FormatName { name: "", extension: "", needs_picture: false, collected: false };
-        report::FORMATS.len()];
+pub static FORMATS: [FormatName; formats::FORMATS.len()] = {
+    let mut names =
+        [FormatName { name: "", extension: "", needs_picture: false, collected: false, draws: false };
+            formats::FORMATS.len()];
     let mut index = 0;
     while index < names.len() {
-        let Format { name, extension, needs_picture, collected, .. } = *report::FORMATS[index];
-        names[index] = FormatName { name, extension, needs_picture, collected };
+        let Format { name, extension, needs_picture, collected, draws, .. } = *formats::FORMATS[index];
+        names[index] = FormatName { name, extension, needs_picture, collected, draws };
         index += 1;
     }
     names

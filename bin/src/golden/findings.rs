@@ -32,6 +32,8 @@ use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::facts::Report;
+use crate::experiment::interface::Experiment;
+use crate::experiment::report::{self as whole_report, Whole};
 use crate::experiment::{dry_run, output};
 use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
@@ -39,7 +41,7 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Machine, Sizing};
 use crate::options::{self, Options, Pages, When};
 use crate::plan::duration;
-use crate::report::document::Describe;
+use crate::report::document::{Describe, Document, Role, Table as ShownTable};
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::counters::{Counters, Software};
@@ -52,6 +54,7 @@ use crate::result::{
 };
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
+use crate::sys::table::Table;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings};
 
 /// The frequency of the time-stamp counter.
@@ -81,6 +84,31 @@ pub fn written(scene: &Scene) -> String {
         out += &format!("standard error: ERROR: {failure} (exit {})\n", failure.exit_code());
     }
     out
+}
+
+/// The text of a scene without its pictures.
+pub fn without_pictures(scene: &Scene) -> String {
+    let mut out = String::new();
+    let run = Parsed::of(scene);
+    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    run.described(scene, terminal, &mut |columns, describe| {
+        let mut describe = |document: &mut dyn Document| describe(&mut WithoutPictures(document));
+        output::write(&mut out, run.options, terminal, columns, &mut describe).unwrap();
+    });
+    out
+}
+
+/// Passes a description on without its pictures: their figures are those of axes.
+struct WithoutPictures<'d>(&'d mut dyn Document);
+
+impl Document for WithoutPictures<'_> {
+    fn sentence(&mut self, role: Role, words: core::fmt::Arguments<'_>) {
+        self.0.sentence(role, words);
+    }
+
+    fn table(&mut self, table: &ShownTable<'_>) {
+        self.0.table(table);
+    }
 }
 
 /// What the result of a scene is, for programs; nothing where it is none.
@@ -127,6 +155,10 @@ impl Parsed {
     fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
         match options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+            Some(command) if COMMANDS[command].descriptor.name == "report" => {
+                self.whole(scene, terminal, &[], write);
+                None
+            }
             Some(command) => {
                 let command = COMMANDS[command];
                 let columns = [command.columns, &[], &[]];
@@ -137,6 +169,37 @@ impl Parsed {
                 None
             }
         }
+    }
+}
+
+impl Parsed {
+    /// Makes up a result for every experiment of a report, and describes them as one.
+    fn whole(&self, scene: &Scene, terminal: Terminal, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
+        let options = self.options;
+        if done.len() == whole_report::COUNT {
+            let failure = PlacementError::NothingToMeasure.into();
+            let whole = Whole {
+                options,
+                machine: done.iter().flatten().next().unwrap().machine,
+                came: &|index| done.get(index).map(|report| report.ok_or(&failure)),
+                arguments: self.arguments,
+                partial: false,
+                started: 1_795_310_400,
+                seconds: 82.1,
+            };
+            let columns = [whole_report::REPORT.columns, &[], &[]];
+            return write(columns, &mut |document| whole_report::present(document, &whole));
+        }
+        let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
+        let options: &'static Options<'static> = Box::leak(Box::new(options));
+        let experiment = whole_report::SECTIONS[done.len()].experiment;
+        // Threads that are refused are all that keeps one of them from having a result.
+        if experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads) {
+            return self.whole(scene, terminal, &[done, &[None]].concat(), write);
+        }
+        made_up(scene, &Parsed { arguments, options }, experiment, terminal, &mut |report| {
+            self.whole(scene, terminal, &[done, &[Some(*report)]].concat(), write);
+        });
     }
 }
 
@@ -151,17 +214,11 @@ fn concluded(fixture: &str, outcomes: &[Outcome<'_>], machine: &Machine, extra: 
 }
 
 /// Plans, makes up what is measured, and has it written.
-fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Terminal, write: Write<'_>) {
+fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) {
+    let options = parsed.options;
     let experiment = EXPERIMENTS[options.experiment.index];
-    let machine: &'static Machine = Box::leak(machine(scene));
-    let mut warnings = Warnings::new();
-    survey::warn(machine, &mut warnings);
-    let mut progress = Progress::new(When::Never);
-    let mut noted = Noted::new();
-    let mut session =
-        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
-    let points = (experiment.plan)(&mut session).unwrap();
     if options.dry_run {
+        let (machine, points, _) = planned(scene, options, experiment);
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
         return write(
@@ -171,6 +228,39 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
             },
         );
     }
+    made_up(scene, parsed, experiment, terminal, &mut |report| {
+        write(output::columns(options, experiment.columns), &mut |document| {
+            (experiment.present)(document, report)
+        });
+    });
+}
+
+/// The machine of a scene, what an experiment plans for it, and what there is to warn of.
+fn planned(
+    scene: &Scene,
+    options: &'static Options<'static>,
+    experiment: &Experiment,
+) -> (&'static Machine, Table<Point>, Warnings) {
+    let machine: &'static Machine = Box::leak(machine(scene));
+    let mut warnings = Warnings::new();
+    survey::warn(machine, &mut warnings);
+    let mut progress = Progress::new(When::Never);
+    let mut noted = Noted::new();
+    let mut session =
+        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
+    let points = (experiment.plan)(&mut session).unwrap();
+    (machine, points, warnings)
+}
+
+/// Makes up what an experiment measures.
+fn made_up(
+    scene: &Scene,
+    &Parsed { arguments, options }: &Parsed,
+    experiment: &Experiment,
+    terminal: Terminal,
+    then: &mut dyn FnMut(&Report<'_, '_>),
+) {
+    let (machine, points, mut warnings) = planned(scene, options, experiment);
     let run = Run { scene, options, machine };
     let points: Vec<Point> = match experiment.descriptor.name {
         "loaded" => loads::with_levels(options, &points, run.has(Trouble::Threads).then_some(THREADS)),
@@ -214,9 +304,7 @@ fn report(scene: &Scene, &Parsed { arguments, options }: &Parsed, terminal: Term
         started: 1_795_310_400,
         seconds: 12.5,
     };
-    write(output::columns(options, experiment.columns), &mut |document| {
-        (experiment.present)(document, &report)
-    });
+    then(&report);
 }
 
 /// The machine of a fixture, on a processor that is always the same.
@@ -236,6 +324,12 @@ fn machine(scene: &Scene) -> Box<Machine> {
         core: (scene.machine == "cxl-memory").then_some(CoreKind::Performance),
         caches: [None; 4],
     };
+    if scene.troubles.contains(&Trouble::HostileNames) {
+        let hostile = b"</title><script>alert('1')</script>&amp;\"|*_`";
+        machine.processor.brand = Text::from_bytes(hostile);
+        machine.host.identity.name = Text::from_bytes(hostile);
+        machine.host.kernel = Text::from_bytes(hostile);
+    }
     // A guest that is told of its host's cache, and has a part of it.
     machine.sizing = virtual_machine.then_some(Sizing {
         first: Bytes::MIB.times(256),

@@ -8,6 +8,7 @@ mod json;
 mod lines;
 mod loads;
 mod numbers;
+mod pages;
 mod scene;
 mod scenes;
 mod schema;

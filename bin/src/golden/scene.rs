@@ -33,11 +33,13 @@ pub enum Trouble {
     ManyWarnings,
     /// Threads were refused, moved and not steady.
     Threads,
+    /// The machine has names that are markup.
+    HostileNames,
 }
 
 impl Trouble {
     /// Every one.
-    pub const ALL: [Trouble; 14] = [
+    pub const ALL: [Trouble; 15] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -52,6 +54,7 @@ impl Trouble {
         Trouble::Virtual,
         Trouble::ManyWarnings,
         Trouble::Threads,
+        Trouble::HostileNames,
     ];
 }
 

@@ -8,8 +8,8 @@ use std::vec::Vec;
 use super::findings;
 use super::scene::{Scene, Trouble};
 use Trouble::{
-    Disturbed, Early, Excluded, FewRounds, FirstTouch, Imprecise, Interrupted, KernelClock, ManyWarnings,
-    Moved, NoCounters, Threads, Unverified, Virtual,
+    Disturbed, Early, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise, Interrupted, KernelClock,
+    ManyWarnings, Moved, NoCounters, Threads, Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -18,6 +18,7 @@ const FOUR: &str = "four-nodes";
 const SMALL: &str = "two-small-sockets";
 const CXL: &str = "cxl-memory";
 const EVERY: &[&str] = &["txt", "json", "csv", "svg"];
+const PAGES: &[&str] = &["txt", "json", "csv", "svg", "html"];
 const TABLES: &[&str] = &["txt", "json", "csv"];
 const TEXT: &[&str] = &["txt"];
 const PROMETHEUS: &[&str] = &["prom"];
@@ -26,11 +27,11 @@ const PROMETHEUS: &[&str] = &["prom"];
 type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &'static [Trouble]);
 
 const WIDE: &[Row] = &[
-    ("matrix", EVERY, ONE, "matrix", &[]),
+    ("matrix", PAGES, ONE, "matrix", &[]),
     ("matrix-quiet", TEXT, TWO, "matrix --quiet", &[]),
     ("matrix-verbose", TEXT, TWO, "matrix --verbose --counters", &[]),
     ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
-    ("matrix-four-nodes", EVERY, FOUR, "matrix --heatmap", &[]),
+    ("matrix-four-nodes", PAGES, FOUR, "matrix --heatmap", &[]),
     ("matrix-one-package", &["txt", "json"], "sub-numa-clusters", "matrix", &[]),
     ("matrix-memory-only-node", TABLES, CXL, "matrix --verbose", &[FirstTouch]),
     (
@@ -44,11 +45,12 @@ const WIDE: &[Row] = &[
     ("bandwidth-hwloc", &["sh"], TWO, "bandwidth --traffic=read,nt-write", &[]),
     ("loaded-hwloc", &["sh"], TWO, "loaded", &[]),
     ("system-hwloc", &["sh"], ONE, "system", &[]),
+    ("matrix-hostile-names", &["txt", "json", "csv", "md", "html"], TWO, "matrix", &[HostileNames]),
     ("matrix-moved", TABLES, TWO, "matrix", &[Moved]),
     ("matrix-unverified", TABLES, TWO, "matrix --verbose", &[Unverified]),
     ("matrix-interrupted", EVERY, FOUR, "matrix", &[Interrupted]),
     ("matrix-kernel-clock", EVERY, ONE, "matrix --verbose", &[KernelClock]),
-    ("curve", EVERY, ONE, "curve", &[]),
+    ("curve", PAGES, ONE, "curve", &[]),
     ("curve-quiet", TEXT, ONE, "curve --quiet --points-per-octave=2", &[]),
     (
         "curve-verbose",
@@ -113,7 +115,7 @@ const WIDE: &[Row] = &[
     ("bandwidth-interrupted", EVERY, TWO, "bandwidth", &[Interrupted]),
     ("bandwidth-one-core", TABLES, ONE, "bandwidth --load-cpus=1 --cpu=1", &[FewRounds, Virtual]),
     ("bandwidth-threads-refused", TABLES, FOUR, "bandwidth --view=scaling --cpunode=0", &[Threads]),
-    ("cores", EVERY, SMALL, "cores", &[]),
+    ("cores", PAGES, SMALL, "cores", &[]),
     ("cores-quiet", TEXT, SMALL, "cores --quiet", &[]),
     ("cores-states", EVERY, SMALL, "cores --states --verbose --pairs=classes", &[]),
     ("cores-two-cpus", EVERY, ONE, "cores --states --heatmap", &[Virtual]),
@@ -124,7 +126,7 @@ const WIDE: &[Row] = &[
     ("cores-interrupted", EVERY, SMALL, "cores --states", &[Interrupted]),
     ("cores-early", TABLES, ONE, "cores", &[Early]),
     ("cores-troubled", TABLES, SMALL, "cores --memnode=0", &[Excluded, FewRounds, Unverified]),
-    ("loaded", EVERY, FOUR, "loaded --cpunode=0 --memnode=0", &[]),
+    ("loaded", PAGES, FOUR, "loaded --cpunode=0 --memnode=0", &[]),
     ("loaded-quiet", TEXT, TWO, "loaded --quiet", &[]),
     (
         "loaded-verbose",
@@ -150,7 +152,7 @@ const WIDE: &[Row] = &[
     ("loaded-interrupted", EVERY, TWO, "loaded", &[Interrupted]),
     ("loaded-early", TABLES, ONE, "loaded", &[Early]),
     ("loaded-troubled", TABLES, FOUR, "loaded --memnode=0-1", &[Excluded, Imprecise, Disturbed, FewRounds]),
-    ("system", &["txt", "json"], ONE, "system", &[]),
+    ("system", &["txt", "json", "html"], ONE, "system", &[]),
     ("system-two-nodes", &["txt", "json"], TWO, "system", &[NoCounters]),
     ("system-virtual", &["txt", "json"], CXL, "system", &[Virtual]),
     ("system-cpuset", &["txt", "json"], "cpuset-part", "system", &[]),
@@ -176,7 +178,9 @@ const WIDE: &[Row] = &[
         "matrix --label=rack=7 --label=a/b.c-d_e=\"\\\u{1b}<script> --label=empty=",
         &[],
     ),
-    ("fit", &["txt", "json", "svg"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
+    ("report", &["txt", "json", "md", "html"], ONE, "report", &[]),
+    ("report-two-nodes", &["txt"], TWO, "report --format=text", &[Threads, Imprecise]),
+    ("fit", &["txt", "json", "svg", "html"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
     ("fit-matrix", TEXT, ONE, "fit ../tests/fixtures/saved/matrix-a.json", &[]),
@@ -190,7 +194,7 @@ const WIDE: &[Row] = &[
     ("fit-unit", TEXT, ONE, "fit ../tests/fixtures/saved/kibibytes.txt --unit=K --quiet", &[]),
     (
         "compare",
-        &["txt", "json", "svg"],
+        &["txt", "json", "svg", "html"],
         ONE,
         "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/foreign.txt",
         &[],
@@ -352,6 +356,7 @@ const HELP: &[&str] = &[
     "fit",
     "compare",
     "fleet",
+    "report",
 ];
 
 /// A scene on a wide terminal, in which nothing goes wrong.
@@ -426,6 +431,8 @@ pub fn for_programs() -> Vec<Scene> {
             }
         }
     }
+    // A report is a list of documents that are here already.
+    scenes.retain(|scene| !scene.line.starts_with("report"));
     let mut known = BTreeSet::new();
     scenes.retain(|scene| known.insert((scene.machine, scene.line.clone(), scene.troubles)));
     scenes

@@ -283,7 +283,7 @@ pub const FLAGS: &[Flag] = &[
     })
     .common()
     .help("end the run after about this time")
-    .default("60"),
+    .default("60, and 90 of report"),
     Flag::value(FlagId::WarmupIters, "warmup-iters", Group::Sampling, &COUNT, |options, value| {
         options.warmup_iters = Some(values::integer(value)?);
         Ok(())

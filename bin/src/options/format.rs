@@ -13,6 +13,8 @@ pub struct FormatName {
     pub needs_picture: bool,
     /// True if its files are read by a service of another user, for which an old result is better than half of one.
     pub collected: bool,
+    /// True if it has room for every picture, those included that a terminal shows on demand.
+    pub draws: bool,
 }
 
 impl FormatName {

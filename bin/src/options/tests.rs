@@ -32,10 +32,10 @@ const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Line
 
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[
-    FormatName { name: "text", extension: "txt", needs_picture: false, collected: false },
-    FormatName { name: "json", extension: "json", needs_picture: false, collected: false },
-    FormatName { name: "csv", extension: "csv", needs_picture: false, collected: false },
-    FormatName { name: "svg", extension: "svg", needs_picture: true, collected: false },
+    FormatName { name: "text", extension: "txt", needs_picture: false, collected: false, draws: false },
+    FormatName { name: "json", extension: "json", needs_picture: false, collected: false, draws: false },
+    FormatName { name: "csv", extension: "csv", needs_picture: false, collected: false, draws: false },
+    FormatName { name: "svg", extension: "svg", needs_picture: true, collected: false, draws: true },
 ];
 
 /// Experiments such as the program has, so that every option belongs to one.

@@ -324,6 +324,19 @@ impl Budget {
         Budget { share_ns: if asked { f64::INFINITY } else { run_ns / points.max(1) as f64 }, ..self }
     }
 
+    /// The same with no more than `limit_ns` for `points` points together, but for the fewest rounds.
+    #[must_use]
+    pub fn at_most(self, limit_ns: f64, points: usize) -> Budget {
+        /// The part that rounds are spread over, and that walks are long at the least.
+        const SPREAD: f64 = 0.5;
+        Budget {
+            share_ns: self.share_ns.min(limit_ns / points.max(1) as f64),
+            spread_ns: self.spread_ns.min(SPREAD * limit_ns),
+            walk_ns: self.walk_ns.min(SPREAD * limit_ns),
+            ..self
+        }
+    }
+
     /// The rounds that each of `points` points has room for.
     #[must_use]
     pub fn room(&self, points: usize) -> usize {

@@ -179,6 +179,25 @@ pub enum Role {
     Method(&'static str),
     /// What only a reader who asked for everything wants to know, under a label that may be empty.
     Detail(&'static str),
+    /// What a result must say of itself where it stands alone.
+    Page(PageRole),
+}
+
+/// A sentence for pages, which are read far from the terminal that made them; a terminal has these things elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageRole {
+    /// The experiment or command.
+    Title,
+    /// Where and when it was measured.
+    Origin,
+    /// What a reader must know, with a word for how much it matters: `poor`, `fair` or `note`.
+    Warning(&'static str),
+    /// What to do about the warning before.
+    Remedy,
+    /// The command that repeats it.
+    Command,
+    /// What follows is a chapter of its own, of this name: the result of another experiment.
+    Chapter,
 }
 
 /// How much a reader wants to see.
@@ -303,6 +322,8 @@ pub struct Format {
     pub needs_picture: bool,
     /// Whether its files are read by a service of another user, for which an old result is better than half of one.
     pub collected: bool,
+    /// Whether every picture has room, those included that a terminal shows on demand.
+    pub draws: bool,
     /// Writes what a result says of itself.
     pub write: fn(&mut dyn Write, &Style, Describe<'_>) -> fmt::Result,
 }

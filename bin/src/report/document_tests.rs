@@ -7,6 +7,7 @@ use latency_core::stats::Interval;
 
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use super::document::{Document, Field, Format, Level, Part, Picture, Role, Style, Table};
+use super::html::HTML;
 use super::json::JSON;
 use super::json_lines::JSON_LINES;
 use super::markdown::MARKDOWN;
@@ -151,7 +152,7 @@ fn the_first_error_is_kept_and_writing_stops() {
     }
     let terminal = Terminal { columns: 80, unicode: false, colour: false };
     let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[], &[]] };
-    for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG] {
+    for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG, &HTML] {
         for room in [0, 1, 40] {
             let written = (format.write)(&mut Full(room), &style, &mut |document| describe(document));
             assert!(written.is_err(), "{} in {room} bytes", format.name);

@@ -24,6 +24,7 @@ pub const HWLOC: Format = Format {
     extension: "sh",
     needs_picture: false,
     collected: false,
+    draws: false,
     write: |out, _, describe| {
         let mut script =
             Script { out, within: None, depth: 0, found: false, target: 0, initiator: 0, failed: Ok(()) };

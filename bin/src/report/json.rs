@@ -13,6 +13,7 @@ pub const JSON: Format = Format {
     extension: "json",
     needs_picture: false,
     collected: false,
+    draws: false,
     write: |out, _, describe| write(out, Layout::Lines, describe),
 };
 

@@ -11,5 +11,6 @@ pub const JSON_LINES: Format = Format {
     extension: "jsonl",
     needs_picture: false,
     collected: false,
+    draws: false,
     write: |out, _, describe| json::write(out, Layout::OneLine, describe),
 };

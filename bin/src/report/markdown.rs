@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, Format, Level, Role, Style, Table};
+use super::document::{Document, Format, Level, PageRole, Role, Style, Table};
 
 /// GitHub's Markdown.
 pub const MARKDOWN: Format = Format {
@@ -10,6 +10,7 @@ pub const MARKDOWN: Format = Format {
     extension: "md",
     needs_picture: false,
     collected: false,
+    draws: false,
     write: |out, style, describe| {
         let mut markdown = Markdown { out, style, failed: Ok(()) };
         describe(&mut markdown);
@@ -54,6 +55,14 @@ impl Document for Markdown<'_> {
             Role::Finding | Role::Missing => (Level::Normal, ""),
             Role::Method(label) => (Level::Normal, label),
             Role::Detail(label) => (Level::Verbose, label),
+            Role::Page(PageRole::Chapter) => {
+                return self.keep(Level::Quiet, |out| {
+                    out.write_str("## ")?;
+                    Escaped(out).write_fmt(words)?;
+                    out.write_str("\n\n")
+                });
+            }
+            Role::Page(_) => return,
         };
         self.keep(level, |out| {
             if matches!(role, Role::Answer) {

@@ -4,9 +4,12 @@
 
 pub mod axis;
 pub mod chart;
+pub mod colour;
 pub mod document;
+pub mod escape;
 pub mod figures;
 pub mod heatmap;
+pub mod html;
 pub mod hwloc;
 pub mod json;
 pub mod json_lines;
@@ -39,4 +42,5 @@ pub static FORMATS: &[&Format] = &[
     &picture::SVG,
     &hwloc::HWLOC,
     &prometheus::PROMETHEUS,
+    &html::HTML,
 ];

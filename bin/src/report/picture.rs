@@ -11,6 +11,7 @@ pub const SVG: Format = Format {
     extension: "svg",
     needs_picture: true,
     collected: false,
+    draws: true,
     write: |out, _, describe| {
         let mut drawing = Drawing { out, drawn: None };
         describe(&mut drawing);
@@ -26,10 +27,7 @@ struct Drawing<'o> {
 impl Document for Drawing<'_> {
     fn picture(&mut self, picture: Picture<'_>) {
         if self.drawn.is_none() {
-            self.drawn = Some(match picture {
-                Picture::Chart(chart) => svg::write_chart(self.out, chart),
-                Picture::Matrix(matrix) => svg::write_heatmap(self.out, matrix),
-            });
+            self.drawn = Some(svg::write(self.out, picture, svg::Place::File));
         }
     }
 }

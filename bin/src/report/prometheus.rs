@@ -19,6 +19,7 @@ pub const PROMETHEUS: Format = Format {
     extension: "prom",
     needs_picture: false,
     collected: true,
+    draws: false,
     write: |out, _, describe| write(out, describe),
 };
 

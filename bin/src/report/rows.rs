@@ -15,6 +15,7 @@ pub const CSV: Format = Format {
     extension: "csv",
     needs_picture: false,
     collected: false,
+    draws: false,
     write: |out, style, describe| {
         let mut rows = Rows {
             out,

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::document::{Document, Format, Level, Picture, Role, Style, Table};
+use super::document::{Document, Format, Level, PageRole, Picture, Role, Style, Table};
 use super::figures::width;
 use super::terminal::Terminal;
 use super::wrap::Wrap;
@@ -14,8 +14,9 @@ pub const TEXT: Format = Format {
     extension: "txt",
     needs_picture: false,
     collected: false,
+    draws: false,
     write: |out, style, describe| {
-        let mut text = Text { out, style, section: None, failed: Ok(()) };
+        let mut text = Text { out, style, section: None, chapter: false, failed: Ok(()) };
         describe(&mut text);
         text.failed
     },
@@ -41,6 +42,8 @@ struct Text<'o> {
     out: &'o mut dyn Write,
     style: &'o Style,
     section: Option<Section>,
+    /// The first chapter has begun.
+    chapter: bool,
     failed: fmt::Result,
 }
 
@@ -57,6 +60,11 @@ impl Text<'_> {
         if self.failed.is_ok() {
             self.failed = write(self);
         }
+    }
+
+    /// Whether a part is for a reader who asked for everything: a terminal has room for what comes before chapters.
+    fn is_left_out(&self) -> bool {
+        self.chapter && self.style.level < Level::Verbose
     }
 
     fn columns(&self) -> usize {
@@ -138,8 +146,13 @@ impl Document for Text<'_> {
             Role::Missing => (Section::Missing, "", Level::Normal),
             Role::Method(label) => (Section::Method, label, Level::Normal),
             Role::Detail(label) => (Section::Method, label, Level::Verbose),
+            Role::Page(PageRole::Chapter) => {
+                self.chapter = true;
+                return;
+            }
+            Role::Page(_) => return,
         };
-        if self.style.level < level {
+        if self.style.level < level || self.is_left_out() {
             return;
         }
         self.keep(section, |text| match role {
@@ -149,13 +162,13 @@ impl Document for Text<'_> {
     }
 
     fn table(&mut self, table: &Table<'_>) {
-        if self.style.level >= table.level && table.rows > 0 {
+        if self.style.level >= table.level && table.rows > 0 && !self.is_left_out() {
             self.keep(Section::Table, |text| write_table(text.out, table));
         }
     }
 
     fn picture(&mut self, picture: Picture<'_>) {
-        if self.style.level < Level::Normal {
+        if self.style.level < Level::Normal || self.is_left_out() {
             return;
         }
         let terminal = Terminal { columns: self.columns(), ..self.style.terminal };

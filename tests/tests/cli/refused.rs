@@ -40,7 +40,7 @@ fn system_takes_the_options_that_only_present() {
     for option in ["--quiet", "--verbose", "--progress=always", "--color=never", "--strict", "--output=-"] {
         run(&["system", option]).expect_status(0);
     }
-    for format in ["text", "json", "jsonl", "csv", "md"] {
+    for format in ["text", "json", "jsonl", "csv", "md", "html"] {
         run(&["system", "--quiet", &format!("--format={format}")]).expect_status(0);
     }
 }

@@ -20,7 +20,7 @@ const SERIES: usize = 9;
 /// Shows the picture of a view: in a terminal that of how bandwidth grows with cores alone.
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
-    if report.options.format.name != "svg" && view != View::Scaling {
+    if !report.options.format.draws && view != View::Scaling {
         return;
     }
     match view {

@@ -109,7 +109,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         ],
         threshold: options.threshold,
     };
-    if options.format.name == "svg" && !view.is_curve() {
+    if options.format.needs_picture && !view.is_curve() {
         return Err(refused("there is no picture of results that are not curves", ""));
     }
     let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };

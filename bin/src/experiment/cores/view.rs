@@ -47,7 +47,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     classes(document, found);
     states(document, report);
     every(document, report);
-    if report.options.heatmap || report.options.format.name == "svg" {
+    if report.options.heatmap || report.options.format.draws {
         picture(document, report, &cpus);
     }
     method::memory(document, report);

@@ -1,12 +1,14 @@
 //! The machine and the clock, as programs read them.
 
+use core::fmt::Display;
+
 use latency_core::units::PageSize;
 
 use super::attributes;
 use crate::machine::processor::CoreKind;
 use crate::machine::Machine;
 use crate::options::Labels;
-use crate::report::document::{fields, Document, Part, Value};
+use crate::report::document::{fields, Document, PageRole, Part, Role, Value};
 use crate::result::{KernelClock, Timer};
 
 fields! {
@@ -86,6 +88,22 @@ pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>)
             }
         });
     });
+}
+
+/// Says where and when it was measured, for a page.
+pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
+    let (host, processor) = (&machine.host, &machine.processor);
+    let words =
+        [host.identity.name.as_str(), cpu_model(machine), host.kernel.as_str(), processor.platform.name()];
+    document.sentence(
+        Role::Page(PageRole::Origin),
+        format_args!(
+            "{}{when}",
+            core::fmt::from_fn(|out| {
+                words.iter().filter(|word| !word.is_empty()).try_for_each(|word| write!(out, "{word}, "))
+            })
+        ),
+    );
 }
 
 /// Describes the machine.

@@ -16,8 +16,10 @@ pub mod report;
 pub mod rows;
 mod sizing;
 pub mod trust;
+pub mod typed;
 
-use crate::report::document::{fields, Document, Metric, Part, Value};
+use crate::machine::Machine;
+use crate::report::document::{fields, Document, Metric, PageRole, Part, Role, Value};
 
 pub use report::Report;
 
@@ -26,7 +28,7 @@ fields! {
     TOOL "tool" "What wrote this.";
     NAME "name" "Its name.";
     VERSION "version" "Its version.";
-    EXPERIMENT "experiment" "What was measured.";
+    pub EXPERIMENT "experiment" "What was measured.";
     COMMAND "command" "The arguments, as they were typed.";
     STARTED "started" "When the run began, in UTC.";
     DURATION "duration_s" "How long it took.";
@@ -58,6 +60,7 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
         document.put(&VERSION, env!("CARGO_PKG_VERSION"));
     });
     document.put(&EXPERIMENT, experiment);
+    document.sentence(Role::Page(PageRole::Title), format_args!("{experiment}"));
 }
 
 /// Describes everything besides the points and conclusions: programs read it, people have [`method`].
@@ -74,9 +77,11 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.value(&COMMAND, Value::Raw(argument));
         }
     });
-    document.show(&STARTED, &Utc(report.started));
-    document.put(&DURATION, report.seconds);
-    document.put(&PARTIAL, report.partial);
+    document.sentence(
+        Role::Page(PageRole::Command),
+        format_args!("latency-bench{}", typed::Typed(report.arguments)),
+    );
+    run(document, report.machine, report.started, report.seconds, report.partial);
     machine::host(document, report.machine, &report.options.labels);
     machine::machine(document, report.machine);
     sizing::sizing(document, report);
@@ -84,6 +89,14 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::health(document, report);
     conditions::conditions(document, report);
     trust::warnings(document, report.warnings);
+}
+
+/// Describes when it ran and for how long, and whether to its end.
+pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
+    machine::origin(document, machine, &Utc(started));
+    document.show(&STARTED, &Utc(started));
+    document.put(&DURATION, seconds);
+    document.put(&PARTIAL, partial);
 }
 
 /// Describes every point under `field`, with what `each` has to say of it by its index.

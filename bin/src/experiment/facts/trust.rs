@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display};
 
-use crate::report::document::{fields, Document, Part, Role};
+use crate::report::document::{fields, Document, PageRole, Part, Role};
 use crate::warning::{Group, Severity, Warnings};
 
 fields! {
@@ -38,6 +38,9 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
                 document.put(&SEVERITY, warning.severity().name());
                 document.put(&UNTRUSTED, warning.untrusted());
             });
+            let role = PageRole::Warning(warning.severity().name());
+            document.sentence(Role::Page(role), format_args!("{warning}"));
+            document.sentence(Role::Page(PageRole::Remedy), format_args!("{}", warning.remedy()));
         }
     });
 }
@@ -47,7 +50,9 @@ pub fn line(document: &mut dyn Document, warnings: &Warnings) {
     document.sentence(Role::Trust, format_args!("{}{}", level(warnings), Reasons(warnings)));
 }
 
-fn level(warnings: &Warnings) -> &'static str {
+/// Returns how far a result can be trusted, in one word.
+#[must_use]
+pub fn level(warnings: &Warnings) -> &'static str {
     // Of warnings for which there was no room, only the unreliable ones are known.
     if warnings.untrusted().is_some() {
         return "poor";

@@ -2,10 +2,11 @@
 //!
 //! Knows the matrix, no result.
 
+use super::frame::{begin, heading_height, Place, EDGE};
 use super::style::{shade, text_on};
-use super::text::{lines, Escaped, Size};
-use super::{begin, heading_height, EDGE};
+use super::text::{lines, Size};
 use crate::report::chart::Matrix;
+use crate::report::escape::Escaped;
 use crate::report::figures::Figure;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
@@ -33,7 +34,7 @@ const REASON_LINE: f64 = 17.0;
 ///
 /// Where `out` fails.
 #[inline(never)] // offsets into a small frame are short
-pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>) -> fmt::Result {
+pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: Place) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
     let matrix_width = cell * matrix.columns.len() as f64;
     let width = (2.0 * EDGE + ROW_HEADINGS + matrix_width).max(NARROWEST);
@@ -48,7 +49,7 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>) -> fmt::Result {
     let notes = reasons.iter().flatten().flat_map(|reason| lines(reason, Size::Small, room - 16.0)).count();
     let height = notes_top + REASON_LINE * notes as f64 + if notes > 0 { EDGE / 2.0 } else { 0.0 };
 
-    begin(out, width, height, matrix.title, matrix.subtitle)?;
+    begin(out, place, (width, height), matrix.title, matrix.subtitle)?;
     let grid = Grid { matrix, left, top, cell };
     grid.headings(out, bottom)?;
     for (row_index, &row) in matrix.rows.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! a page would otherwise restyle the page. Contrasts are at least 4.5 to 1 for text
 //! and 3 to 1 for lines on either ground (WCAG 2.1, 1.4.3 and 1.4.11).
 
-use core::fmt;
+use crate::report::colour::{contrast, Colour};
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
@@ -12,7 +12,6 @@ pub const SERIES: usize = 6;
 /// The style sheet. The series' colours differ in lightness too, for readers who
 /// see fewer hues and for prints.
 pub const SHEET: &str = "\
-<style>
 .latency-bench{color:#1c2128;max-width:100%;height:auto}
 .latency-bench .page{fill:#fff}
 .latency-bench text{fill:currentColor;font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;\
@@ -52,19 +51,7 @@ font-variant-numeric:tabular-nums}
 .latency-bench .s4{color:#e0b040}
 .latency-bench .s5{color:#b3bdc7}
 }
-</style>
 ";
-
-/// A colour of red, green and blue up to 255.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colour(pub [u8; 3]);
-
-impl fmt::Display for Colour {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [red, green, blue] = self.0;
-        write!(out, "#{red:02x}{green:02x}{blue:02x}")
-    }
-}
 
 /// Black and nothing lighter: with it, one of the two has a contrast of 4.5 on any ground.
 const INK: Colour = Colour([0; 3]);
@@ -102,24 +89,10 @@ pub fn text_on(ground: Colour) -> Colour {
     }
 }
 
-/// The ratio of luminances (WCAG 2.1), from 1 to 21.
-fn contrast(one: Colour, other: Colour) -> f64 {
-    let (one, other) = (luminance(one), luminance(other));
-    (one.max(other) + 0.05) / (one.min(other) + 0.05)
-}
-
-/// Relative luminance, with a square for the exponent 2.4 over an offset of sRGB.
-fn luminance(colour: Colour) -> f64 {
-    let [red, green, blue] = colour.0.map(|part| {
-        let part = f64::from(part) / 255.0;
-        part * part
-    });
-    0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::colour::luminance;
     use std::string::ToString;
 
     #[test]

@@ -9,14 +9,14 @@ use std::vec::Vec;
 
 fn chart_of(chart: &Chart<'_>) -> String {
     let mut text = String::new();
-    write_chart(&mut text, chart).unwrap();
+    write(&mut text, Picture::Chart(chart), Place::File).unwrap();
     assert_well_formed(&text);
     text
 }
 
 fn matrix_of(matrix: &Matrix<'_>) -> String {
     let mut text = String::new();
-    write_heatmap(&mut text, matrix).unwrap();
+    heat::write(&mut text, matrix, Place::File).unwrap();
     assert_well_formed(&text);
     text
 }

@@ -1,7 +1,7 @@
-//! Text in SVG: escaped, and as wide as can be told without a font.
+//! Text in SVG: as wide as can be told without a font, and broken into lines.
 
 use crate::report::figures;
-use core::fmt::{self, Display, Write};
+use core::fmt::Display;
 
 /// The sizes of the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,43 +50,10 @@ fn line_end(text: &str, most: usize) -> usize {
     blank.map_or(limit, |(at, _)| at)
 }
 
-/// A value whose text is safe within elements and attributes.
-pub struct Escaped<'a, T: ?Sized>(pub &'a T);
-
-impl<T: Display + ?Sized> Display for Escaped<'_, T> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
-        impl Write for Escaping<'_, '_> {
-            fn write_str(&mut self, part: &str) -> fmt::Result {
-                part.chars().try_for_each(|character| match character {
-                    '&' => self.0.write_str("&amp;"),
-                    '<' => self.0.write_str("&lt;"),
-                    '>' => self.0.write_str("&gt;"),
-                    '"' => self.0.write_str("&quot;"),
-                    '\'' => self.0.write_str("&#39;"),
-                    // XML 1.0 has no other control characters, not even escaped, and no U+FFFE, U+FFFF.
-                    '\t' | '\n' | '\r' => self.0.write_char(' '),
-                    '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => self.0.write_char('\u{fffd}'),
-                    _ => self.0.write_char(character),
-                })
-            }
-        }
-        write!(Escaping(out), "{}", self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
     use std::vec::Vec;
-
-    #[test]
-    fn nothing_of_a_text_is_taken_for_markup() {
-        let text = "a<b> & \"c\"='d'\n\u{1b}[1m\u{ffff}µ";
-        let escaped = "a&lt;b&gt; &amp; &quot;c&quot;=&#39;d&#39; \u{fffd}[1m\u{fffd}µ";
-        assert_eq!(Escaped(text).to_string(), escaped);
-    }
 
     #[test]
     fn lines_break_between_words() {

@@ -2,7 +2,7 @@
 
 use crate::report::axis::{Plane, Reading};
 use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
-use crate::report::svg::text::Escaped;
+use crate::report::escape::Escaped;
 use core::fmt::{self, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 

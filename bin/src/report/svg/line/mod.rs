@@ -5,11 +5,12 @@
 
 mod data;
 
+use super::frame::{begin, heading_height, Place as Shown, EDGE};
 use super::style::SERIES;
-use super::text::{width, Escaped, Size};
-use super::{begin, heading_height, EDGE};
+use super::text::{width, Size};
 use crate::report::axis::{Plane, Title};
 use crate::report::chart::{Chart, Data, Scale};
+use crate::report::escape::Escaped;
 use crate::report::labels::{Place, Shelves};
 use core::fmt::{self, Write};
 use data::{swatch, Canvas, SWATCH_WIDTH};
@@ -38,12 +39,12 @@ const MARK_GAP: f64 = 5.0;
 ///
 /// Where `out` fails.
 #[inline(never)] // offsets into a small frame are short
-pub fn write(out: &mut dyn Write, chart: &Chart<'_>) -> fmt::Result {
+pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let ordinal = matches!(chart.x_axis.scale, Scale::Ordinal);
     let x_ticks = if ordinal { MOST_ORDINAL_TICKS } else { MOST_X_TICKS };
     let Some(plane) = Plane::of(chart, x_ticks, MOST_Y_TICKS) else {
-        begin(out, WIDTH, heading + 2.0 * EDGE, chart.title, chart.subtitle)?;
+        begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
         writeln!(out, "<text x=\"{}\" y=\"{:.1}\">no points</text>", Decimal(EDGE), Decimal(heading + EDGE))?;
         return out.write_str("</svg>\n");
     };
@@ -65,7 +66,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>) -> fmt::Result {
         axes: (chart.x_axis.unit, chart.y_axis.unit),
     };
 
-    begin(out, WIDTH, top + PLOT_HEIGHT + BELOW, chart.title, chart.subtitle)?;
+    begin(out, shown, (WIDTH, top + PLOT_HEIGHT + BELOW), chart.title, chart.subtitle)?;
     let mut legend = Legend::new(heading);
     legend.each(chart, |index, (x, y)| {
         let Some(series) = chart.series.get(index) else { return Ok(()) };

@@ -1,0 +1,149 @@
+//! An experiment from its plan to its findings, whoever asks for it: alone, or as a part of a report.
+//!
+//! Knows no format, and nothing of what is written.
+
+use super::interface::Experiment;
+use crate::engine::clock::Timer;
+use crate::engine::conditions::Watch;
+use crate::engine::session::{Findings, Session};
+use crate::engine::{finish, lookout, placement, prefetch_audit, repeat, self_test, translation_probe};
+use crate::error::Failure;
+use crate::machine::Machine;
+use crate::plan::budget::Budget;
+use crate::result::conditions::Conditions;
+use crate::result::{Health, Point};
+use crate::sys::table::Table;
+use crate::warning::Warnings;
+
+/// What is to be measured, and what a reader must know of that.
+pub struct Planned {
+    /// The points.
+    pub points: Table<Point>,
+    /// How often and for how long they are visited.
+    pub budget: Budget,
+    /// What there is to say of them.
+    pub warnings: Warnings,
+}
+
+/// How much is done besides the points.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// All visits together take about so long, at the most.
+    pub limit_ns: f64,
+    /// The tool itself is checked after them.
+    pub checked: bool,
+}
+
+/// What came of it.
+pub struct Conducted<'a> {
+    /// Where it ran, with what was found of it by a look before.
+    pub machine: &'a Machine,
+    /// What it was timed with.
+    pub timer: Timer,
+    /// How the tool itself fared.
+    pub health: Health,
+    /// What else happened meanwhile; `None` where nothing was timed.
+    pub conditions: Option<Conditions>,
+    /// The points, measured or not.
+    pub findings: Findings<'a>,
+}
+
+impl Conducted<'_> {
+    /// The points that were measured.
+    #[must_use]
+    pub fn done(&self) -> usize {
+        self.findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count()
+    }
+}
+
+/// Plans an experiment for the machine of the session.
+///
+/// # Errors
+///
+/// Those of the plan.
+#[inline(never)] // it is called in several places
+pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Result<Planned, Failure<'a>> {
+    let mut warnings = Warnings::new();
+    let Session { options, machine, .. } = *session;
+    let points = (experiment.plan)(&mut Session {
+        options,
+        machine,
+        warnings: &mut warnings,
+        progress: session.progress,
+        noted: session.noted,
+    })?;
+    let budget = (experiment.budget)(options, machine, &points);
+    Ok(Planned { points, budget, warnings })
+}
+
+/// Measures what was planned.
+///
+/// # Errors
+///
+/// [`Failure`] where nothing can be measured. An interrupt ends the visits, and what there is is kept.
+#[inline(never)] // offsets into a small frame are short
+pub fn conduct<'a>(
+    session: &mut Session<'a, '_>,
+    experiment: &Experiment,
+    planned: Planned,
+    effort: Effort,
+) -> Result<Conducted<'a>, Failure<'a>> {
+    if let Some(point) = planned.points.first() {
+        placement::pin(point.cpu)?;
+    }
+    let timer = Timer::choose(&session.machine.processor, session.warnings)?;
+    let mut health = Health::default();
+    self_test::look(timer.counter(), &mut health);
+    // What is found there is what the plan is made for; an experiment before may have looked.
+    let found = match session.machine.sizing {
+        Some(_) => None,
+        None => lookout::learn(session, &timer, &planned.points)?,
+    };
+    let planned = match found {
+        Some(found) => {
+            session.machine = found;
+            self::planned(session, experiment)?
+        }
+        None => planned,
+    };
+    let Planned { mut points, budget, warnings } = planned;
+    warnings.iter().for_each(|warning| session.warnings.push(*warning));
+    let machine = session.machine;
+    placement::check_nodes(&machine.topology, &mut points)?;
+    let budget = budget.at_most(effort.limit_ns, points.len());
+    let watch = (!points.is_empty()).then(|| Watch::begin(&points));
+    let findings = (experiment.measure)(session, &timer, &points, &budget)?;
+    check(session, &timer, &mut health, &findings, &budget, effort)?;
+    let conditions = watch.map(|watch| watch.end(session, &timer));
+    finish::warn(session, &timer, &findings.outcomes, &budget);
+    Ok(Conducted { machine, timer, health, conditions, findings })
+}
+
+/// Checks the tool itself after the trials: the first point again, prefetchers, the size of pages as they behave, and
+/// the self-test.
+#[inline(never)] // offsets into a small frame are short
+fn check<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    health: &mut Health,
+    findings: &Findings<'a>,
+    budget: &Budget,
+    effort: Effort,
+) -> Result<(), Failure<'a>> {
+    if effort.checked && !findings.interrupted {
+        let measured = &findings.outcomes;
+        let mut checks = || {
+            health.repeat = repeat::again(session, timer, measured, budget)?;
+            health.pages_behave_as_small = translation_probe::behave_as_small(session, timer, measured)?;
+            health.audit = prefetch_audit::prefetch(session, timer, measured)?;
+            Ok(())
+        };
+        match checks() {
+            // What was measured is complete all the same.
+            Ok(()) | Err(Failure::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    self_test::conclude(timer.counter(), session.machine.processor.platform, health, session.warnings);
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Arguments as a shell takes them.
+
+use core::fmt::{self, Display, Write};
+
+use crate::sys::arguments::Arguments;
+
+/// Arguments, each behind a blank and in quotes where it needs them. Bytes that are no UTF-8 become U+FFFD.
+pub struct Typed(pub Arguments);
+
+impl Display for Typed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.into_iter().try_for_each(|argument| {
+            out.write_char(' ')?;
+            quoted(out, argument)
+        })
+    }
+}
+
+fn quoted(out: &mut dyn Write, argument: &[u8]) -> fmt::Result {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=,:@%+".contains(byte);
+    let quote = argument.is_empty() || !argument.iter().all(is_plain);
+    let mark = if quote { "'" } else { "" };
+    out.write_str(mark)?;
+    for chunk in argument.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                // Within single quotes a shell takes everything as it is, but for their end.
+                '\'' => out.write_str("'\\''")?,
+                _ => out.write_char(character)?,
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            out.write_char('\u{fffd}')?;
+        }
+    }
+    out.write_str(mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn a_shell_takes_them_as_they_were() {
+        for (typed, shown) in [
+            (&b"curve\0--size=1M\0"[..], " curve --size=1M"),
+            (b"--output=my file.html\0", " '--output=my file.html'"),
+            (b"it's\0\0$HOME\0", " 'it'\\''s' '' '$HOME'"),
+            (b"\xff\0", " '\u{fffd}'"),
+            (b"", ""),
+        ] {
+            assert_eq!(Typed(Arguments::packed(typed)).to_string(), shown);
+        }
+    }
+}

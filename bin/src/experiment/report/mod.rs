@@ -1,0 +1,138 @@
+//! Everything in one run: nine experiments one after the other, each within its share of the budget, as one result.
+//!
+//! Says which they are and what they answer. Whoever runs them brings what came of it; nothing is measured here.
+
+mod run;
+mod view;
+
+use super::command::Command;
+use super::facts::{point, Report};
+use super::interface::Experiment;
+use super::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
+use crate::error::Failure;
+use crate::options::{self, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, UsageError};
+use crate::sys::arguments::Arguments;
+
+pub use run::Sections;
+pub use view::{present, Whole};
+
+/// The command.
+pub const REPORT: Command = Command {
+    descriptor: Descriptor {
+        name: "report",
+        summary: "all of these in 90 s, as one page",
+        details: "Memory, levels, pages, loads side by side, work between loads, the slowest loads, bandwidth, latency \
+                  under load and the way between cores, one after the other within --budget (90 s). The result is a page \
+                  of HTML on standard output or in --output=FILE.html: the verdict, the answers that matter, then a \
+                  chapter each with its pictures, tables and proofs, and the command that repeats it at full length. \
+                  As text it is the verdict and the answers.\n\
+                  What is not possible here is said, and the rest is measured. An interrupt ends it with what is finished.",
+        flags: FlagSet::of(&[FlagId::Budget, FlagId::Strict]),
+        picture: false,
+        operands: Operands::NONE,
+    },
+    columns: &point::COLUMNS,
+    // It measures, and is started as experiments are.
+    run: |_, _| Ok(None),
+};
+
+/// The time for all of them where nobody says, in nanoseconds.
+const BUDGET_NS: f64 = 90e9;
+
+/// An experiment of a report.
+pub struct Section {
+    /// The experiment.
+    pub experiment: &'static Experiment,
+    /// What it answers.
+    pub question: &'static str,
+    /// The command line.
+    arguments: &'static [u8],
+    /// Its share of the time beside that of the others.
+    weight: f64,
+}
+
+impl Section {
+    const fn new(
+        experiment: &'static Experiment,
+        question: &'static str,
+        arguments: &'static [u8],
+        weight: f64,
+    ) -> Section {
+        Section { experiment, question, arguments, weight }
+    }
+}
+
+/// How many there are.
+pub const COUNT: usize = 9;
+
+/// All of them, those first that most readers come for. Weights are seconds that they take on a slow machine.
+pub static SECTIONS: [Section; COUNT] = [
+    Section::new(&matrix::MATRIX, "Idle memory", b"matrix\0", 9.0),
+    Section::new(&curve::CURVE, "Caches", b"curve\0--points-per-octave=3\0", 15.0),
+    Section::new(&pages::PAGES, "Huge pages", b"pages\0", 13.0),
+    Section::new(&loaded::LOADED, "Under load", b"loaded\0--traffic=read\0", 12.0),
+    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", b"bandwidth\0", 7.0),
+    Section::new(&parallel::PARALLEL, "Misses in flight", b"parallel\0", 9.0),
+    Section::new(&window::WINDOW, "Work between loads", b"window\0", 9.0),
+    Section::new(&distribution::DISTRIBUTION, "Slowest loads", b"distribution\0", 8.0),
+    Section::new(&cores::CORES, "From core to core", b"cores\0--pairs=classes\0", 4.0),
+];
+
+/// What their command lines are parsed by.
+static DESCRIPTORS: [Descriptor; COUNT] = {
+    let mut all = [matrix::MATRIX.descriptor; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = SECTIONS[index].experiment.descriptor;
+        index += 1;
+    }
+    all
+};
+
+/// The part of a share that visits take: the rest is for memory, clocks and what comes after.
+const VISITS: f64 = 0.6;
+
+/// What a section is asked for, and the time of its visits, when `left_ns` of the time for all is left.
+///
+/// # Errors
+///
+/// None, as long as the command lines of the table are right.
+pub fn asked(
+    index: usize,
+    whole: &Options<'_>,
+    left_ns: f64,
+) -> Result<(Options<'static>, Arguments, f64), UsageError<'static>> {
+    let section = &SECTIONS[index.min(COUNT - 1)];
+    let arguments = Arguments::packed(section.arguments);
+    let mut asked = options::parse(arguments, &DESCRIPTORS, whole.formats)?;
+    let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
+    let share_ns = left_ns.max(0.0) * section.weight / weights;
+    asked.format = whole.format;
+    asked.verbose = whole.verbose;
+    asked.budget.0 = (share_ns * 1e3) as u64;
+    Ok((asked, arguments, share_ns * VISITS))
+}
+
+/// The time for all of them, in nanoseconds.
+#[must_use]
+pub fn budget_ns(options: &Options<'_>) -> f64 {
+    match options.given.contains(FlagId::Budget) {
+        true => options.budget.0 as f64 / 1e3,
+        false => BUDGET_NS,
+    }
+}
+
+/// The format of a report: a page, unless somebody asks for another.
+#[must_use]
+pub fn format(options: &Options<'_>) -> &'static FormatName {
+    const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
+    let named = options.output.and_then(|path| FormatName::of_file(options.formats, path));
+    let page = options.formats.iter().find(|format| format.name == "html");
+    match page {
+        Some(page) if options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none() => page,
+        _ => options.format,
+    }
+}
+
+/// What came of a section: its result, or why there is none.
+pub type Came<'r, 'a> = Result<Report<'r, 'a>, &'r Failure<'a>>;

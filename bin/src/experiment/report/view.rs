@@ -1,0 +1,250 @@
+//! A report as a document: the verdict and the answers first, then a chapter for each experiment.
+//!
+//! The answers are the sentences of the experiments themselves, so that no figure stands in two wordings.
+
+use core::fmt::{self, Write};
+
+use super::{Came, SECTIONS};
+use crate::analysis::matrix::{conclude, pairs};
+use crate::experiment::facts::{self, trust, typed, Report};
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::report::document::{fields, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value};
+use crate::report::figures::Digits;
+use crate::sys::arguments::Arguments;
+
+fields! {
+    SECTIONS_OF "sections" "The results of all experiments.";
+    NOT_MEASURED "not_measured" "What could not be measured here.";
+    REASON "reason" "Why.";
+}
+
+/// Everything that a report is made of.
+pub struct Whole<'r, 'a> {
+    /// What was asked for.
+    pub options: &'r Options<'a>,
+    /// Where it ran.
+    pub machine: &'r Machine,
+    /// What came of each section that was begun, in their order.
+    pub came: &'r dyn Fn(usize) -> Option<Came<'r, 'a>>,
+    /// The arguments of the program, as they were typed.
+    pub arguments: Arguments,
+    /// It was interrupted: what is here is what was finished.
+    pub partial: bool,
+    /// When the run began, in seconds since 1970, UTC.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
+impl<'r, 'a> Whole<'r, 'a> {
+    /// The sections with a result, by their place.
+    fn measured(&self) -> impl Iterator<Item = (usize, Report<'r, 'a>)> + '_ {
+        (0..SECTIONS.len()).filter_map(|index| Some((index, (self.came)(index)?.ok()?)))
+    }
+}
+
+/// Describes a report.
+pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    verdict(document, whole);
+    worst(document, whole);
+    answers(document, whole);
+    missing(document, whole);
+    facts::tool(document, "report", facts::machine::cpu_model(whole.machine));
+    document.sentence(
+        Role::Page(PageRole::Command),
+        format_args!("latency-bench{}", typed::Typed(whole.arguments)),
+    );
+    facts::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
+    facts::machine::host(document, whole.machine, &whole.options.labels);
+    document.part(Part::List(&SECTIONS_OF), |document| {
+        for (index, report) in whole.measured() {
+            let Some(section) = SECTIONS.get(index) else { continue };
+            document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
+            document.part(Part::Item, |document| {
+                // A page of all points would have megabytes.
+                match whole.options.format.draws {
+                    true => (section.experiment.present)(&mut WithoutPoints { document, depth: 0 }, &report),
+                    false => (section.experiment.present)(document, &report),
+                }
+            });
+        }
+    });
+}
+
+/// Says how fast memory is, here and remote.
+fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let matrix = whole.measured().find(|(index, _)| *index == 0);
+    let found = matrix.map(|(_, report)| conclude(pairs(report.outcomes, &report.machine.topology)));
+    match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
+        Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Local memory takes {} ns, other nodes' {} ns ({} times as long).",
+                Digits(local),
+                Digits(remote),
+                Digits(ratio)
+            ),
+        ),
+        Some((Some(local), ..)) => document.sentence(
+            Role::Answer,
+            format_args!("Memory takes {} ns; there is one node, and no remote memory.", Digits(local)),
+        ),
+        _ => document.sentence(Role::Answer, format_args!("The latency of memory was not measured.")),
+    }
+    if whole.partial {
+        document
+            .sentence(Role::Answer, format_args!("Partial: interrupted before every experiment had ended."));
+    }
+}
+
+/// Says how far all of it can be trusted: as far as the worst.
+fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let of = |level: &'static str| {
+        let alike = move |report: &Report<'_, '_>| trust::level(report.warnings) == level;
+        whole.measured().filter(move |(_, report)| alike(report)).map(|(index, _)| index)
+    };
+    let level = ["poor", "fair"].into_iter().find(|level| of(level).next().is_some()).unwrap_or("good");
+    let names = fmt::from_fn(|out| {
+        let mut before = ": ";
+        for index in of(level).filter(|_| level != "good") {
+            let name = SECTIONS.get(index).map_or("", |section| section.experiment.descriptor.name);
+            write!(out, "{before}{name}")?;
+            before = ", ";
+        }
+        Ok(())
+    });
+    document.sentence(Role::Trust, format_args!("{level}{names}"));
+}
+
+/// The answer of each section in its own words: as a table on pages, which have room for it.
+fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    const HEADINGS: [&str; 3] = ["question", "answer", "trust"];
+    let answer = |out: &mut dyn Write, index: usize, report: &Report<'_, '_>| {
+        let Some(section) = SECTIONS.get(index) else { return Ok(()) };
+        let wanted = [Role::Answer, Role::Finding, Role::Line];
+        First { out, wanted, found: None, pass: 0 }
+            .write(&mut |document| (section.experiment.present)(document, report))
+    };
+    let question = |index: usize| SECTIONS.get(index).map_or("", |section| section.question);
+    if !whole.options.format.draws {
+        for (index, report) in whole.measured() {
+            let shown = fmt::from_fn(|out| answer(out, index, &report));
+            document.sentence(Role::Method(question(index)), format_args!("{shown}"));
+        }
+        return;
+    }
+    document.table(&Table {
+        caption: "",
+        level: Level::Quiet,
+        words: HEADINGS.len(),
+        columns: HEADINGS.len(),
+        rows: whole.measured().count(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| match (whole.measured().nth(row), column) {
+            (Some((index, _)), 0) => out.write_str(question(index)),
+            (Some((index, report)), 1) => answer(out, index, &report),
+            (Some((_, report)), _) => out.write_str(trust::level(report.warnings)),
+            (None, _) => Ok(()),
+        },
+    });
+}
+
+/// Says what was not measured, and why.
+fn missing(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let failed = || {
+        (0..SECTIONS.len()).filter_map(|index| match (whole.came)(index) {
+            Some(Err(failure)) => Some((SECTIONS.get(index)?.experiment.descriptor.name, failure)),
+            _ => None,
+        })
+    };
+    for (name, failure) in failed() {
+        document.sentence(Role::Missing, format_args!("{name}: {failure}"));
+    }
+    document.part(Part::List(&NOT_MEASURED), |document| {
+        for (name, failure) in failed() {
+            document.part(Part::Item, |document| {
+                document.put(&facts::EXPERIMENT, name);
+                document.show(&REASON, failure);
+            });
+        }
+    });
+}
+
+/// Writes the first sentence of the first role that a description has.
+struct First<'o> {
+    out: &'o mut dyn Write,
+    wanted: [Role; 3],
+    pass: usize,
+    found: Option<fmt::Result>,
+}
+
+impl First<'_> {
+    fn write(&mut self, describe: &mut dyn FnMut(&mut dyn Document)) -> fmt::Result {
+        for pass in 0..self.wanted.len() {
+            self.pass = pass;
+            if self.found.is_none() {
+                describe(self);
+            }
+        }
+        self.found.unwrap_or(Ok(()))
+    }
+}
+
+impl Document for First<'_> {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
+            self.found = Some(self.out.write_fmt(words));
+        }
+    }
+}
+
+/// Passes a description on without the lists of its points.
+struct WithoutPoints<'d> {
+    document: &'d mut dyn Document,
+    /// How deep in such a list it is; 0 outside.
+    depth: usize,
+}
+
+impl Document for WithoutPoints<'_> {
+    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+        if self.depth == 0 {
+            self.document.value(field, value);
+        }
+    }
+
+    fn named(&mut self, name: &str, value: Value<'_>) {
+        if self.depth == 0 {
+            self.document.named(name, value);
+        }
+    }
+
+    fn begin(&mut self, part: Part) {
+        let is_list = matches!(part, Part::Records(_))
+            || matches!(part, Part::List(field) if field.key == "node_pairs");
+        if self.depth > 0 || is_list {
+            self.depth += 1;
+        } else {
+            self.document.begin(part);
+        }
+    }
+
+    fn end(&mut self) {
+        match self.depth.checked_sub(1) {
+            Some(depth) => self.depth = depth,
+            None => self.document.end(),
+        }
+    }
+
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        self.document.sentence(role, words);
+    }
+
+    fn table(&mut self, table: &Table<'_>) {
+        self.document.table(table);
+    }
+
+    fn picture(&mut self, picture: Picture<'_>) {
+        self.document.picture(picture);
+    }
+}

@@ -1,0 +1,145 @@
+//! HTML: one page that is complete in itself, without a script and without anything fetched.
+//!
+//! The order of a page is that of its reader: the verdict and how far it can be trusted, what to do about warnings,
+//! pictures, tables, how it was measured, the command, and what programs read. A result is described once for each of
+//! these, and `taking` picks out what belongs there. The page is XML as well, so that any parser can read it.
+//! Knows no result.
+
+mod style;
+mod taking;
+
+use core::fmt::{self, Write};
+
+use latency_core::json::Layout;
+
+use super::document::{Describe, Format, Role};
+use super::escape::EscapingLines;
+use super::{json, svg};
+use taking::{Frame, Place, Taking, Want, BARE};
+
+/// A self-contained page.
+pub const HTML: Format = Format {
+    name: "html",
+    extension: "html",
+    needs_picture: false,
+    collected: false,
+    draws: true,
+    write: |out, _, describe| {
+        let place = Place { chapter: 0, but_first: None };
+        let mut page = Page { out, describe, pictures: 0, place };
+        page.head()?;
+        page.body()?;
+        page.data()
+    },
+};
+
+/// What a page or chapter has behind its verdict.
+const SUBJECTS: [(Want, Frame); 11] = [
+    (Want::Findings, BARE),
+    (Want::Lines, ["", "<ul class=\"lines\">\n", "</ul>\n"]),
+    (Want::Warnings, ["Warnings", "<dl class=\"warnings\">\n", "</dl>\n"]),
+    (Want::Missing, ["Not measured", "", ""]),
+    (Want::Pictures, BARE),
+    (Want::Tables, BARE),
+    (Want::Method, ["Placement, health, method", "<dl>\n", "</dl>\n"]),
+    (Want::Command, ["To repeat it", "<pre class=\"command\">", "</pre>\n"]),
+    (Want::Notes, ["", "<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n"]),
+    (Want::LongTables, ["", "<details>\n<summary>Everything measured</summary>\n", "</details>\n"]),
+    (Want::Details, ["", "<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n"]),
+];
+
+struct Page<'p> {
+    out: &'p mut dyn Write,
+    describe: Describe<'p>,
+    /// The pictures so far; each has a number of its own.
+    pictures: u32,
+    place: Place,
+}
+
+impl Page<'_> {
+    /// Writes what a description says of one subject within its frame, and returns how much that was.
+    fn take(&mut self, want: Want, frame: Frame) -> Result<u32, fmt::Error> {
+        let mut taking = Taking::new(self.out, want, frame, self.place, &mut self.pictures);
+        (self.describe)(&mut taking);
+        taking.finish()
+    }
+
+    fn head(&mut self) -> fmt::Result {
+        self.out.write_str(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>latency-bench",
+        )?;
+        self.take(Want::Title, ["", " ", ""])?;
+        self.take(Want::Origin, ["", " on ", ""])?;
+        write!(self.out, "</title>\n<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
+    }
+
+    fn body(&mut self) -> fmt::Result {
+        self.out.write_str("<header>\n<p class=\"what\">latency-bench")?;
+        self.take(Want::Title, ["", " <b>", "</b>"])?;
+        self.take(Want::Origin, ["", " on ", ""])?;
+        self.out.write_str("</p>\n<h1>")?;
+        self.verdict()?;
+        self.out.write_str("</h1>\n")?;
+        self.take(Want::Trust, BARE)?;
+        self.out.write_str("</header>\n<main>\n")?;
+        self.subjects()?;
+        let contents = ["Contents", "<ol class=\"contents\">\n", "</ol>\n"];
+        for chapter in 1..=self.take(Want::Chapters, contents)? {
+            self.place = Place { chapter, but_first: None };
+            write!(self.out, "<section id=\"chapter-{chapter}\">\n<p class=\"what\">")?;
+            self.take(Want::Title, ["", "<b>", "</b>"])?;
+            self.out.write_str("</p>\n<h2>")?;
+            self.verdict()?;
+            self.out.write_str("</h2>\n")?;
+            self.take(Want::Trust, BARE)?;
+            self.subjects()?;
+            self.out.write_str("</section>\n")?;
+        }
+        Ok(())
+    }
+
+    fn subjects(&mut self) -> fmt::Result {
+        SUBJECTS.iter().try_for_each(|(want, frame)| self.take(*want, *frame).map(drop))
+    }
+
+    /// Writes the answer; of several lines what was found of them together, and of one the line.
+    fn verdict(&mut self) -> fmt::Result {
+        let others = Place { but_first: Some(Role::Line), ..self.place };
+        let mut nowhere = Nowhere;
+        let mut others = Taking::new(&mut nowhere, Want::Lines, BARE, others, &mut self.pictures);
+        (self.describe)(&mut others);
+        let several = others.finish()? > 0;
+        let order = if several { [Role::Answer, Role::Finding] } else { [Role::Answer, Role::Line] };
+        for role in order {
+            if self.take(Want::First(role), BARE)? > 0 {
+                self.place.but_first = Some(role);
+                return Ok(());
+            }
+        }
+        if self.take(Want::Title, BARE)? == 0 {
+            self.out.write_str("Result")?;
+        }
+        Ok(())
+    }
+
+    /// The document for programs, and the end.
+    fn data(&mut self) -> fmt::Result {
+        self.out.write_str("<details>\n<summary>The same as JSON</summary>\n<pre>")?;
+        json::write(&mut EscapingLines(self.out), Layout::Lines, self.describe)?;
+        self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")
+    }
+}
+
+/// Takes what is only counted.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write_str(&mut self, _: &str) -> fmt::Result {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! The style sheet of pages: light, dark where the reader prefers it, and on paper.
+//!
+//! Texts have a contrast of 4.5 to 1 and more on both grounds (WCAG 2.1, 1.4.3). Pictures bring rules of their own.
+
+/// The style sheet. Its colours are named once for each scheme.
+pub const SHEET: &str = "\
+:root{color-scheme:light dark;--paper:#ffffff;--raised:#f4f6f8;--edge:#d0d7de;--ink:#1c2128;--quiet:#57606a;\
+--good:#0b6b3a;--fair:#7a5200;--poor:#b3261e;--link:#0a58a6}
+@media screen and (prefers-color-scheme:dark){
+:root{--paper:#14181d;--raised:#1d232a;--edge:#39424c;--ink:#e6eaee;--quiet:#9aa5b1;\
+--good:#4cc38a;--fair:#e0b040;--poor:#ff8f85;--link:#6cb6ff}
+}
+body{max-width:62rem;margin:0 auto;padding:1.5rem 1.25rem 3rem;background:var(--paper);color:var(--ink);\
+font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
+.what{margin:0;color:var(--quiet);overflow-wrap:anywhere}
+.what b{color:var(--ink)}
+h1{margin:.4rem 0 .6rem;font-size:1.6rem;line-height:1.3;overflow-wrap:anywhere}
+h2{margin:2rem 0 .6rem;font-size:1.15rem;line-height:1.35}
+h3{margin:1.4rem 0 .4rem;font-size:1rem}
+p{margin:.5rem 0;overflow-wrap:anywhere}
+a{color:var(--link)}
+.trust{display:inline-block;margin:0;padding:.25rem .8rem;border-left:.3rem solid;border-radius:.2rem;\
+background:var(--raised)}
+.good{color:var(--good)}
+.fair{color:var(--fair)}
+.poor{color:var(--poor)}
+.lines{margin:1rem 0;padding:0;list-style:none;columns:19rem;font-variant-numeric:tabular-nums}
+.contents{margin:0;padding-left:1.5rem}
+section{margin-top:2.5rem;padding-top:1rem;border-top:2px solid var(--edge)}
+section h2{margin:.2rem 0 .5rem;font-size:1.3rem;overflow-wrap:anywhere}
+dl{margin:0}
+dt{margin-top:.6rem;font-weight:600}
+dd{margin:0;overflow-wrap:anywhere}
+.warnings dd{color:var(--quiet)}
+figure{margin:1.2rem 0;overflow-x:auto}
+figure svg{border:1px solid var(--edge);border-radius:8px}
+.scroll{margin:1.2rem 0;overflow-x:auto}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+caption{padding:.2rem .7rem;text-align:left;color:var(--quiet)}
+th,td{padding:.22rem .7rem;border-bottom:1px solid var(--edge);text-align:right;white-space:nowrap}
+thead th{color:var(--quiet);font-weight:600;vertical-align:bottom}
+tbody th{font-weight:500}
+.word{text-align:left;white-space:normal;vertical-align:top}
+pre{margin:.5rem 0;padding:.6rem .8rem;border-radius:.3rem;background:var(--raised);\
+font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,'DejaVu Sans Mono',monospace;white-space:pre-wrap;\
+overflow-wrap:anywhere}
+details{margin:1rem 0}
+summary{color:var(--link);cursor:pointer}
+@media print{
+body{max-width:none;padding:0;font-size:10.5pt}
+h1{font-size:16pt}
+figure,table,dt{break-inside:avoid}
+h2,h3,dt{break-after:avoid}
+.scroll,figure{overflow:visible}
+th,td{padding:.12rem .45rem;white-space:normal}
+details:not([open]){display:none}
+}
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::colour::{contrast, Colour};
+
+    /// The colour of a name among the rules of one scheme.
+    fn colour(rules: &str, name: &str) -> Colour {
+        let hex = &rules.split_once(&std::format!("--{name}:#")).expect(name).1[..6];
+        let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        Colour([part(0), part(2), part(4)])
+    }
+
+    #[test]
+    fn texts_are_legible_in_both_schemes() {
+        let (light, dark) = SHEET.split_once("@media screen").unwrap();
+        for rules in [light, dark] {
+            for ground in ["paper", "raised"] {
+                for text in ["ink", "quiet", "good", "fair", "poor", "link"] {
+                    let found = contrast(colour(rules, text), colour(rules, ground));
+                    assert!(found >= 4.5, "{text} on {ground}: {found}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_colour_has_a_name() {
+        let rules = SHEET.split_once("body{").unwrap().1;
+        assert!(!rules.contains('#'), "a colour that only one scheme has");
+    }
+}

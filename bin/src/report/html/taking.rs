@@ -1,0 +1,303 @@
+//! One subject of a description as HTML: sentences, tables or pictures, and nothing else of it.
+//!
+//! What surrounds the subject is written with the first of its parts, so that nothing empty has a heading. Knows
+//! neither the order of subjects nor any result.
+
+use core::fmt::{self, Write};
+
+use crate::report::document::{Document, Level, PageRole, Picture, Role, Table};
+use crate::report::escape::{Escaped, Escaping};
+use crate::report::svg;
+
+/// A subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// The experiment.
+    Title,
+    /// Where and when.
+    Origin,
+    /// The first sentence of a role.
+    First(Role),
+    /// How far it can be trusted.
+    Trust,
+    /// Answers, and what else was found.
+    Findings,
+    /// The lines that scripts look for.
+    Lines,
+    /// Warnings that weigh, with remedies.
+    Warnings,
+    /// Warnings that cast no doubt.
+    Notes,
+    /// What is missing.
+    Missing,
+    /// Pictures.
+    Pictures,
+    /// Tables for every reader.
+    Tables,
+    /// Tables for who wants everything.
+    LongTables,
+    /// How it was measured.
+    Method,
+    /// The command.
+    Command,
+    /// Details for who wants everything.
+    Details,
+    /// The names of chapters, as links to them.
+    Chapters,
+}
+
+/// What surrounds a subject: a heading, unless it is empty, and what comes before and after.
+pub type Frame = [&'static str; 3];
+
+/// Without anything around it.
+pub const BARE: Frame = ["", "", ""];
+
+/// The place of a subject in a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The chapter, from 1; 0 is what comes before all of them.
+    pub chapter: u32,
+    /// The role whose first sentence stands elsewhere.
+    pub but_first: Option<Role>,
+}
+
+impl Place {
+    /// The level of headings below that of the whole.
+    fn level(self) -> u32 {
+        if self.chapter == 0 {
+            2
+        } else {
+            3
+        }
+    }
+}
+
+/// Takes a subject out of a description.
+pub struct Taking<'o> {
+    out: &'o mut dyn Write,
+    want: Want,
+    frame: Frame,
+    place: Place,
+    pictures: &'o mut u32,
+    /// The chapter that is being described.
+    chapter: u32,
+    /// The sentences of that kind that came by, taken or not.
+    passed: u32,
+    /// What was written.
+    taken: u32,
+    /// The warning before is one of those that are wanted.
+    warned: bool,
+    failed: fmt::Result,
+}
+
+/// What stands before and behind a sentence.
+type Around = (&'static str, &'static str);
+
+/// A cell takes 100 bytes, and so many are as small as letters can be.
+const MOST_CELLS: usize = 1024;
+
+const PLAIN: Around = ("", "");
+const PARAGRAPH: Around = ("<p>", "</p>\n");
+
+impl<'o> Taking<'o> {
+    /// Takes nothing yet.
+    pub fn new(
+        out: &'o mut dyn Write,
+        want: Want,
+        frame: Frame,
+        place: Place,
+        pictures: &'o mut u32,
+    ) -> Taking<'o> {
+        let (chapter, passed, taken, warned, failed) = (0, 0, 0, false, Ok(()));
+        Taking { out, want, frame, place, pictures, chapter, passed, taken, warned, failed }
+    }
+
+    /// Ends the subject, and returns how many parts it had.
+    pub fn finish(self) -> Result<u32, fmt::Error> {
+        self.failed?;
+        if self.taken > 0 {
+            self.out.write_str(self.frame[2])?;
+        }
+        Ok(self.taken)
+    }
+
+    /// Writes a part unless something failed before.
+    fn keep(&mut self, write: impl FnOnce(&mut Self) -> fmt::Result) {
+        if self.failed.is_ok() {
+            self.taken += 1;
+            self.failed = if self.taken == 1 { self.begin() } else { Ok(()) };
+        }
+        if self.failed.is_ok() {
+            self.failed = write(self);
+        }
+    }
+
+    /// Writes what comes before the first part.
+    fn begin(&mut self) -> fmt::Result {
+        let ([heading, before, _], level) = (self.frame, self.place.level());
+        if !heading.is_empty() {
+            writeln!(self.out, "<h{level}>{heading}</h{level}>")?;
+        }
+        self.out.write_str(before)
+    }
+
+    /// Whether what is being described belongs to another chapter.
+    fn is_of_another(&self) -> bool {
+        self.chapter != self.place.chapter
+    }
+
+    /// What surrounds a sentence of this role, and its label; `None` where it is not wanted.
+    fn around(&mut self, role: Role) -> Option<(&'static str, Around)> {
+        const TERM: Around = ("<dd>", "</dd>\n");
+        let paragraph = Some(("", PARAGRAPH));
+        let term = |label: &'static str| Some((if label.is_empty() { "Note" } else { label }, TERM));
+        match (role, self.want) {
+            (Role::Page(PageRole::Title), Want::Title)
+            | (Role::Page(PageRole::Origin), Want::Origin)
+            | (Role::Page(PageRole::Command), Want::Command) => Some(("", PLAIN)),
+            (Role::Missing, Want::Missing) => paragraph,
+            (_, Want::First(wanted)) if role == wanted => {
+                self.passed += 1;
+                (self.passed == 1).then_some(("", PLAIN))
+            }
+            (Role::Answer | Role::Finding, Want::Findings) => paragraph.filter(|_| !self.is_elsewhere(role)),
+            (Role::Line, Want::Lines) => (!self.is_elsewhere(role)).then_some(("", ("<li>", "</li>\n"))),
+            (Role::Method(label), Want::Method) | (Role::Detail(label), Want::Details) => term(label),
+            (Role::Page(PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
+                self.warned = (severity == "note") == (self.want == Want::Notes);
+                let around = match severity {
+                    "poor" => ("<dt class=\"poor\">", "</dt>\n"),
+                    "fair" => ("<dt class=\"fair\">", "</dt>\n"),
+                    _ => ("<dt>", "</dt>\n"),
+                };
+                self.warned.then_some(("", around))
+            }
+            (Role::Page(PageRole::Remedy), Want::Warnings | Want::Notes) => self.warned.then_some(("", TERM)),
+            _ => None,
+        }
+    }
+
+    /// Whether a sentence is the first of its role, which has been written before.
+    fn is_elsewhere(&mut self, role: Role) -> bool {
+        self.passed += u32::from(self.place.but_first == Some(role));
+        self.place.but_first == Some(role) && self.passed == 1
+    }
+
+    fn trust(&mut self, words: fmt::Arguments<'_>) -> fmt::Result {
+        // The first letter of `good`, `fair` or `poor` chooses the colour.
+        let mut first = First(None);
+        let _ = first.write_fmt(words);
+        let class = match first.0 {
+            Some('g') => "good",
+            Some('f') => "fair",
+            _ => "poor",
+        };
+        write!(self.out, "<p class=\"trust {class}\">Trust: ")?;
+        Escaping(self.out).write_fmt(words)?;
+        self.out.write_str("</p>\n")
+    }
+}
+
+/// Keeps the first character of what is written.
+struct First(Option<char>);
+
+impl Write for First {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.0 = self.0.or(part.chars().next());
+        Ok(())
+    }
+}
+
+fn write_table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
+    out.write_str("<div class=\"scroll\">\n<table>\n")?;
+    if !table.caption.is_empty() {
+        writeln!(out, "<caption>{}</caption>", Escaped(table.caption))?;
+    }
+    let row = |out: &mut dyn Write,
+               tag: &dyn Fn(usize) -> &'static str,
+               cell: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
+        out.write_str("<tr>")?;
+        for column in 0..table.columns {
+            let tag = tag(column);
+            write!(out, "<{tag}>")?;
+            cell(&mut Escaping(out), column)?;
+            let name = tag.get(..2).unwrap_or(tag);
+            write!(out, "</{name}>")?;
+        }
+        out.write_str("</tr>\n")
+    };
+    let is_word = |column| column < table.words;
+    out.write_str("<thead>\n")?;
+    let heading =
+        |column| if is_word(column) { "th scope=\"col\" class=\"word\"" } else { "th scope=\"col\"" };
+    row(out, &heading, &|out, column| (table.heading)(out, column))?;
+    out.write_str("</thead>\n<tbody>\n")?;
+    let tag = |column| match column {
+        0 if is_word(0) => "th scope=\"row\" class=\"word\"",
+        0 => "th scope=\"row\"",
+        _ if is_word(column) => "td class=\"word\"",
+        _ => "td",
+    };
+    for index in 0..table.rows {
+        row(out, &tag, &|out, column| (table.cell)(out, index, column))?;
+    }
+    out.write_str("</tbody>\n</table>\n</div>\n")
+}
+
+impl Document for Taking<'_> {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        if role == Role::Page(PageRole::Chapter) {
+            self.chapter += 1;
+            if self.want == Want::Chapters {
+                self.keep(|taking| {
+                    write!(taking.out, "<li><a href=\"#chapter-{}\">", taking.chapter)?;
+                    Escaping(taking.out).write_fmt(words)?;
+                    taking.out.write_str("</a></li>\n")
+                });
+            }
+        }
+        if self.is_of_another() {
+            return;
+        }
+        if (role, self.want) == (Role::Trust, Want::Trust) {
+            return self.keep(|taking| taking.trust(words));
+        }
+        let Some((label, (before, after))) = self.around(role) else { return };
+        self.keep(|taking| {
+            if !label.is_empty() {
+                writeln!(taking.out, "<dt>{label}</dt>")?;
+            }
+            taking.out.write_str(before)?;
+            Escaping(taking.out).write_fmt(words)?;
+            taking.out.write_str(after)
+        });
+    }
+
+    fn table(&mut self, table: &Table<'_>) {
+        let wanted = if table.level == Level::Verbose { Want::LongTables } else { Want::Tables };
+        if self.want == wanted && table.rows > 0 && !self.is_of_another() {
+            self.keep(|taking| write_table(taking.out, table));
+        }
+    }
+
+    fn picture(&mut self, picture: Picture<'_>) {
+        if self.want == Want::Pictures && !self.is_of_another() {
+            self.keep(|taking| {
+                match picture {
+                    Picture::Matrix(matrix) if matrix.rows.len() * matrix.columns.len() > MOST_CELLS => {
+                        let title = Escaped(matrix.title);
+                        return writeln!(
+                            taking.out,
+                            "<p>{title}: too many cells for a page, not for --format=svg.</p>"
+                        );
+                    }
+                    _ => {}
+                }
+                *taking.pictures += 1;
+                taking.out.write_str("<figure>\n")?;
+                svg::write(taking.out, picture, svg::Place::Page(*taking.pictures))?;
+                taking.out.write_str("</figure>\n")
+            });
+        }
+    }
+}

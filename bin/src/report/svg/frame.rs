@@ -1,0 +1,81 @@
+//! What surrounds every picture: the element itself, its ground, styles, title and subtitle. Knows no picture.
+
+use core::fmt::{self, Write};
+
+use latency_core::decimal::Decimal;
+
+use super::style;
+use super::text::{self, Size};
+use crate::report::escape::Escaped;
+
+/// Where a picture is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a file of its own.
+    File,
+    /// In a page of HTML that has the style sheet, as the picture of a number there.
+    Page(u32),
+}
+
+/// The largest size of a title, and the distance of its lines.
+const TITLE_LINE: f64 = 24.0;
+const SUBTITLE_LINE: f64 = 17.0;
+/// The blank around a picture.
+pub const EDGE: f64 = 24.0;
+
+/// The height of title and subtitle in a picture of some width.
+pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
+    let room = width - 2.0 * EDGE;
+    let titles = text::lines(title, Size::Title, room).count() as f64;
+    let subtitles = text::lines(subtitle, Size::Small, room).count() as f64;
+    EDGE + titles * TITLE_LINE + subtitles * SUBTITLE_LINE
+}
+
+/// Begins a document: its ground, styles, title and subtitle.
+///
+/// The parser of HTML knows the name space of SVG, so that a page needs no address.
+pub fn begin(
+    out: &mut dyn Write,
+    place: Place,
+    (width, height): (f64, f64),
+    title: &str,
+    subtitle: &str,
+) -> fmt::Result {
+    let room = width - 2.0 * EDGE;
+    let (width, height, edge) = (Decimal(width), Decimal(height), Decimal(EDGE));
+    out.write_str("<svg ")?;
+    if place == Place::File {
+        out.write_str("xmlns=\"http://www.w3.org/2000/svg\" ")?;
+    }
+    write!(
+        out,
+        "class=\"latency-bench\" role=\"img\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" color=\"#1c2128\""
+    )?;
+    match place {
+        Place::File => {
+            let (title, sheet) = (Escaped(&title), style::SHEET);
+            writeln!(out, ">\n<title>{title}</title>\n<style>\n{sheet}</style>")?;
+        }
+        Place::Page(number) => {
+            let title = Escaped(&title);
+            writeln!(
+                out,
+                " aria-labelledby=\"picture-{number}\">\n<title id=\"picture-{number}\">{title}</title>"
+            )?;
+        }
+    }
+    writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>")?;
+    let mut baseline = EDGE - 6.0;
+    for line in text::lines(title, Size::Title, room) {
+        baseline += TITLE_LINE;
+        let y = Decimal(baseline);
+        writeln!(out, "<text class=\"title\" x=\"{edge}\" y=\"{y:.1}\">{}</text>", Escaped(&line))?;
+    }
+    for line in text::lines(subtitle, Size::Small, room) {
+        baseline += SUBTITLE_LINE;
+        let y = Decimal(baseline);
+        writeln!(out, "<text class=\"quiet\" x=\"{edge}\" y=\"{y:.1}\">{}</text>", Escaped(&line))?;
+    }
+    Ok(())
+}
