@@ -185,3 +185,19 @@ fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     }
     Ok(())
 }
+
+impl<'a> Options<'a> {
+    /// Returns the same with the values of those variables that labels name, each asked of `variable`.
+    ///
+    /// # Errors
+    /// [`UsageError::NoVariable`] for one that is not there, unless nothing is to be measured but help to be given.
+    pub fn with_variables(
+        mut self,
+        variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>,
+    ) -> Result<Self, UsageError<'a>> {
+        match self.labels.resolve(variable) {
+            Err(name) if self.help.is_none() && !self.version => Err(UsageError::NoVariable { name }),
+            _ => Ok(self),
+        }
+    }
+}

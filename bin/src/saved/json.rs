@@ -1,36 +1,17 @@
 //! Results in JSON: the points, and what says where they come from and under which conditions.
 
-use latency_core::json::{Error, Event, Reader, Reason, Str};
-use latency_core::stats::Interval;
-use latency_core::text::Text;
+use latency_core::json::{Event, Reader, Reason, Str};
 
 use super::conditions::escaped;
 use super::fields::word;
 use super::origin;
 use super::rows::{bytes, line_of, relative, whole, Draft, Problem, Tool, UNDER_LOAD};
+use super::values::{each_object, interval, optional, text, Fault};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{Row, FIELDS, WORDS};
 
 /// The arrays that hold points. In a matrix both do, and then the same.
 const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
-
-/// What went wrong: the document, or what it says.
-pub(super) enum Fault {
-    Document(Error),
-    Meaning(&'static str),
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Fault::Document(error)
-    }
-}
-
-impl From<&'static str> for Fault {
-    fn from(what: &'static str) -> Self {
-        Fault::Meaning(what)
-    }
-}
 
 /// Reads a document.
 pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
@@ -143,20 +124,6 @@ fn list(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     end(reader)
 }
 
-/// Calls `each` inside of every object of an array that was begun.
-pub(super) fn each_object<'a>(
-    reader: &mut Reader<'a>,
-    mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    loop {
-        match reader.next_event()? {
-            Event::BeginObject => each(reader)?,
-            Event::EndArray => return Ok(()),
-            _ => return Err(Fault::Meaning("a point that is not an object")),
-        }
-    }
-}
-
 /// The point whose object was begun, to its end.
 fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
     let mut row = Row::EMPTY;
@@ -226,29 +193,6 @@ fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
         }
     }
     Ok(verified)
-}
-
-/// A number, or null for one that is not known.
-pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
-    match reader.next_event()? {
-        Event::Number(number) => Ok(Some(number)),
-        Event::Null => Ok(None),
-        _ => Err(Fault::Meaning("something that is not a number")),
-    }
-}
-
-/// Two numbers, or null.
-pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
-    match reader.next_event()? {
-        Event::Null => return Ok(None),
-        Event::BeginArray => {}
-        _ => return Err(Fault::Meaning("an interval that is not a pair of numbers")),
-    }
-    let interval = Interval { low: reader.number()?, high: reader.number()? };
-    match reader.next_event()? {
-        Event::EndArray if interval.low <= interval.high => Ok(Some(interval)),
-        _ => Err(Fault::Meaning("an interval that is not a pair of numbers")),
-    }
 }
 
 /// The arguments of the run.
@@ -334,11 +278,4 @@ fn cache(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
         draft.saved.claims.add(Claim { level, size, ways, source: Source::File });
     }
     Ok(())
-}
-
-/// As much of a string as fits, decoded.
-pub(super) fn text<const N: usize>(string: Str<'_>) -> Text<N> {
-    let mut text = Text::EMPTY;
-    string.chars().all(|character| text.push(character));
-    text
 }

@@ -8,12 +8,14 @@ mod csv;
 pub mod documents;
 mod fields;
 mod foreign;
+mod host;
 mod json;
 mod origin;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod values;
 
 use core::fmt::Write;
 

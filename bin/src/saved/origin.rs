@@ -7,28 +7,10 @@ use latency_core::traffic::Kind;
 
 use super::conditions::escaped;
 use super::fields::word;
-use super::json::{each_object, interval, optional, text, Fault};
 use super::rows::{whole, Draft};
+use super::values::{each_object, interval, optional, text, Fault};
 use crate::analysis::traffic::bytes_per_line;
-use crate::result::row::{Row, Word, GENERATORS, TRAFFIC};
-
-/// The host of a result, as far as its file tells; no text can steer a terminal.
-#[derive(Clone, Copy, Debug)]
-pub struct Origin {
-    /// Its name, or else the number of its boot.
-    pub name: Text<96>,
-    /// The name of its processor.
-    pub cpu: Text<96>,
-    /// Its NUMA nodes.
-    pub nodes: u32,
-    /// The first reason for which the result is not trusted entirely.
-    pub reason: Word,
-}
-
-impl Origin {
-    /// Nothing is known.
-    pub const UNKNOWN: Origin = Origin { name: Text::EMPTY, cpu: Text::EMPTY, nodes: 0, reason: Word::EMPTY };
-}
+use crate::result::row::{Row, GENERATORS, TRAFFIC};
 
 /// Whether the name of a member is this.
 type Is<'i> = &'i dyn Fn(&str) -> bool;

@@ -4,7 +4,7 @@ use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::conditions::{Conditions, BRAND, HOST};
-use super::origin::Origin;
+use super::host::Origin;
 use crate::analysis::claims::Claims;
 use crate::result::row::Row;
 use crate::sys::errno::Errno;

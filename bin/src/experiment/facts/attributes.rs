@@ -7,27 +7,28 @@ use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
-use crate::report::document::{fields, Document, Level, Part, Table};
+use crate::report::document::{fields, Document, Level, Part, Table, Value};
 use crate::report::figures::Digits;
 
 fields! {
-    FIRMWARE "firmware" "What the firmware claims of its memory (HMAT, CDAT); absent where it claims nothing.";
+    FIRMWARE "firmware" "What the firmware claims of its memory (HMAT, CDAT); null where it claims nothing.";
     READ_NS "read_ns" "The latency of a read.";
     WRITE_NS "write_ns" "The latency of a write.";
     READ_RATE "read_bytes_per_second" "The bandwidth of reads.";
     WRITE_RATE "write_bytes_per_second" "The bandwidth of writes.";
     INITIATORS "initiators" "The nodes from which this holds: those nearest to the memory.";
-    SIDE_CACHE "memory_side_cache" "The cache in front of its memory; absent where there is none.";
+    SIDE_CACHE "memory_side_cache" "The cache in front of its memory; null where there is none.";
     SIDE_BYTES "bytes" "Its size.";
     SIDE_LINE "line_bytes" "The size of its lines; 0 where that is not known.";
-    TIER "tier" "The kernel's tier of its memory, lower numbers are faster; absent where nodes have none.";
-    WEIGHT "weight" "Its weight for weighted interleaving; absent where the kernel has none.";
+    TIER "tier" "The kernel's tier of its memory, lower numbers are faster; null where nodes have none.";
+    WEIGHT "weight" "Its weight for weighted interleaving; null where the kernel has none.";
 }
 
-/// Describes what is claimed of a node, for programs: what nobody claims has no key.
+/// Describes what is claimed of a node, for programs.
 pub fn members(document: &mut dyn Document, attributes: &Attributes) {
-    if let Some(claim) = attributes.claim() {
-        document.part(Part::Object(&FIRMWARE), |document| {
+    match attributes.claim() {
+        None => document.value(&FIRMWARE, Value::None),
+        Some(claim) => document.part(Part::Object(&FIRMWARE), |document| {
             for (field, figure) in [
                 (&READ_NS, nanoseconds(claim.read)),
                 (&WRITE_NS, nanoseconds(claim.write)),
@@ -41,19 +42,17 @@ pub fn members(document: &mut dyn Document, attributes: &Attributes) {
                     document.put(&INITIATORS, node);
                 }
             });
-        });
+        }),
     }
-    if let Some(cache) = attributes.side_cache {
-        document.part(Part::Object(&SIDE_CACHE), |document| {
+    match attributes.side_cache {
+        None => document.value(&SIDE_CACHE, Value::None),
+        Some(cache) => document.part(Part::Object(&SIDE_CACHE), |document| {
             document.put(&SIDE_BYTES, cache.size);
             document.put(&SIDE_LINE, cache.line);
-        });
+        }),
     }
-    for (field, number) in [(&TIER, attributes.tier), (&WEIGHT, attributes.weight)] {
-        if let Some(number) = number {
-            document.put(field, number);
-        }
-    }
+    document.put(&TIER, attributes.tier);
+    document.put(&WEIGHT, attributes.weight);
 }
 
 /// A figure, unless the firmware has none.

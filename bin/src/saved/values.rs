@@ -1,0 +1,69 @@
+//! Values of a document, and what may be wrong with one.
+//!
+//! Knows JSON, and nothing of results.
+
+use latency_core::json::{Error, Event, Reader, Str};
+use latency_core::stats::Interval;
+use latency_core::text::Text;
+
+/// What went wrong: the document, or what it says.
+pub(super) enum Fault {
+    Document(Error),
+    Meaning(&'static str),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Document(error)
+    }
+}
+
+impl From<&'static str> for Fault {
+    fn from(what: &'static str) -> Self {
+        Fault::Meaning(what)
+    }
+}
+
+/// Calls `each` inside of every object of an array that was begun.
+pub(super) fn each_object<'a>(
+    reader: &mut Reader<'a>,
+    mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    loop {
+        match reader.next_event()? {
+            Event::BeginObject => each(reader)?,
+            Event::EndArray => return Ok(()),
+            _ => return Err(Fault::Meaning("a point that is not an object")),
+        }
+    }
+}
+
+/// A number, or null for one that is not known.
+pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
+    match reader.next_event()? {
+        Event::Number(number) => Ok(Some(number)),
+        Event::Null => Ok(None),
+        _ => Err(Fault::Meaning("something that is not a number")),
+    }
+}
+
+/// Two numbers, or null.
+pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
+    match reader.next_event()? {
+        Event::Null => return Ok(None),
+        Event::BeginArray => {}
+        _ => return Err(Fault::Meaning("an interval that is not a pair of numbers")),
+    }
+    let interval = Interval { low: reader.number()?, high: reader.number()? };
+    match reader.next_event()? {
+        Event::EndArray if interval.low <= interval.high => Ok(Some(interval)),
+        _ => Err(Fault::Meaning("an interval that is not a pair of numbers")),
+    }
+}
+
+/// As much of a string as fits, decoded.
+pub(super) fn text<const N: usize>(string: Str<'_>) -> Text<N> {
+    let mut text = Text::EMPTY;
+    string.chars().all(|character| text.push(character));
+    text
+}
