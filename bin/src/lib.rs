@@ -56,13 +56,17 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::new();
     let parsed = options::parse(arguments, &DESCRIPTORS, &FORMATS)
         .and_then(|options| options.with_variables(&|name| environment.get(name)));
-    let options = match parsed {
+    let mut options = match parsed {
         Ok(options) => options,
         Err(error) => return fail(&mut messages, &error.into()),
     };
+    let is_report = options.experiment.descriptor.name == REPORT.descriptor.name;
+    if is_report {
+        options.format = whole_report::format(&options);
+    }
     let result = if options.help.is_some() || options.version {
         tell(&options)
-    } else if options.experiment.descriptor.name == REPORT.descriptor.name {
+    } else if is_report && options.operands().is_empty() {
         perform_all(arguments, environment, &options, &mut messages)
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
@@ -282,9 +286,6 @@ fn perform_all<'a>(
     options: &Options<'a>,
     messages: &mut Messages,
 ) -> Result<(), Failure<'a>> {
-    let mut options = *options;
-    options.format = whole_report::format(&options);
-    let options = &options;
     let now = || (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
     let (started, begun_ns) = now();
     let [machine, ..] = detect::machine(None, None)?.leak() else {

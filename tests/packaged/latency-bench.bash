@@ -151,7 +151,7 @@ _latency_bench() {
             [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
             ;;
         *)
-            if [[ $experiment == @(fit|compare|fleet) ]]; then
+            if [[ $experiment == @(fit|compare|fleet|report) ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 compopt -o filenames 2>/dev/null
             elif [[ -z $experiment ]]; then

@@ -35,7 +35,7 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fleet -d 
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a report -d 'all of these in 90 s, as one page'
 complete -c latency-bench -n __fish_is_first_arg -a help -d 'explain the program or an experiment'
 complete -c latency-bench -n __fish_is_first_arg -a version -d 'print the version'
-complete -c latency-bench -n '__latency_bench_is fit compare fleet' -F
+complete -c latency-bench -n '__latency_bench_is fit compare fleet report' -F
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth loaded' -l cpunode -x -d 'run on these nodes, such as 0,2-3'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded' -l memnode -x -d 'measure memory of these nodes'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth loaded' -l cpu -x -d 'run on this CPU'

@@ -132,3 +132,16 @@ fn what_is_compared_has_an_answer() {
         well_ended(&run(&arguments, columns), format)
     });
 }
+
+#[test]
+fn what_is_shown_is_a_document() {
+    let files = files(usize::MAX);
+    let place = Place::new("report");
+    check("report", 60, &(damaged(files.len()), formats()), |((which, mutations), (format, columns))| {
+        if format == "svg" {
+            return Ok(());
+        }
+        let path = place.write(&applied(&files[which], &mutations));
+        well_ended(&run(&["report", path, &format!("--format={format}")], columns), format)
+    });
+}

@@ -155,7 +155,9 @@ impl Parsed {
     fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
         match options.experiment.index.checked_sub(EXPERIMENTS.len()) {
-            Some(command) if COMMANDS[command].descriptor.name == "report" => {
+            Some(command)
+                if COMMANDS[command].descriptor.name == "report" && options.operands().is_empty() =>
+            {
                 self.whole(scene, terminal, &[], write);
                 None
             }

@@ -180,6 +180,14 @@ const WIDE: &[Row] = &[
     ),
     ("report", &["txt", "json", "md", "html"], ONE, "report", &[]),
     ("report-two-nodes", &["txt"], TWO, "report --format=text", &[Threads, Imprecise]),
+    (
+        "report-saved",
+        &["txt", "json", "html"],
+        ONE,
+        "report ../tests/fixtures/saved/curve.json ../tests/fixtures/saved/matrix-a.json \
+         ../tests/fixtures/saved/bandwidth-a.json ../tests/fixtures/saved/foreign.txt",
+        &[],
+    ),
     ("fit", &["txt", "json", "svg", "html"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
@@ -431,8 +439,8 @@ pub fn for_programs() -> Vec<Scene> {
             }
         }
     }
-    // A report is a list of documents that are here already.
-    scenes.retain(|scene| !scene.line.starts_with("report"));
+    // A report of a run is a list of documents that are here already.
+    scenes.retain(|scene| scene.line.contains("report ../") || !scene.line.starts_with("report"));
     let mut known = BTreeSet::new();
     scenes.retain(|scene| known.insert((scene.machine, scene.line.clone(), scene.troubles)));
     scenes

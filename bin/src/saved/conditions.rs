@@ -27,6 +27,8 @@ pub const CONDITIONS: [(&str, &str); 13] = [
 pub const HOST: usize = 0;
 /// As above.
 pub const BRAND: usize = 3;
+/// As above.
+pub const KERNEL: usize = 5;
 /// The place of the options in [`CONDITIONS`].
 const OPTIONS: usize = 12;
 

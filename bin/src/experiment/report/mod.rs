@@ -1,8 +1,12 @@
 //! Everything in one run: nine experiments one after the other, each within its share of the budget, as one result.
 //!
 //! Says which they are and what they answer. Whoever runs them brings what came of it; nothing is measured here.
+//! With files it is saved results that become one document.
 
+mod pictures;
+mod points;
 mod run;
+mod saved;
 mod view;
 
 use super::command::Command;
@@ -10,7 +14,9 @@ use super::facts::{point, Report};
 use super::interface::Experiment;
 use super::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::error::Failure;
-use crate::options::{self, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, UsageError};
+use crate::options::{
+    self, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, UsageError, MAX_OPERANDS,
+};
 use crate::sys::arguments::Arguments;
 
 pub use run::Sections;
@@ -26,14 +32,16 @@ pub const REPORT: Command = Command {
                   of HTML on standard output or in --output=FILE.html: the verdict, the answers that matter, then a \
                   chapter each with its pictures, tables and proofs, and the command that repeats it at full length. \
                   As text it is the verdict and the answers.\n\
-                  What is not possible here is said, and the rest is measured. An interrupt ends it with what is finished.",
+                  What is not possible here is said, and the rest is measured. An interrupt ends it with what is finished.\n\
+                  With files nothing is measured: saved results (--json, --csv) become a page with a line for each of \
+                  them, and then a chapter each with its points as a picture and as a table.",
         flags: FlagSet::of(&[FlagId::Budget, FlagId::Strict]),
         picture: false,
-        operands: Operands::NONE,
+        operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
     },
     columns: &point::COLUMNS,
-    // It measures, and is started as experiments are.
-    run: |_, _| Ok(None),
+    // Without files it measures, and is started as experiments are.
+    run: saved::run,
 };
 
 /// The time for all of them where nobody says, in nanoseconds.

@@ -1,0 +1,218 @@
+//! Saved results as one document: which hosts and experiments they are of, then a chapter for each file.
+//!
+//! A chapter shows what a file has: latencies by working set as lines, those of pairs of nodes as a matrix, and every
+//! point with its interval. Nothing is measured, and nothing concluded that the files do not say.
+
+use core::fmt;
+
+use latency_core::text::Text;
+
+use super::pictures;
+use super::points::{differing, unit, value};
+use crate::error::Failure;
+use crate::experiment::command::Write;
+use crate::experiment::facts;
+use crate::options::Options;
+use crate::report::document::{fields, Document, Level, PageRole, Part, Role, Table as Shown};
+use crate::report::figures::Digits;
+use crate::result::row::{Label, Row};
+use crate::saved::conditions::KERNEL;
+use crate::saved::{self, Saved};
+use crate::sys::table::Table;
+
+fields! {
+    FILES "files" "The saved results.";
+    FILE "file" "Its name.";
+    OF "of" "The experiment that it is of; empty where the file does not tell.";
+    HOST "hostname" "The host that it is from, or that the file does not tell.";
+    POINTS "points" "How many points it has.";
+    LEAST "least" "The smallest value: nanoseconds, or GB/s of bandwidth.";
+    MEDIAN "median" "The median of all values.";
+    MOST "most" "The largest one.";
+}
+
+/// More points than these are for a reader who wants everything.
+const FEW_POINTS: usize = 64;
+
+/// A file that was read.
+#[derive(Clone, Copy)]
+struct File<'f> {
+    path: &'f [u8],
+    saved: Saved,
+    /// The least, the median and the largest value.
+    values: [f64; 3],
+}
+
+/// Reads the files that are named, and writes what they have.
+pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let paths = options.operands();
+    let empty = File { path: b"", saved: Saved::EMPTY, values: [f64::NAN; 3] };
+    let mut files = Table::filled(paths.len(), empty)?;
+    for (file, path) in files.iter_mut().zip(paths) {
+        let saved = Saved::load(path, None)?;
+        *file = File { path, saved, values: spread(saved.rows)? };
+    }
+    write(&mut |document| present(document, &files));
+    Ok(None)
+}
+
+/// The least, the median and the largest value.
+fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
+    let mut values = Table::filled(rows.len(), f64::NAN)?;
+    for (slot, row) in values.iter_mut().zip(rows) {
+        *slot = value(row);
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
+    Ok([at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))])
+}
+
+impl File<'_> {
+    fn name(&self) -> Text<256> {
+        saved::shown(self.path)
+    }
+
+    fn kernel(&self) -> &str {
+        self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
+    }
+
+    /// The experiment, or the tool's table that it was read from.
+    fn experiment(&self) -> &str {
+        match self.saved.experiment.as_str() {
+            "" => "table",
+            named => named,
+        }
+    }
+
+    fn trust(&self) -> &'static str {
+        match (self.saved.conditions.poor, self.saved.conditions.partial) {
+            (true, _) => "poor",
+            (false, true) => "partial",
+            (false, false) => "",
+        }
+    }
+}
+
+fn present(document: &mut dyn Document, files: &[File<'_>]) {
+    let is_first = |(index, file): &(usize, &File<'_>)| {
+        let host = file.saved.host();
+        !files.get(..*index).unwrap_or_default().iter().any(|other| other.saved.host() == host)
+    };
+    let hosts = files.iter().enumerate().filter(is_first).count();
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "{} saved result{} of {hosts} host{}.",
+            files.len(),
+            if files.len() == 1 { "" } else { "s" },
+            if hosts == 1 { "" } else { "s" }
+        ),
+    );
+    side_by_side(document, files);
+    facts::tool(document, "report", "");
+    document.part(Part::List(&FILES), |document| {
+        for file in files {
+            chapter(document, file);
+        }
+    });
+}
+
+/// Every file on a line of one table.
+fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
+    const HEADINGS: [&str; 9] =
+        ["file", "host", "CPU", "experiment", "trust", "points", "least", "median", "most"];
+    document.table(&Shown {
+        caption: "",
+        level: Level::Quiet,
+        words: 5,
+        columns: HEADINGS.len(),
+        rows: files.len(),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        cell: &|out, row, column| {
+            let Some(file) = files.get(row) else { return Ok(()) };
+            let value = |index: usize| file.values.get(index).copied().unwrap_or(f64::NAN);
+            match column {
+                0 => out.write_str(file.name().as_str()),
+                1 => out.write_str(file.saved.host()),
+                2 => out.write_str(file.saved.cpu()),
+                3 => out.write_str(file.experiment()),
+                4 => out.write_str(file.trust()),
+                5 => write!(out, "{}", file.saved.rows.len()),
+                8 => write!(out, "{} {}", Digits(value(2)), unit(file.saved.rows)),
+                _ => write!(out, "{}", Digits(value(column - 6))),
+            }
+        },
+    });
+}
+
+fn chapter(document: &mut dyn Document, file: &File<'_>) {
+    let (name, rows) = (file.name(), file.saved.rows);
+    document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", name.as_str()));
+    document.sentence(Role::Page(PageRole::Title), format_args!("{}", file.experiment()));
+    let [least, median, most] = file.values;
+    document.sentence(
+        Role::Answer,
+        format_args!(
+            "{}: {} point{}, {} to {} {}.",
+            file.experiment(),
+            rows.len(),
+            if rows.len() == 1 { "" } else { "s" },
+            Digits(least),
+            Digits(most),
+            unit(rows)
+        ),
+    );
+    match file.trust() {
+        "" => {}
+        trust => document.sentence(Role::Trust, format_args!("{trust}, as the file says")),
+    }
+    for (label, found) in [("Host", file.saved.host()), ("CPU", file.saved.cpu()), ("Kernel", file.kernel())]
+    {
+        if !found.is_empty() {
+            document.sentence(Role::Method(label), format_args!("{found}"));
+        }
+    }
+    pictures::draw(document, rows, name.as_str());
+    points(document, rows);
+    document.part(Part::Item, |document| {
+        document.put(&FILE, name.as_str());
+        document.put(&OF, file.saved.experiment.as_str());
+        document.put(&HOST, file.saved.host());
+        document.put(&POINTS, rows.len());
+        document.put(&LEAST, least);
+        document.put(&MEDIAN, median);
+        document.put(&MOST, most);
+    });
+}
+
+/// Every point by what tells it apart.
+fn points(document: &mut dyn Document, rows: &[Row]) {
+    let shown = differing(rows);
+    let headings = ["point", unit(rows), "95 %", "core cycles", "pages"];
+    document.table(&Shown {
+        caption: "",
+        level: if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal },
+        words: 1,
+        columns: headings.len(),
+        rows: rows.len(),
+        heading: &|out, column| out.write_str(headings.get(column).copied().unwrap_or_default()),
+        cell: &|out, index, column| {
+            let Some(row) = rows.get(index) else { return Ok(()) };
+            point(out, row, shown, column)
+        },
+    });
+}
+
+fn point(out: &mut dyn fmt::Write, row: &Row, shown: u32, column: usize) -> fmt::Result {
+    match (column, row.sample.interval) {
+        (0, _) => write!(out, "{}", Label { row, shown }),
+        (1, _) => write!(out, "{}", Digits(value(row))),
+        // The interval of a rate is that of the time of a line.
+        (2, Some(interval)) if row.traffic().is_none() => {
+            write!(out, "{} to {}", Digits(interval.low), Digits(interval.high))
+        }
+        (2, _) => Ok(()),
+        (3, _) => row.sample.core_cycles.map_or(Ok(()), |cycles| write!(out, "{}", Digits(cycles))),
+        _ => out.write_str(row.pages.as_str()),
+    }
+}
