@@ -21,8 +21,7 @@ Exit codes:
   2    CPU, node, policy or pages not obtained, or not proven
   3    no usable clock; or --strict, and the result is unreliable
   4    the result could not be written
-  5    compare: B is slower than A beyond the threshold and the uncertainty;
-       fleet: a host is slower than others like it
+  5    compare: B is slower than A; fleet: a host is slower than others like it
   130  interrupted; finished points were printed
 ";
 
