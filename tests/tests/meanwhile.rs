@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Each experiment with rounds, as small as it can be had.
-const EXPERIMENTS: [&[&str]; 11] = [
+const EXPERIMENTS: [&[&str]; 10] = [
     &["matrix", "--size=1M", "--trials=30", "--iters=5000"],
     &["curve", "--max-size=128K", "--points-per-octave=1", "--trials=9", "--iters=2000", "--spread=0"],
     &["order", "--size=1M", "--trials=30", "--iters=5000"],
@@ -26,7 +26,6 @@ const EXPERIMENTS: [&[&str]; 11] = [
     &["distribution", "--size=1M", "--trials=15", "--time-limit=2"],
     &["bandwidth", "--view=scaling", "--size=1M"],
     &["loaded", "--size=1M", "--traffic=read", "--rates=0,0.5,max", "--budget=5"],
-    &["cores", "--lines=4"],
 ];
 /// Hops of a working set in a cache take some nanoseconds, and of one in memory a hundred. One hop of a trial of
 /// thousands that lasts as long as the process is stopped is beyond this.
