@@ -33,7 +33,7 @@ use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::conduct::{self, Effort, Planned};
 use experiment::dry_run;
-use experiment::facts::{point, Report};
+use experiment::facts::point;
 use experiment::output;
 use experiment::report::{self as whole_report, Sections, Whole, REPORT};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
@@ -46,7 +46,7 @@ use sys::arguments::{Arguments, Environment};
 use sys::out::{Messages, Sink, Unfinished};
 use sys::signal;
 use sys::terminal::Stream;
-use warning::{Warning, Warnings};
+use warning::Warnings;
 
 /// What an experiment has that chooses among CPUs: it wants to know what they share.
 const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
@@ -231,27 +231,9 @@ fn perform<'a>(
     progress.clear();
     let conducted = conducted?;
     let (done, findings) = (conducted.done(), &conducted.findings);
-    if findings.interrupted {
-        let planned = findings.outcomes.len() as u32;
-        warnings.push(Warning::Partial { finished: done as u32, planned });
-    }
-    let report = Report {
-        options,
-        machine: conducted.machine,
-        clock: &conducted.timer,
-        health: &conducted.health,
-        conditions: conducted.conditions.as_ref(),
-        warnings: &warnings,
-        outcomes: &findings.outcomes,
-        distributions: &findings.distributions,
-        analysis: findings.analysis.first(),
-        extra: &findings.extra,
-        arguments,
-        terminal: screen(options, environment),
-        partial: findings.interrupted,
-        started,
-        seconds: sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9,
-    };
+    let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
+    let terminal = screen(options, environment);
+    let report = conducted.report(options, arguments, &warnings, terminal, (started, seconds));
     let failed = failed(findings, done);
     let useless = match options.format.collected {
         true => failed.is_some(),

@@ -2,6 +2,7 @@
 //!
 //! Knows no format, and nothing of what is written.
 
+use super::facts::Report;
 use super::interface::Experiment;
 use crate::engine::clock::Timer;
 use crate::engine::conditions::Watch;
@@ -9,11 +10,14 @@ use crate::engine::session::{Findings, Session};
 use crate::engine::{finish, lookout, placement, prefetch_audit, repeat, self_test, translation_probe};
 use crate::error::Failure;
 use crate::machine::Machine;
+use crate::options::Options;
 use crate::plan::budget::Budget;
+use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::{Health, Point};
+use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
-use crate::warning::Warnings;
+use crate::warning::{Warning, Warnings};
 
 /// What is to be measured, and what a reader must know of that.
 pub struct Planned {
@@ -48,11 +52,41 @@ pub struct Conducted<'a> {
     pub findings: Findings<'a>,
 }
 
-impl Conducted<'_> {
+impl<'a> Conducted<'a> {
     /// The points that were measured.
     #[must_use]
     pub fn done(&self) -> usize {
         self.findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count()
+    }
+
+    /// What there is to say of it, of a run that began so many seconds after 1970 and took so many.
+    #[must_use]
+    pub fn report<'r>(
+        &'r self,
+        options: &'r Options<'a>,
+        arguments: Arguments,
+        warnings: &'r Warnings,
+        terminal: Terminal,
+        (started, seconds): (u64, f64),
+    ) -> Report<'r, 'a> {
+        let Conducted { machine, timer, health, conditions, findings } = self;
+        Report {
+            options,
+            machine,
+            clock: timer,
+            health,
+            conditions: conditions.as_ref(),
+            warnings,
+            outcomes: &findings.outcomes,
+            distributions: &findings.distributions,
+            analysis: findings.analysis.first(),
+            extra: &findings.extra,
+            arguments,
+            terminal,
+            partial: findings.interrupted,
+            started,
+            seconds,
+        }
     }
 }
 
@@ -116,7 +150,12 @@ pub fn conduct<'a>(
     check(session, &timer, &mut health, &findings, &budget, effort)?;
     let conditions = watch.map(|watch| watch.end(session, &timer));
     finish::warn(session, &timer, &findings.outcomes, &budget);
-    Ok(Conducted { machine, timer, health, conditions, findings })
+    let conducted = Conducted { machine, timer, health, conditions, findings };
+    if conducted.findings.interrupted {
+        let planned = conducted.findings.outcomes.len() as u32;
+        session.warnings.push(Warning::Partial { finished: conducted.done() as u32, planned });
+    }
+    Ok(conducted)
 }
 
 /// Checks the tool itself after the trials: the first point again, prefetchers, the size of pages as they behave, and

@@ -10,13 +10,12 @@ use crate::engine::progress::Progress;
 use crate::engine::session::{interrupted, Noted, Session};
 use crate::error::{Failure, TimingError};
 use crate::experiment::conduct::{self, Conducted, Effort};
-use crate::experiment::facts::Report;
 use crate::machine::{detect, Machine};
 use crate::options::Options;
 use crate::report::terminal::Terminal;
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
-use crate::warning::{Warning, Warnings};
+use crate::warning::Warnings;
 
 /// A result, and what belongs to it.
 struct Done {
@@ -78,10 +77,6 @@ impl Sections {
             let came = came.map(|conducted| {
                 // What was found of the machine holds for the others, too.
                 machine = conducted.machine;
-                let (done, planned) = (conducted.done() as u32, conducted.findings.outcomes.len() as u32);
-                if conducted.findings.interrupted {
-                    warnings.push(Warning::Partial { finished: done, planned });
-                }
                 let seconds = now().1.saturating_sub(begun_ns) as f64 / 1e9;
                 Done { options: asked, arguments, conducted, warnings, started, seconds }
             });
@@ -117,24 +112,8 @@ impl Sections {
             Ok(done) => done,
             Err(failure) => return Some(Err(failure)),
         };
-        let Conducted { machine, timer, health, conditions, findings } = &done.conducted;
-        Some(Ok(Report {
-            options: done.options,
-            machine,
-            clock: timer,
-            health,
-            conditions: conditions.as_ref(),
-            warnings: &done.warnings,
-            outcomes: &findings.outcomes,
-            distributions: &findings.distributions,
-            analysis: findings.analysis.first(),
-            extra: &findings.extra,
-            arguments: done.arguments,
-            terminal,
-            partial: findings.interrupted,
-            started: done.started,
-            seconds: done.seconds,
-        }))
+        let Done { options, arguments, conducted, warnings, started, seconds } = done;
+        Some(Ok(conducted.report(options, *arguments, warnings, terminal, (*started, *seconds))))
     }
 
     /// What ends a run whose result has been written: an interrupt, that nothing was measured, or that it is unreliable
