@@ -40,6 +40,7 @@ use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, Machine};
 use options::{FlagId, FlagSet, Help, Options, When};
 use plan::duration::{self, Range};
+use report::document::Describe;
 use report::terminal::Terminal;
 use report::wrap::Wrap;
 use sys::arguments::{Arguments, Environment};
@@ -235,21 +236,11 @@ fn perform<'a>(
     let terminal = screen(options, environment);
     let report = conducted.report(options, arguments, &warnings, terminal, (started, seconds));
     let failed = failed(findings, done);
-    let useless = match options.format.collected {
-        true => failed.is_some(),
-        false => done == 0 && findings.interrupted,
-    };
-    let written = if useless && options.output.is_some() {
-        // A file that is there is worth more than one without a number.
-        drop(out);
-        Ok(())
-    } else {
-        let columns = output::columns(options, experiment.columns);
-        let _ = output::write(&mut out, options, report.terminal, columns, &mut |document| {
-            (experiment.present)(document, &report);
-        });
-        finish(out, options)
-    };
+    let nothing = done == 0 && findings.interrupted;
+    let columns = output::columns(options, experiment.columns);
+    let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
+        (experiment.present)(document, &report);
+    });
     // Messages drop their errors: there is nobody left to tell.
     let _ = warnings.write(messages, options.verbose, message_columns());
     written?;
@@ -274,17 +265,12 @@ fn perform_all<'a>(
         return Err(PlacementError::NothingToMeasure.into());
     };
     detect::sharing(machine)?;
-    let mut out = sink(options)?;
+    let out = sink(options)?;
     if options.progress != When::Never && !options.quiet {
         let _ = writeln!(messages, "report: about {} s", (whole_report::budget_ns(options) / 1e9) as u64);
         messages.flush();
     }
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
-    if sections.interrupted && sections.is_empty() && options.output.is_some() {
-        // A file that is there is worth more than one without a number.
-        drop(out);
-        return sections.verdict(options.strict);
-    }
     let terminal = screen(options, environment);
     let whole = Whole {
         options,
@@ -296,12 +282,32 @@ fn perform_all<'a>(
         seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9,
     };
     let columns = [REPORT.columns, &[], &[]];
-    // A write that fails is remembered by the sink, and told by `finish`.
-    let _ = output::write(&mut out, options, terminal, columns, &mut |document| {
+    let nothing = sections.interrupted && sections.is_empty();
+    let failed = sections.verdict(false).is_err();
+    save(out, options, terminal, columns, [failed, nothing], &mut |document| {
         whole_report::present(document, &whole);
-    });
-    finish(out, options)?;
+    })?;
     sections.verdict(options.strict)
+}
+
+/// Writes the result of a run, of which is told if it has failed and if there is nothing in it.
+///
+/// A file that is there is worth more than one without a number; where it is collected, also more than that of a run
+/// that failed.
+fn save<'a>(
+    mut out: Sink,
+    options: &Options<'a>,
+    terminal: Terminal,
+    columns: output::Columns,
+    [failed, nothing]: [bool; 2],
+    description: Describe<'_>,
+) -> Result<(), Failure<'a>> {
+    if options.output.is_some() && (nothing || failed && options.format.collected) {
+        return Ok(());
+    }
+    // A write that fails is remembered by the sink, and told by `finish`.
+    let _ = output::write(&mut out, options, terminal, columns, description);
+    finish(out, options)
 }
 
 /// Why a run has not measured what it was to.

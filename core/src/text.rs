@@ -131,6 +131,16 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
+/// The ending of a noun for so many.
+#[must_use]
+pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
+    if count == T::from(1) {
+        ""
+    } else {
+        "s"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

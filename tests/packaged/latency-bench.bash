@@ -23,31 +23,31 @@ _latency_bench() {
         ;;
     curve)
         options='--cpunode= --memnode= --cpu= --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     parallel)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     window)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     distribution)
         options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     order)
         options='--cpunode= --memnode= --cpu= --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus html'
+        formats='text json csv jsonl md prometheus html'
         ;;
     pages)
         options='--cpunode= --memnode= --cpu= --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     variants)
         options='--cpunode= --memnode= --cpu= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus html'
+        formats='text json csv jsonl md prometheus html'
         ;;
     bandwidth)
         options='--cpunode= --memnode= --cpu= --pages= --size= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
@@ -55,7 +55,7 @@ _latency_bench() {
         ;;
     cores)
         options='--memnode= --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     loaded)
         options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
@@ -63,23 +63,23 @@ _latency_bench() {
         ;;
     system)
         options='--strict --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus html'
+        formats='text json csv jsonl md prometheus html'
         ;;
     fit)
         options='--unit= --format= --json -j --csv --output= -o --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     compare)
         options='--threshold= --force --unit= --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg prometheus html'
         ;;
     fleet)
         options='--threshold= --baseline= --force --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus html'
+        formats='text json csv jsonl md prometheus html'
         ;;
     report)
-        options='--budget= --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md hwloc prometheus html'
+        options='--size= --budget= --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md prometheus html'
         ;;
     esac
     if [[ $current == --*=* ]]; then

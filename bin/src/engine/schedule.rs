@@ -9,6 +9,7 @@
 use latency_core::rng::Pcg32;
 use latency_core::sort::sort_by;
 use latency_core::stats;
+use latency_core::text::plural;
 
 use super::ground::Arena;
 use super::judge::Judge;
@@ -307,7 +308,7 @@ impl<A: Arena> Schedule<A> {
         progress.say(format_args!(
             "round {rounds}: {done} of {} point{} done, about {} s left",
             self.count,
-            if self.count == 1 { "" } else { "s" },
+            plural(self.count),
             (left / 1e9) as u64 + 1
         ));
     }

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::text::plural;
 use latency_core::units::Bytes;
 
 use super::bandwidth::members::{FOOTPRINT, GENERATORS, TRAFFIC};
@@ -42,7 +43,7 @@ pub fn present(
         format_args!(
             "{} point{}{}, {}{bytes} of memory, {takes}; longer on a busy machine.",
             points.len(),
-            if points.len() == 1 { "" } else { "s" },
+            plural(points.len()),
             optional(Some(more).filter(|more| *more > 0), |more, out| write!(
                 out,
                 " and up to {more} between them"
@@ -143,7 +144,7 @@ fn walker<'p>(out: &mut dyn Write, points: impl Iterator<Item = &'p Point> + Clo
     let counts = || points.clone().filter_map(|point| Some(point.walk.traffic()?.generators));
     match (counts().min(), counts().max(), points.clone().next()) {
         (Some(least), Some(most), _) if least < most => write!(out, "{least} to {most} cores"),
-        (Some(count), ..) => write!(out, "{count} core{}", if count == 1 { "" } else { "s" }),
+        (Some(count), ..) => write!(out, "{count} core{}", plural(count)),
         (_, _, Some(Point { walk: Walk::PingPong(pair), .. })) => match points.clone().count() {
             1 => write!(out, "with CPU {}", pair.partner),
             _ => out.write_str("two CPUs"),

@@ -46,6 +46,7 @@ pub const MATRIX: Experiment = Experiment {
             FlagId::Heatmap,
         ])),
         picture: true,
+        attributes: true,
         operands: Operands::NONE,
     },
     plan,

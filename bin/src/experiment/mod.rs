@@ -62,13 +62,19 @@ pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE, &fleet::FLEET
 
 /// Every format by its name, as the command line knows it; the first is the default.
 pub static FORMATS: [FormatName; formats::FORMATS.len()] = {
-    let mut names =
-        [FormatName { name: "", extension: "", needs_picture: false, collected: false, draws: false };
-            formats::FORMATS.len()];
+    let mut names = [FormatName {
+        name: "",
+        extension: "",
+        needs_picture: false,
+        needs_attributes: false,
+        collected: false,
+        draws: false,
+    }; formats::FORMATS.len()];
     let mut index = 0;
     while index < names.len() {
-        let Format { name, extension, needs_picture, collected, draws, .. } = *formats::FORMATS[index];
-        names[index] = FormatName { name, extension, needs_picture, collected, draws };
+        let Format { name, extension, needs_picture, needs_attributes, collected, draws, .. } =
+            *formats::FORMATS[index];
+        names[index] = FormatName { name, extension, needs_picture, needs_attributes, collected, draws };
         index += 1;
     }
     names

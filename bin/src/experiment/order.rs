@@ -40,6 +40,7 @@ pub const ORDER: Experiment = Experiment {
                   order without waiting. The ratios compare a linked structure with an array.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Stride, FlagId::Seed])),
         picture: false,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

@@ -33,6 +33,7 @@ pub const PARALLEL: Experiment = Experiment {
                   core.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
         picture: true,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

@@ -4,6 +4,7 @@ use core::fmt;
 
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Capability, Seccomp, Throttle};
+use latency_core::text::plural;
 use latency_core::topology::{Node, NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
@@ -27,6 +28,7 @@ pub const SYSTEM: Experiment = Experiment {
                   missing or not allowed, the command that would change it.",
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Label]),
         picture: false,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan: |_| Ok(Table::empty()?),
@@ -95,8 +97,8 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
             Role::Method("Traffic"),
             format_args!(
                 "{count} core{} (CPU{} {cores}); threads {}",
-                if count == 1 { "" } else { "s" },
-                if count == 1 { "" } else { "s" },
+                plural(count),
+                plural(count),
                 if filtered { "may be forbidden by a filter of system calls" } else { "are not filtered" }
             ),
         ),
@@ -118,7 +120,7 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
             )),
             machine.topology.online_cpus().len(),
             machine.topology.nodes().len(),
-            if machine.topology.nodes().len() == 1 { "" } else { "s" },
+            plural(machine.topology.nodes().len()),
             Bytes(memory)
         ),
     );

@@ -37,6 +37,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Size, FlagId::Seed])
             .union(FlagSet::SAMPLING),
         picture: false,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

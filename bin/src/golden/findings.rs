@@ -177,15 +177,20 @@ impl Parsed {
 impl Parsed {
     /// Makes up a result for every experiment of a report, and describes them as one.
     fn whole(&self, scene: &Scene, terminal: Terminal, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
+        /// As many as had ended when an interrupt came.
+        const ENDED: usize = 2;
         let options = self.options;
-        if done.len() == whole_report::COUNT {
+        let partial = scene.troubles.contains(&Trouble::Interrupted);
+        let calm = Scene { troubles: &[], ..scene.clone() };
+        let of_section = if partial && done.len() < ENDED { &calm } else { scene };
+        if done.len() == if partial { ENDED + 1 } else { whole_report::COUNT } {
             let failure = PlacementError::NothingToMeasure.into();
             let whole = Whole {
                 options,
                 machine: done.iter().flatten().next().unwrap().machine,
                 came: &|index| done.get(index).map(|report| report.ok_or(&failure)),
                 arguments: self.arguments,
-                partial: false,
+                partial,
                 started: 1_795_310_400,
                 seconds: 82.1,
             };
@@ -199,7 +204,7 @@ impl Parsed {
         if experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads) {
             return self.whole(scene, terminal, &[done, &[None]].concat(), write);
         }
-        made_up(scene, &Parsed { arguments, options }, experiment, terminal, &mut |report| {
+        made_up(of_section, &Parsed { arguments, options }, experiment, terminal, &mut |report| {
             self.whole(scene, terminal, &[done, &[Some(*report)]].concat(), write);
         });
     }

@@ -59,6 +59,7 @@ impl Trouble {
 }
 
 /// One run.
+#[derive(Clone)]
 pub struct Scene {
     /// The file that holds what it writes.
     pub file: String,

@@ -44,7 +44,7 @@ const WIDE: &[Row] = &[
     ("matrix-hwloc", &["sh"], CXL, "matrix", &[]),
     ("bandwidth-hwloc", &["sh"], TWO, "bandwidth --traffic=read,nt-write", &[]),
     ("loaded-hwloc", &["sh"], TWO, "loaded", &[]),
-    ("system-hwloc", &["sh"], ONE, "system", &[]),
+    ("matrix-early-hwloc", &["sh"], ONE, "matrix", &[Early]),
     ("matrix-hostile-names", &["txt", "json", "csv", "md", "html"], TWO, "matrix", &[HostileNames]),
     ("matrix-moved", TABLES, TWO, "matrix", &[Moved]),
     ("matrix-unverified", TABLES, TWO, "matrix --verbose", &[Unverified]),
@@ -180,6 +180,7 @@ const WIDE: &[Row] = &[
     ),
     ("report", &["txt", "json", "md", "html"], ONE, "report", &[]),
     ("report-two-nodes", &["txt"], TWO, "report --format=text", &[Threads, Imprecise]),
+    ("report-interrupted", &["md", "html"], ONE, "report", &[Interrupted]),
     (
         "report-saved",
         &["txt", "json", "html"],
@@ -439,8 +440,6 @@ pub fn for_programs() -> Vec<Scene> {
             }
         }
     }
-    // A report of a run is a list of documents that are here already.
-    scenes.retain(|scene| scene.line.contains("report ../") || !scene.line.starts_with("report"));
     let mut known = BTreeSet::new();
     scenes.retain(|scene| known.insert((scene.machine, scene.line.clone(), scene.troubles)));
     scenes

@@ -36,11 +36,17 @@ const WORDS: [(&str, &[&str]); 11] = [
 /// Names of shapes that several members have, where that of the first one would say less.
 const NAMES: [(&str, &str); 2] = [("misses_in_flight", "estimate"), ("node_pairs", "point")];
 
-/// A kind of document: its experiment, and whether it is a plan.
+/// Lists of whole documents, by the name of the member.
+const OF_DOCUMENTS: &str = "sections";
+
+/// Members by which kinds of documents of one experiment are told apart, and what stands behind the name of such a kind.
+const APART: [(&str, &str); 2] = [("plan", "_plan"), (OF_DOCUMENTS, "_of_a_run")];
+
+/// A kind of document: its experiment, and what it has that others of that have not.
 #[derive(Clone, PartialEq)]
 struct Kind {
     experiment: String,
-    plan: bool,
+    suffix: &'static str,
 }
 
 /// Everything that was seen of every kind of document.
@@ -58,7 +64,8 @@ impl Documents {
         let Some(Seen::Value(_, Some(experiment))) = named("experiment") else {
             panic!("a document says its experiment")
         };
-        let kind = Kind { experiment: experiment.clone(), plan: named("plan").is_some() };
+        let apart = APART.iter().find(|(key, _)| named(key).is_some());
+        let kind = Kind { experiment: experiment.clone(), suffix: apart.map_or("", |(_, suffix)| suffix) };
         let known = self.kinds.iter().position(|(other, _)| *other == kind);
         let at = known.unwrap_or_else(|| {
             self.kinds.push((kind, Shape::default()));
@@ -72,8 +79,8 @@ impl Documents {
     pub fn schema(&self) -> Result<String, Vec<String>> {
         let mut missing = Vec::new();
         let mut defs: Vec<(String, Json)> = Vec::new();
-        for (Kind { experiment, plan }, shape) in &self.kinds {
-            let name = if *plan { format!("{experiment}_plan") } else { experiment.clone() };
+        for (Kind { experiment, suffix }, shape) in &self.kinds {
+            let name = format!("{experiment}{suffix}");
             let mut whole = Maker { fields: &self.fields, missing: &mut missing }.object(&name, shape);
             for (key, word) in [("experiment", Json::text(experiment)), ("schema", Json::Bare("1".into()))] {
                 assert!(CONSTANT.contains(&key));
@@ -132,7 +139,13 @@ impl Maker<'_> {
         let mut properties = Vec::new();
         for member in &shape.members {
             let key = member.field.key;
-            let value = self.value(&format!("{place}/{key}"), Some(member.field), &member.shape);
+            let value = match key {
+                OF_DOCUMENTS => Json::object([
+                    ("type", Json::text("array")),
+                    ("items", Json::object([("$ref", Json::text("#"))])),
+                ]),
+                _ => self.value(&format!("{place}/{key}"), Some(member.field), &member.shape),
+            };
             let Json::Object(mut keywords) = value else { unreachable!("a schema is an object") };
             keywords.insert(0, ("description".into(), Json::text(member.field.about)));
             properties.push((key.to_string(), Json::Object(keywords)));

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::tokens::Escaped;
@@ -124,12 +125,12 @@ impl fmt::Display for UsageError<'_> {
                 list(out, experiments.iter().filter(has).map(|known| known.name))
             }
             UsageError::NoSuchOutput { format, experiment, formats } => {
-                let picture = if experiment.is_written_as(format) { "" } else { " (it has no picture)" };
-                write!(
-                    out,
-                    "{} cannot be written as {}{picture}; use one of ",
-                    experiment.name, format.name
-                )?;
+                let reason = match experiment.is_written_as(format) {
+                    true => "",
+                    false if format.needs_picture => " (it has no picture)",
+                    false => " (it has no memory attributes of nodes)",
+                };
+                write!(out, "{} cannot be written as {}{reason}; use one of ", experiment.name, format.name)?;
                 let others = |other: &&FormatName| *other != format && experiment.is_written_as(other);
                 list(out, formats.iter().filter(others).map(|format| format.name))
             }
@@ -194,14 +195,6 @@ fn list(out: &mut fmt::Formatter<'_>, words: impl Iterator<Item = &'static str>)
         separator = ", ";
     }
     Ok(())
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 {
-        ""
-    } else {
-        "s"
-    }
 }
 
 fn usage(out: &mut fmt::Formatter<'_>, experiment: &Descriptor) -> fmt::Result {

@@ -11,6 +11,8 @@ pub struct FormatName {
     pub extension: &'static str,
     /// True if only results with a picture can be written in it.
     pub needs_picture: bool,
+    /// True if only results with memory attributes, latencies or bandwidths of nodes, can be written in it.
+    pub needs_attributes: bool,
     /// True if its files are read by a service of another user, for which an old result is better than half of one.
     pub collected: bool,
     /// True if it has room for every picture, those included that a terminal shows on demand.

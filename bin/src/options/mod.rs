@@ -55,6 +55,8 @@ pub struct Descriptor {
     pub flags: FlagSet,
     /// True if its result has a picture.
     pub picture: bool,
+    /// True if its result has memory attributes.
+    pub attributes: bool,
     /// Its operands.
     pub operands: Operands,
 }
@@ -63,7 +65,7 @@ impl Descriptor {
     /// Returns whether its result can be written in `format`.
     #[must_use]
     pub const fn is_written_as(&self, format: &FormatName) -> bool {
-        self.picture || !format.needs_picture
+        (self.picture || !format.needs_picture) && (self.attributes || !format.needs_attributes)
     }
 }
 

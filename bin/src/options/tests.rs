@@ -32,10 +32,38 @@ const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Line
 
 /// Formats such as the program has.
 pub(crate) const FORMATS: &[FormatName] = &[
-    FormatName { name: "text", extension: "txt", needs_picture: false, collected: false, draws: false },
-    FormatName { name: "json", extension: "json", needs_picture: false, collected: false, draws: false },
-    FormatName { name: "csv", extension: "csv", needs_picture: false, collected: false, draws: false },
-    FormatName { name: "svg", extension: "svg", needs_picture: true, collected: false, draws: true },
+    FormatName {
+        name: "text",
+        extension: "txt",
+        needs_picture: false,
+        needs_attributes: false,
+        collected: false,
+        draws: false,
+    },
+    FormatName {
+        name: "json",
+        extension: "json",
+        needs_picture: false,
+        needs_attributes: false,
+        collected: false,
+        draws: false,
+    },
+    FormatName {
+        name: "csv",
+        extension: "csv",
+        needs_picture: false,
+        needs_attributes: false,
+        collected: false,
+        draws: false,
+    },
+    FormatName {
+        name: "svg",
+        extension: "svg",
+        needs_picture: true,
+        needs_attributes: false,
+        collected: false,
+        draws: true,
+    },
 ];
 
 /// Experiments such as the program has, so that every option belongs to one.
@@ -46,6 +74,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         details: "One line a pair.\nThen the ratio of remote to local.",
         flags: MEASURED.union(TRAFFIC).union(CORES),
         picture: true,
+        attributes: false,
         operands: Operands::NONE,
     },
     Descriptor {
@@ -59,6 +88,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
             FlagId::Reciprocal,
         ])),
         picture: false,
+        attributes: false,
         operands: Operands::NONE,
     },
     Descriptor {
@@ -67,6 +97,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         details: "Exit 5 where the second is slower.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Force, FlagId::Unit]),
         picture: false,
+        attributes: false,
         operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
     },
 ];

@@ -196,6 +196,8 @@ pub enum PageRole {
     Remedy,
     /// The command that repeats it.
     Command,
+    /// What the document for programs lacks in a page, and where it is.
+    Data,
     /// What follows is a chapter of its own, of this name: the result of another experiment.
     Chapter,
 }
@@ -320,6 +322,8 @@ pub struct Format {
     pub extension: &'static str,
     /// Whether a result without a picture leaves it empty.
     pub needs_picture: bool,
+    /// Whether a result without memory attributes leaves it empty.
+    pub needs_attributes: bool,
     /// Whether its files are read by a service of another user, for which an old result is better than half of one.
     pub collected: bool,
     /// Whether every picture has room, those included that a terminal shows on demand.

@@ -23,6 +23,7 @@ pub const HWLOC: Format = Format {
     name: "hwloc",
     extension: "sh",
     needs_picture: false,
+    needs_attributes: true,
     collected: false,
     draws: false,
     write: |out, _, describe| {

@@ -12,6 +12,7 @@ pub const JSON: Format = Format {
     name: "json",
     extension: "json",
     needs_picture: false,
+    needs_attributes: false,
     collected: false,
     draws: false,
     write: |out, _, describe| write(out, Layout::Lines, describe),

@@ -10,6 +10,7 @@ pub const JSON_LINES: Format = Format {
     name: "jsonl",
     extension: "jsonl",
     needs_picture: false,
+    needs_attributes: false,
     collected: false,
     draws: false,
     write: |out, _, describe| json::write(out, Layout::OneLine, describe),

@@ -9,6 +9,7 @@ pub const MARKDOWN: Format = Format {
     name: "md",
     extension: "md",
     needs_picture: false,
+    needs_attributes: false,
     collected: false,
     draws: false,
     write: |out, style, describe| {

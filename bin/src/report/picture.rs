@@ -10,6 +10,7 @@ pub const SVG: Format = Format {
     name: "svg",
     extension: "svg",
     needs_picture: true,
+    needs_attributes: false,
     collected: false,
     draws: true,
     write: |out, _, describe| {

@@ -18,6 +18,7 @@ pub const PROMETHEUS: Format = Format {
     name: "prometheus",
     extension: "prom",
     needs_picture: false,
+    needs_attributes: false,
     collected: true,
     draws: false,
     write: |out, _, describe| write(out, describe),

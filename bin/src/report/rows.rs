@@ -14,6 +14,7 @@ pub const CSV: Format = Format {
     name: "csv",
     extension: "csv",
     needs_picture: false,
+    needs_attributes: false,
     collected: false,
     draws: false,
     write: |out, style, describe| {

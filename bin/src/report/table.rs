@@ -13,6 +13,7 @@ pub const TEXT: Format = Format {
     name: "text",
     extension: "txt",
     needs_picture: false,
+    needs_attributes: false,
     collected: false,
     draws: false,
     write: |out, style, describe| {

@@ -11,7 +11,7 @@ use super::sample::Sample;
 pub type Word = Text<24>;
 
 /// The fields that tell points apart: the key in files, and the words for people.
-pub const FIELDS: [(&str, &str); 16] = [
+pub const FIELDS: [(&str, &str); 17] = [
     ("from", "from node"),
     ("to", "to node"),
     ("working_set_bytes", "working set"),
@@ -28,6 +28,7 @@ pub const FIELDS: [(&str, &str); 16] = [
     ("fillers", "fillers"),
     ("traffic", "traffic"),
     ("generators", "generators"),
+    ("experiment", "experiment"),
 ];
 /// Places in [`FIELDS`].
 pub const FROM: usize = 0;
@@ -46,6 +47,8 @@ pub const VARIANT: usize = 7;
 pub const TRAFFIC: usize = 14;
 /// As above.
 pub const GENERATORS: usize = 15;
+/// As above: of a report alone, whose points are of several experiments.
+pub const EXPERIMENT: usize = 16;
 
 /// One measured point of a saved result.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use latency_core::json::{Event, Reader, Reason, Str};
 use super::conditions::escaped;
 use super::fields::word;
 use super::origin;
-use super::rows::{bytes, line_of, relative, whole, Draft, Problem, Tool, UNDER_LOAD};
+use super::rows::{bytes, line_of, relative, whole, Beyond, Draft, Problem, Tool, UNDER_LOAD};
 use super::values::{each_object, interval, optional, text, Fault};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{Row, FIELDS, WORDS};
@@ -42,6 +42,8 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     reader.begin_object()?;
     // What holds the points of this document.
     let mut held = None;
+    // Conditions and caches are no matter where hosts are compared.
+    let all = !draft.of_hosts;
     while let Event::Key(key) = reader.next_event()? {
         let array = ARRAYS.iter().position(|name| key == **name);
         if array.is_some() && (held.is_none() || held == array) {
@@ -51,24 +53,24 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
                 let row = point(reader)?;
                 Ok(draft.push(row)?)
             })?;
-        } else if let (true, Some(element)) = (draft.of_hosts, besides(key)) {
+        } else if let Some(element) = besides(draft, key) {
             reader.begin_array()?;
             each_object(reader, |reader| element(reader, draft))?;
         } else if key == "host" {
             origin::host(reader, draft)?;
-        } else if key == "curves" {
+        } else if key == "curves" && draft.beyond == Beyond::Refused {
             return Err(Fault::Meaning(UNDER_LOAD));
         } else if key == "experiment" {
             draft.saved.experiment = text(reader.string()?);
         } else if key == "system" {
             system(reader, draft)?;
-        } else if key == "command" {
+        } else if all && key == "command" {
             command(reader, draft)?;
         } else if key == "partial" {
             draft.saved.conditions.partial = reader.next_event()? == Event::Bool(true);
         } else if key == "trust" {
             origin::trust(reader, draft)?;
-        } else if key == "tool" || key == "clock" {
+        } else if all && (key == "tool" || key == "clock") {
             words(reader, draft)?;
         } else {
             reader.skip_value()?;
@@ -77,10 +79,10 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     end(reader)
 }
 
-/// What reads an element of an array that only results of many hosts are asked for.
+/// What reads an element of an array that not every result is asked for.
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
-fn besides(key: Str<'_>) -> Option<Element> {
+fn besides(draft: &Draft<'_>, key: Str<'_>) -> Option<Element> {
     const ARRAYS: [(&str, Element); 3] = [
         ("curves", origin::curve),
         ("classes", origin::class),
@@ -89,7 +91,9 @@ fn besides(key: Str<'_>) -> Option<Element> {
             Ok(draft.push(row)?)
         }),
     ];
-    ARRAYS.iter().find(|(name, _)| key == *name).map(|(_, element)| *element)
+    let (_, element) = ARRAYS.iter().find(|(name, _)| key == *name)?;
+    let wanted = draft.of_hosts || (draft.beyond == Beyond::Read && key != "idle_latencies");
+    wanted.then_some(*element)
 }
 
 /// After the end of the document there may be nothing.
@@ -213,7 +217,7 @@ fn command(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> 
 fn system(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     reader.begin_object()?;
     while let Event::Key(key) = reader.next_event()? {
-        if key == "caches" {
+        if key == "caches" && !draft.of_hosts {
             reader.begin_array()?;
             each_object(reader, |reader| cache(reader, draft))?;
         } else if key == "nodes" {

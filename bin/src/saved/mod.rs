@@ -12,6 +12,7 @@ mod host;
 mod json;
 mod origin;
 mod rows;
+pub mod sections;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -21,7 +22,7 @@ use core::fmt::Write;
 
 pub use rows::{Problem, Saved, Tool};
 
-use rows::Draft;
+use rows::{Beyond, Draft};
 
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -47,53 +48,111 @@ impl Saved {
     ///
     /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`]; that of mapping the rows.
     pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
-        let contents = match path {
-            b"-" => file::load_standard_input(LARGEST_FILE),
-            _ => file::load(path, LARGEST_FILE),
-        };
-        let contents = contents.map_err(|errno| match errno {
-            Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },
-            errno => SavedError::Unreadable { path, errno },
-        })?;
+        let contents = contents(path)?;
         let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
-        let draft = Saved::parse(&contents, unit, &mut room)
-            .map_err(|Problem { line, what }| SavedError::Malformed { path, line, what })?;
-        if draft.without_unit && !unit::plausible(draft.rows(), draft.fractions) {
-            return Err(SavedError::NoUnit { path }.into());
-        }
-        Ok(draft.finish()?)
+        let draft = Saved::parse(&contents, unit, &mut room).map_err(|problem| malformed(path, problem))?;
+        kept(path, draft)
     }
 
-    /// Understands the text of a result, whose rows go to `rows`.
+    /// Reads a result, or each experiment of a report, from a file as above: also the ends of curves under load, and
+    /// classes of pairs of CPUs.
+    ///
+    /// # Errors
+    ///
+    /// As above, and those of `take`.
+    pub fn load_each<'a>(
+        path: &'a [u8],
+        take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
+    ) -> Result<(), Failure<'a>> {
+        let contents = contents(path)?;
+        let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
+        let mut draft = Draft::of_all(&mut room);
+        let mut found = understood(&contents, None, &mut draft);
+        if !sections::are_in(draft.saved.experiment.as_str()) {
+            found.and_then(|()| draft.has_rows()).map_err(|problem| malformed(path, problem))?;
+            return take(kept(path, draft)?);
+        }
+        let mut taken = Ok(());
+        found = found.and_then(|()| {
+            sections::each(&contents, &mut |section| {
+                let mut draft = Draft::of_all(&mut room);
+                understood(section, None, &mut draft)?;
+                // One of which nothing was measured has nothing to show.
+                if taken.is_ok() && draft.has_rows().is_ok() {
+                    taken = kept(path, draft).and_then(&mut *take);
+                }
+                Ok(())
+            })
+        });
+        found.map_err(|problem| malformed(path, problem))?;
+        taken
+    }
+
+    /// Understands the text of a result, whose rows go to `rows`: those of all experiments of a report.
     pub(crate) fn parse<'r>(
         text: &[u8],
         unit: Option<Bytes>,
         rows: &'r mut [Row],
     ) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::over(rows);
-        // A byte-order mark, as some editors leave it.
-        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        match text.trim_ascii_start().first() {
-            None => return Err(Problem { line: 1, what: "the file is empty" }),
-            Some(b'{' | b'[') => json::read(text, &mut draft)?,
-            Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), &mut draft)?,
+        understood(text, unit, &mut draft)?;
+        if sections::are_in(draft.saved.experiment.as_str()) {
+            sections::each(text, &mut |section| draft.pool(|part| json::read(section, part)))?;
         }
-        if draft.rows().is_empty() {
-            return Err(Problem { line: 1, what: "there is no measured point in it" });
-        }
+        draft.has_rows()?;
         Ok(draft)
     }
 
     /// Understands a document of one of many hosts, whose rows go to `rows`: also one without rows.
     pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut [Row]) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::over(rows);
-        draft.of_hosts = true;
+        (draft.of_hosts, draft.beyond) = (true, Beyond::Read);
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {
             true => Err(Problem { line: 1, what: "it does not say of which experiment it is" }),
             false => Ok(draft),
         }
     }
+}
+
+/// The text of a file, or of standard input.
+fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
+    let contents = match path {
+        b"-" => file::load_standard_input(LARGEST_FILE),
+        _ => file::load(path, LARGEST_FILE),
+    };
+    contents.map_err(|errno| {
+        Failure::from(match errno {
+            Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },
+            errno => SavedError::Unreadable { path, errno },
+        })
+    })
+}
+
+/// Understands a text of any format.
+fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result<(), Problem> {
+    // A byte-order mark, as some editors leave it.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    match text.trim_ascii_start().first() {
+        None => Err(Problem { line: 1, what: "the file is empty" }),
+        Some(b'{' | b'[') => json::read(text, draft),
+        Some(b'<') => {
+            Err(Problem { line: 1, what: "pages cannot be read again; save the result with --json as well" })
+        }
+        Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), draft),
+    }
+}
+
+fn malformed(path: &[u8], Problem { line, what }: Problem) -> Failure<'_> {
+    SavedError::Malformed { path, line, what }.into()
+}
+
+/// Keeps a result for the rest of the process, if its sizes have a unit.
+fn kept<'a>(path: &'a [u8], draft: Draft<'_>) -> Result<Saved, Failure<'a>> {
+    if draft.without_unit && !unit::plausible(draft.rows(), draft.fractions) {
+        return Err(SavedError::NoUnit { path }.into());
+    }
+    Ok(draft.finish()?)
 }
 
 /// The name of a file as it may be shown: it cannot steer a terminal.

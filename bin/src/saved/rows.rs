@@ -4,9 +4,10 @@ use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use super::conditions::{Conditions, BRAND, HOST};
+use super::fields::word;
 use super::host::Origin;
 use crate::analysis::claims::Claims;
-use crate::result::row::Row;
+use crate::result::row::{Row, EXPERIMENT};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -72,19 +73,36 @@ impl Saved {
     /// Returns the name of its host; documents of earlier versions have it among the conditions.
     #[must_use]
     pub fn host(&self) -> &str {
-        self.told([self.origin.name.as_str(), "unnamed"], HOST)
+        self.named_host().unwrap_or("unnamed")
+    }
+
+    /// Returns the name of its host, if it has one.
+    #[must_use]
+    pub fn named_host(&self) -> Option<&str> {
+        self.told(self.origin.name.as_str(), HOST)
     }
 
     /// Returns the name of its processor.
     #[must_use]
     pub fn cpu(&self) -> &str {
-        self.told([self.origin.cpu.as_str(), "unknown CPU"], BRAND)
+        self.told(self.origin.cpu.as_str(), BRAND).unwrap_or("unknown CPU")
     }
 
-    fn told<'s>(&'s self, [own, otherwise]: [&'s str; 2], condition: usize) -> &'s str {
+    fn told<'s>(&'s self, own: &'s str, condition: usize) -> Option<&'s str> {
         let other = self.conditions.texts.get(condition).map_or("", Text::as_str);
-        [own, other].into_iter().find(|text| !text.is_empty()).unwrap_or(otherwise)
+        [own, other].into_iter().find(|text| !text.is_empty())
     }
+}
+
+/// What becomes of results that are not points of a grid: ends of curves under load, and classes of pairs of CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// They are a reason to refuse the document.
+    Refused,
+    /// They are passed over.
+    Passed,
+    /// They are rows.
+    Read,
 }
 
 /// A result that is being read.
@@ -93,8 +111,10 @@ pub struct Draft<'r> {
     count: usize,
     /// All but the rows.
     pub saved: Saved,
-    /// It is compared with those of other hosts: latencies under load and classes of pairs are read as well.
+    /// It is compared with those of other hosts: idle latencies beside traffic are read as well.
     pub of_hosts: bool,
+    /// What there is of curves under load and of pairs of CPUs.
+    pub beyond: Beyond,
     /// Nothing says in which unit the sizes are.
     pub without_unit: bool,
     /// A size that was read without a unit has a fraction.
@@ -104,12 +124,48 @@ pub struct Draft<'r> {
 impl<'r> Draft<'r> {
     /// A result without rows, whose rows will go to `rows`.
     pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
-        Draft { rows, count: 0, saved: Saved::EMPTY, of_hosts: false, without_unit: false, fractions: false }
+        let (of_hosts, beyond) = (false, Beyond::Refused);
+        Draft { rows, count: 0, saved: Saved::EMPTY, of_hosts, beyond, without_unit: false, fractions: false }
+    }
+
+    /// The same, which takes what is beyond a grid as well.
+    pub fn of_all(rows: &'r mut [Row]) -> Draft<'r> {
+        Draft { beyond: Beyond::Read, ..Draft::over(rows) }
+    }
+
+    /// Adds the rows of an experiment of a report, which `read` reads, each with the name of that; and what else it tells.
+    pub fn pool(&mut self, read: impl FnOnce(&mut Draft<'_>) -> Result<(), Problem>) -> Result<(), Problem> {
+        let rest = self.rows.get_mut(self.count..).unwrap_or_default();
+        let mut part = Draft { beyond: Beyond::Passed, ..Draft::over(&mut *rest) };
+        read(&mut part)?;
+        let Draft { count, saved, .. } = part;
+        let name = word(format_args!("{}", saved.experiment.as_str()));
+        for row in rest.iter_mut().take(count) {
+            row.set(EXPERIMENT, name);
+        }
+        self.count += count;
+        let before = core::mem::replace(&mut self.saved, saved);
+        self.saved.experiment = before.experiment;
+        self.saved.conditions.poor |= before.conditions.poor;
+        self.saved.conditions.partial |= before.conditions.partial;
+        Ok(())
     }
 
     /// The points so far.
     pub fn rows(&self) -> &[Row] {
         self.rows.get(..self.count).unwrap_or_default()
+    }
+
+    /// Whether there is a point.
+    ///
+    /// # Errors
+    ///
+    /// That there is none.
+    pub fn has_rows(&self) -> Result<(), Problem> {
+        match self.count {
+            0 => Err(Problem { line: 1, what: "there is no measured point in it" }),
+            _ => Ok(()),
+        }
     }
 
     /// Keeps the rows for the rest of the process, in no more room than they need.

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::text::plural;
 
 use super::{Clipped, Warning};
 
@@ -139,15 +140,6 @@ impl fmt::Display for Percent {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
         write!(out, "{:.*} %", usize::from(percent < 9.95), Decimal(percent))
-    }
-}
-
-/// Returns the ending of a plural.
-pub(super) const fn plural(count: u64) -> &'static str {
-    if count == 1 {
-        ""
-    } else {
-        "s"
     }
 }
 

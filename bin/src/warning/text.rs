@@ -3,9 +3,10 @@
 use core::fmt;
 
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::text::plural;
 use latency_core::units::Picoseconds;
 
-use super::reason::{percent_off, plural, Percent};
+use super::reason::{percent_off, Percent};
 use super::{Clipped, NoCounters, Warning, VERY_UNCERTAIN};
 
 /// The fact, without the remedy and without the label of a message.

@@ -18,6 +18,7 @@ mod monitoring;
 mod output;
 mod recipes;
 mod refused;
+mod report;
 mod results;
 mod tables;
 mod trust;

@@ -51,6 +51,9 @@ pub fn tasks() -> Vec<Vec<&'static str>> {
     short.chain(THREADED.map(<[_]>::to_vec)).chain(COMMANDS.map(<[_]>::to_vec)).collect()
 }
 
+/// All experiments in one run, which are those of [`tasks`]: some seconds, unless there are no threads.
+pub const REPORT: [&str; 4] = ["report", "--size=16K", "--json", "--budget=0.1"];
+
 /// The first experiment, with more arguments.
 pub fn smallest<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [EXPERIMENTS[0], &SHORT, more].concat()
@@ -132,9 +135,16 @@ pub fn judge_document(text: &str, status: i32) -> Result<(), String> {
     if partial.is_some_and(|partial| partial != (status == 130)) {
         return Err(format!("exit status {status} and partial: {partial:?}"));
     }
+    for section in document["sections"].as_array().into_iter().flatten() {
+        judge_points(section)?;
+    }
+    judge_points(&document)
+}
+
+fn judge_points(document: &Value) -> Result<(), String> {
     let lists = ["/node_pairs", "/points", "/bandwidths", "/idle_latencies"];
     let points = lists.into_iter().filter_map(|path| document.pointer(path)?.as_array());
-    points.flatten().try_for_each(|point| judge_point(point, &document))
+    points.flatten().try_for_each(|point| judge_point(point, document))
 }
 
 fn judge_point(point: &Value, document: &Value) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! System calls that are forbidden, one at a time and as containers forbid them.
 
-use super::body::{all, end, held, judge, judge_document, smallest, status, tasks, EXPERIMENTS};
+use super::body::{all, end, held, judge, judge_document, smallest, status, tasks, EXPERIMENTS, REPORT};
 use latency_tests::confine::CONTAINER;
 use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
@@ -220,6 +220,26 @@ fn in_container(fates: &[(c_long, Fate)], unknown: c_int, bound: bool) {
         match wrong || warnings(&document).contains(&"placement-unverified") {
             true => Err(format!("not proven, or not as the profile allows: {found}")),
             false => Ok(()),
+        }
+    });
+}
+
+/// What cannot be measured is said, and the rest is there.
+#[test]
+fn a_report_without_threads() {
+    let places =
+        [(vec![libc::SYS_clone], libc::EPERM), (vec![libc::SYS_clone, libc::SYS_move_pages], libc::ENOSYS)];
+    everywhere(&places, |(calls, errno)| {
+        let fates: Vec<_> = calls.iter().map(|&call| (call, Fate::Fails(*errno))).collect();
+        let found = held(&REPORT, |command| {
+            command.fated(&fates, Fate::Made);
+        })?;
+        let document = found.expect_json(0);
+        let missing = at(&document, "/not_measured").as_array().map(Vec::len);
+        let measured = at(&document, "/sections").as_array().map(Vec::len);
+        match missing.zip(measured) {
+            Some((1.., 6..)) => Ok(()),
+            _ => Err(format!("{missing:?} are missing, {measured:?} are there: {found}")),
         }
     });
 }

@@ -1,6 +1,6 @@
 //! Limits of resources: none, next to none, and some.
 
-use super::body::{all, end, held, judge, smallest, tasks};
+use super::body::{all, end, held, judge, smallest, tasks, REPORT};
 use latency_tests::confine::Confine;
 use latency_tests::enclose::Enclose;
 use latency_tests::everywhere::everywhere;
@@ -46,6 +46,16 @@ fn each_limit_in_each_experiment() {
             true => Ok(()),
             false => Err(format!("ulimit {name} at {value}: {found}")),
         }
+    });
+}
+
+#[test]
+fn a_report_in_little_memory() {
+    everywhere(&[MIB, 3 * MIB, 8 * MIB], |&value| {
+        let found = held(&REPORT, |command| {
+            command.env_clear().limited(libc::RLIMIT_AS as c_int, value);
+        });
+        found.map(drop).map_err(|reason| format!("address space of {value}: {reason}"))
     });
 }
 

@@ -62,6 +62,8 @@ const LONG: &[&[&str]] = &[
     &["parallel", "--size=2G", "--time-limit=0.2"],
     &["window", "--size=2G", "--time-limit=0.1"],
     &["distribution", "--size=2G", "--time-limit=1"],
+    &["report", "--size=64K", "--budget=0.5"],
+    &["report", "--size=64M", "--budget=20"],
 ];
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
 

@@ -48,6 +48,7 @@ pub const BANDWIDTH: Experiment = Experiment {
             FlagId::DryRun,
         ])),
         picture: true,
+        attributes: true,
         operands: Operands::NONE,
     },
     plan,

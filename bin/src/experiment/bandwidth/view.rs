@@ -5,6 +5,7 @@ use core::fmt;
 
 use latency_core::cpulist::CpuSet;
 use latency_core::decimal::Decimal;
+use latency_core::text::plural;
 use latency_core::traffic::Kind;
 
 use super::super::facts::{method, trust, Report};
@@ -34,7 +35,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn cores(count: u32) -> impl fmt::Display {
-    fmt::from_fn(move |out| write!(out, "{count} core{}", if count == 1 { "" } else { "s" }))
+    fmt::from_fn(move |out| write!(out, "{count} core{}", plural(count)))
 }
 
 /// The line that scripts look for.

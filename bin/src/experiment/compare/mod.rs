@@ -7,6 +7,7 @@ mod verdict;
 mod view;
 
 use latency_core::decimal::Decimal;
+use latency_core::text::plural;
 
 use super::command::{Command, Write};
 use super::facts;
@@ -34,6 +35,7 @@ pub const COMPARE: Command = Command {
                   smaller differences with it.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Force, FlagId::Unit]),
         picture: true,
+        attributes: false,
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
     },
     columns: &COLUMNS,
@@ -142,7 +144,7 @@ impl View<'_> {
                 format_args!(
                     "{}, {points} point{}{}",
                     name.as_str(),
-                    if points == 1 { "" } else { "s" },
+                    plural(points),
                     core::fmt::from_fn(|out| match others {
                         0 => Ok(()),
                         others => write!(out, ", and {others} more"),

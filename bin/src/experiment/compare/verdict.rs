@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
+use latency_core::text::plural;
 
 use super::view::View;
 use crate::analysis::comparison::{Group, Part as Differing, Verdict};
@@ -26,7 +27,7 @@ impl View<'_> {
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
-        let s = if of == 1 { "" } else { "s" };
+        let s = plural(of);
         let allowed = Digits(self.threshold * 100.0);
         let median = Decimal(self.median);
         if !self.judged {

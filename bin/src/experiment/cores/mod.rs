@@ -45,6 +45,7 @@ pub const CORES: Experiment = Experiment {
             FlagId::Heatmap,
         ]),
         picture: true,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use latency_core::cores::Method;
 use latency_core::cpulist::CpuSet;
-use latency_core::text::Text;
+use latency_core::text::{plural, Text};
 
 use super::super::facts::{method, trust, Report};
 use crate::analysis::cores::{pair, pairs, rows, Class, Conclusion, Pair};
@@ -28,7 +28,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
                 Name(class),
                 Digits(class.median),
                 class.pairs,
-                plural(class)
+                plural(class.pairs)
             ),
         );
     }
@@ -87,14 +87,6 @@ fn cpus(outcomes: &[Outcome<'_>]) -> CpuSet {
 
 fn lines(report: &Report<'_, '_>) -> u32 {
     report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
-}
-
-const fn plural(class: &Class) -> &'static str {
-    if class.pairs == 1 {
-        ""
-    } else {
-        "s"
-    }
 }
 
 /// What a method does.

@@ -73,6 +73,7 @@ pub const CURVE: Experiment = Experiment {
             FlagId::Reciprocal,
         ])),
         picture: true,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

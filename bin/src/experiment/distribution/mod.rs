@@ -41,6 +41,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
             FlagId::Seed,
         ])),
         picture: true,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::decimal::Decimal;
+use latency_core::text::plural;
 
 use super::optional::optional;
 use super::Report;
@@ -49,7 +50,7 @@ pub fn line(document: &mut dyn Document, found: &Conditions) {
             "{}{} interruption{}{}{}{}",
             share(found.other_work_share, "other work took", "of this CPU, "),
             found.involuntary_switches,
-            if found.involuntary_switches == 1 { "" } else { "s" },
+            plural(found.involuntary_switches),
             share(found.stolen_share.filter(|share| *share > 0.0), ", the hypervisor took", "of it"),
             share(found.sibling_busy_share, "; sibling thread", "busy"),
             optional(found.core_gigahertz, |[low, middle, high], out| {

@@ -5,6 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
 use latency_core::stats::Summary;
+use latency_core::text::plural;
 
 use super::{conditions, Report};
 use crate::options::{Choice, Pages};
@@ -89,7 +90,6 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
     let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let processor = &report.machine.processor;
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
     document.sentence(
         Role::Method("Measured on"),
         format_args!(
@@ -176,7 +176,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             format_args!(
                 "{}{most} on node{} {nodes} in {}{}{}{}; {}",
                 optional(Some(least).filter(|least| *least < most), |least, out| write!(out, "{least} to ")),
-                if nodes.len() == 1 { "" } else { "s" },
+                plural(nodes.len()),
                 page_words(alike.obtained),
                 optional(first.placed.huge_share().filter(|_| !alike.complete), |share, out| {
                     write!(out, " ({:.0} %)", Decimal(share * 100.0))
@@ -219,7 +219,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 first.rounds,
                 Seconds(first.series.window_ns),
                 first.placements,
-                if first.placements == 1 { "" } else { "s" },
+                plural(first.placements),
                 optional(first.placement_spread, |spread, out| {
                     write!(out, " that differ by {:.1} %", Decimal(spread * 100.0))
                 }),

@@ -28,6 +28,7 @@ pub const FLEET: Command = Command {
                   --strict makes them an error. The exit status is 5 if a host is slower.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Force, FlagId::Strict]),
         picture: false,
+        attributes: false,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
     },
     columns: &programs::COLUMNS,

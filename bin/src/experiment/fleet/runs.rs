@@ -11,7 +11,7 @@ use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bytes_per_line;
 use crate::error::Failure;
 use crate::result::row::{Label, Row, FROM, GENERATORS, SIZE, TO, VARIANT};
-use crate::saved::{documents, Problem, Saved, MAX_ROWS};
+use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -188,9 +188,13 @@ impl<'a> Runs<'a> {
         let Runs { names, documents, without_value, judge_all, .. } = self;
         let (untrusted, untrusted_count) = (&mut self.untrusted, &mut self.untrusted_count);
         let (rows, refused, refused_count) = (&mut self.rows, &mut self.refused, &mut self.refused_count);
+        // Whether it is a report, which has documents within.
         let mut take = |text: &[u8]| {
             let draft = Saved::parse_of_host(text, rows)?;
             let saved = &draft.saved;
+            if sections::are_in(saved.experiment.as_str()) {
+                return Ok(true);
+            }
             let full = Problem { line: 1, what: "there is no room for more values" };
             let host = names.number(saved.host()).ok_or(full)?;
             *documents += 1;
@@ -200,7 +204,7 @@ impl<'a> Runs<'a> {
                     *slot = [host, reason];
                 }
                 *untrusted_count += 1;
-                return Ok(());
+                return Ok(false);
             }
             *without_value += usize::from(draft.rows().is_empty());
             let shown = telling(draft.rows());
@@ -208,7 +212,11 @@ impl<'a> Runs<'a> {
                 let key = names.number(named(saved, row, shown).as_str()).ok_or(full)?;
                 values.push(host, key, row).ok_or(full)?;
             }
-            Ok(())
+            Ok(false)
+        };
+        let mut take = |text: &[u8]| match take(text)? {
+            true => sections::each(text, &mut |section| take(section).map(drop)),
+            false => Ok(()),
         };
         documents::each(path, &mut take, &mut |problem| {
             if let Some(slot) = refused.get_mut(*refused_count) {

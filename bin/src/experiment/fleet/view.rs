@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::text::plural;
 
 use super::findings::{Findings, Group};
 use super::names::Name;
@@ -30,14 +31,6 @@ pub struct View<'v> {
     pub threshold: f64,
     /// The documents of the baseline.
     pub of_baseline: usize,
-}
-
-const fn plural(count: usize) -> &'static str {
-    if count == 1 {
-        ""
-    } else {
-        "s"
-    }
 }
 
 /// Several things one after the other, with commas, and how many more there are.

@@ -4,12 +4,12 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
-use latency_core::text::Text;
+use latency_core::text::{plural, Text};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
-use super::words::{plural, CoresDeliver, Within, GIGA};
+use super::words::{CoresDeliver, Within, GIGA};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{Limit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;

@@ -60,6 +60,7 @@ pub const LOADED: Experiment = Experiment {
             FlagId::DryRun,
         ])),
         picture: true,
+        attributes: true,
         operands: Operands::NONE,
     },
     plan,

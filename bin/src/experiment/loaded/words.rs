@@ -38,13 +38,3 @@ impl Display for CoresDeliver {
         }
     }
 }
-
-/// The ending of a word for so many.
-#[must_use]
-pub const fn plural(count: u32) -> &'static str {
-    if count == 1 {
-        ""
-    } else {
-        "s"
-    }
-}

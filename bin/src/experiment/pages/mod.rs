@@ -38,6 +38,7 @@ pub const PAGES: Experiment = Experiment {
                   and 4 KiB are measured.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
         picture: true,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

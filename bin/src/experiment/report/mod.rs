@@ -9,15 +9,19 @@ mod run;
 mod saved;
 mod view;
 
+use core::fmt::Write;
+
+use latency_core::text::Text;
+use latency_core::units::Bytes;
+
 use super::command::Command;
 use super::facts::{point, Report};
 use super::interface::Experiment;
 use super::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::error::Failure;
-use crate::options::{
-    self, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, UsageError, MAX_OPERANDS,
-};
+use crate::options::{self, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, MAX_OPERANDS};
 use crate::sys::arguments::Arguments;
+use crate::sys::table::Table;
 
 pub use run::Sections;
 pub use view::{present, Whole};
@@ -33,10 +37,13 @@ pub const REPORT: Command = Command {
                   chapter each with its pictures, tables and proofs, and the command that repeats it at full length. \
                   As text it is the verdict and the answers.\n\
                   What is not possible here is said, and the rest is measured. An interrupt ends it with what is finished.\n\
+                  --size=SIZE gives each of them that working set, and the curve its largest: small ones \
+                  are soon done, and show caches.\n\
                   With files nothing is measured: saved results (--json, --csv) become a page with a line for each of \
                   them, and then a chapter each with its points as a picture and as a table.",
-        flags: FlagSet::of(&[FlagId::Budget, FlagId::Strict]),
+        flags: FlagSet::of(&[FlagId::Size, FlagId::Budget, FlagId::Strict]),
         picture: false,
+        attributes: false,
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
     },
     columns: &point::COLUMNS,
@@ -104,14 +111,14 @@ const VISITS: f64 = 0.6;
 ///
 /// # Errors
 ///
-/// None, as long as the command lines of the table are right.
+/// That of memory for a command line; no other, as long as those of the table are right.
 pub fn asked(
     index: usize,
     whole: &Options<'_>,
     left_ns: f64,
-) -> Result<(Options<'static>, Arguments, f64), UsageError<'static>> {
+) -> Result<(Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
-    let arguments = Arguments::packed(section.arguments);
+    let arguments = Arguments::packed(typed(section, whole.size)?);
     let mut asked = options::parse(arguments, &DESCRIPTORS, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = left_ns.max(0.0) * section.weight / weights;
@@ -119,6 +126,22 @@ pub fn asked(
     asked.verbose = whole.verbose;
     asked.budget.0 = (share_ns * 1e3) as u64;
     Ok((asked, arguments, share_ns * VISITS))
+}
+
+/// The command line of a section, with the working set that was asked for.
+fn typed(section: &Section, size: Option<Bytes>) -> Result<&'static [u8], Failure<'static>> {
+    let has = |flag| section.experiment.descriptor.flags.contains(flag);
+    let flag = if has(FlagId::MaxSize) { "max-size" } else { "size" };
+    let Some(size) = size.filter(|_| has(FlagId::Size) || has(FlagId::MaxSize)) else {
+        return Ok(section.arguments);
+    };
+    let mut more = Text::<64>::EMPTY;
+    // The longest fits.
+    let _ = write!(more, "--{flag}={}\0", size.0);
+    let bytes = || section.arguments.iter().chain(more.as_str().as_bytes());
+    let mut line = Table::filled(bytes().count(), 0)?;
+    line.iter_mut().zip(bytes()).for_each(|(slot, byte)| *slot = *byte);
+    Ok(line.leak())
 }
 
 /// The time for all of them, in nanoseconds.

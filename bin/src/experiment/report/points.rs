@@ -9,12 +9,15 @@ pub fn value(row: &Row) -> f64 {
     row.traffic().map_or(ns, |kind| bytes_per_line(kind) / ns)
 }
 
+/// The unit of values of several kinds.
+pub const SEVERAL: &str = "ns or GB/s";
+
 /// The unit of all values of a file; none where they are of several kinds.
 pub fn unit(rows: &[Row]) -> &'static str {
     match rows.iter().filter(|row| row.traffic().is_some()).count() {
         0 => "ns",
         count if count == rows.len() => "GB/s",
-        _ => "ns or GB/s",
+        _ => SEVERAL,
     }
 }
 

@@ -3,13 +3,13 @@
 //! A chapter shows what a file has: latencies by working set as lines, those of pairs of nodes as a matrix, and every
 //! point with its interval. Nothing is measured, and nothing concluded that the files do not say.
 
-use core::fmt;
+use core::{fmt, slice};
 
-use latency_core::text::Text;
+use latency_core::text::{plural, Text};
 
 use super::pictures;
-use super::points::{differing, unit, value};
-use crate::error::Failure;
+use super::points::{differing, unit, value, SEVERAL};
+use crate::error::{Failure, SavedError};
 use crate::experiment::command::Write;
 use crate::experiment::facts;
 use crate::options::Options;
@@ -34,6 +34,9 @@ fields! {
 /// More points than these are for a reader who wants everything.
 const FEW_POINTS: usize = 64;
 
+/// The most experiments of a file: more than a report has.
+const EXPERIMENTS: usize = 16;
+
 /// A file that was read.
 #[derive(Clone, Copy)]
 struct File<'f> {
@@ -47,17 +50,25 @@ struct File<'f> {
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let paths = options.operands();
     let empty = File { path: b"", saved: Saved::EMPTY, values: [f64::NAN; 3] };
-    let mut files = Table::filled(paths.len(), empty)?;
-    for (file, path) in files.iter_mut().zip(paths) {
-        let saved = Saved::load(path, None)?;
-        *file = File { path, saved, values: spread(saved.rows)? };
+    let mut files = Table::filled(paths.len() * EXPERIMENTS, empty)?;
+    let mut count = 0;
+    for path in paths {
+        Saved::load_each(path, &mut |saved| {
+            let full = SavedError::Malformed { path, line: 1, what: "more experiments than a report has" };
+            *files.get_mut(count).ok_or(full)? = File { path, saved, values: spread(saved.rows)? };
+            count += 1;
+            Ok(())
+        })?;
     }
-    write(&mut |document| present(document, &files));
+    write(&mut |document| present(document, files.get(..count).unwrap_or_default()));
     Ok(None)
 }
 
-/// The least, the median and the largest value.
+/// The least, the median and the largest value; none of values that cannot be compared.
 fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
+    if unit(rows) == SEVERAL {
+        return Ok([f64::NAN; 3]);
+    }
     let mut values = Table::filled(rows.len(), f64::NAN)?;
     for (slot, row) in values.iter_mut().zip(rows) {
         *slot = value(row);
@@ -74,6 +85,14 @@ impl File<'_> {
 
     fn kernel(&self) -> &str {
         self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
+    }
+
+    /// Whether both are of one host; those without a name are, where they are in one file.
+    fn is_of_host_of(&self, other: &File<'_>) -> bool {
+        match (self.saved.named_host(), other.saved.named_host()) {
+            (None, None) => self.path == other.path,
+            (one, two) => one == two,
+        }
     }
 
     /// The experiment, or the tool's table that it was read from.
@@ -95,18 +114,12 @@ impl File<'_> {
 
 fn present(document: &mut dyn Document, files: &[File<'_>]) {
     let is_first = |(index, file): &(usize, &File<'_>)| {
-        let host = file.saved.host();
-        !files.get(..*index).unwrap_or_default().iter().any(|other| other.saved.host() == host)
+        !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
     let hosts = files.iter().enumerate().filter(is_first).count();
     document.sentence(
         Role::Answer,
-        format_args!(
-            "{} saved result{} of {hosts} host{}.",
-            files.len(),
-            if files.len() == 1 { "" } else { "s" },
-            if hosts == 1 { "" } else { "s" }
-        ),
+        format_args!("{} saved result{} of {hosts} host{}.", files.len(), plural(files.len()), plural(hosts)),
     );
     side_by_side(document, files);
     facts::tool(document, "report", "");
@@ -138,7 +151,7 @@ fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
                 3 => out.write_str(file.experiment()),
                 4 => out.write_str(file.trust()),
                 5 => write!(out, "{}", file.saved.rows.len()),
-                8 => write!(out, "{} {}", Digits(value(2)), unit(file.saved.rows)),
+                8 if !value(2).is_nan() => write!(out, "{} {}", Digits(value(2)), unit(file.saved.rows)),
                 _ => write!(out, "{}", Digits(value(column - 6))),
             }
         },
@@ -147,20 +160,17 @@ fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
 
 fn chapter(document: &mut dyn Document, file: &File<'_>) {
     let (name, rows) = (file.name(), file.saved.rows);
-    document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", name.as_str()));
+    document
+        .sentence(Role::Page(PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
     document.sentence(Role::Page(PageRole::Title), format_args!("{}", file.experiment()));
     let [least, median, most] = file.values;
+    let range = fmt::from_fn(|out| match least.is_nan() {
+        true => Ok(()),
+        false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
+    });
     document.sentence(
         Role::Answer,
-        format_args!(
-            "{}: {} point{}, {} to {} {}.",
-            file.experiment(),
-            rows.len(),
-            if rows.len() == 1 { "" } else { "s" },
-            Digits(least),
-            Digits(most),
-            unit(rows)
-        ),
+        format_args!("{}: {} point{}{range}.", file.experiment(), rows.len(), plural(rows.len())),
     );
     match file.trust() {
         "" => {}
@@ -198,14 +208,15 @@ fn points(document: &mut dyn Document, rows: &[Row]) {
         heading: &|out, column| out.write_str(headings.get(column).copied().unwrap_or_default()),
         cell: &|out, index, column| {
             let Some(row) = rows.get(index) else { return Ok(()) };
-            point(out, row, shown, column)
+            point(out, row, (shown, unit(rows) == SEVERAL), column)
         },
     });
 }
 
-fn point(out: &mut dyn fmt::Write, row: &Row, shown: u32, column: usize) -> fmt::Result {
+fn point(out: &mut dyn fmt::Write, row: &Row, (shown, several): (u32, bool), column: usize) -> fmt::Result {
     match (column, row.sample.interval) {
-        (0, _) => write!(out, "{}", Label { row, shown }),
+        (0, _) => write!(out, "{}{}", Label { row, shown }, row.class),
+        (1, _) if several => write!(out, "{} {}", Digits(value(row)), unit(slice::from_ref(row))),
         (1, _) => write!(out, "{}", Digits(value(row))),
         // The interval of a rate is that of the time of a line.
         (2, Some(interval)) if row.traffic().is_none() => {

@@ -42,6 +42,12 @@ impl<'r, 'a> Whole<'r, 'a> {
     fn measured(&self) -> impl Iterator<Item = (usize, Report<'r, 'a>)> + '_ {
         (0..SECTIONS.len()).filter_map(|index| Some((index, (self.came)(index)?.ok()?)))
     }
+
+    /// The names of those that an interrupt kept from beginning, or from having anything.
+    fn not_begun(&self) -> impl Iterator<Item = &'static str> + use<'_, 'r, 'a> {
+        let nothing = |(index, _): &(usize, _)| (self.came)(*index).is_none();
+        SECTIONS.iter().enumerate().filter(nothing).map(|(_, section)| section.experiment.descriptor.name)
+    }
 }
 
 /// Describes a report.
@@ -54,6 +60,12 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     document.sentence(
         Role::Page(PageRole::Command),
         format_args!("latency-bench{}", typed::Typed(whole.arguments)),
+    );
+    document.sentence(
+        Role::Page(PageRole::Data),
+        format_args!(
+            "without the points: `latency-bench report --json` has them, for `compare`, `fleet` and `report FILE`"
+        ),
     );
     facts::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     facts::machine::host(document, whole.machine, &whole.options.labels);
@@ -93,8 +105,16 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         _ => document.sentence(Role::Answer, format_args!("The latency of memory was not measured.")),
     }
     if whole.partial {
-        document
-            .sentence(Role::Answer, format_args!("Partial: interrupted before every experiment had ended."));
+        let names = |out: &mut fmt::Formatter<'_>| {
+            let mut before = "; nothing of ";
+            for name in whole.not_begun() {
+                write!(out, "{before}{name}")?;
+                before = ", ";
+            }
+            Ok(())
+        };
+        let names = fmt::from_fn(names);
+        document.sentence(Role::Answer, format_args!("Partial: it was interrupted{names}."));
     }
 }
 
@@ -166,6 +186,12 @@ fn missing(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             document.part(Part::Item, |document| {
                 document.put(&facts::EXPERIMENT, name);
                 document.show(&REASON, failure);
+            });
+        }
+        for name in whole.not_begun() {
+            document.part(Part::Item, |document| {
+                document.put(&facts::EXPERIMENT, name);
+                document.put(&REASON, "interrupted before it had measured anything");
             });
         }
     });

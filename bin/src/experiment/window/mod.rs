@@ -29,6 +29,7 @@ pub const WINDOW: Experiment = Experiment {
                   where the loads no longer overlap, the reorder buffer is full.",
         flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
         picture: true,
+        attributes: false,
         operands: Operands::NONE,
     },
     plan,

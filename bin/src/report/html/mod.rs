@@ -22,6 +22,7 @@ pub const HTML: Format = Format {
     name: "html",
     extension: "html",
     needs_picture: false,
+    needs_attributes: false,
     collected: false,
     draws: true,
     write: |out, _, describe| {
@@ -126,7 +127,10 @@ impl Page<'_> {
 
     /// The document for programs, and the end.
     fn data(&mut self) -> fmt::Result {
-        self.out.write_str("<details>\n<summary>The same as JSON</summary>\n<pre>")?;
+        self.place = Place { chapter: 0, but_first: None };
+        self.out.write_str("<details>\n<summary>The same as JSON")?;
+        self.take(Want::Data, ["", ", ", ""])?;
+        self.out.write_str("</summary>\n<pre>")?;
         json::write(&mut EscapingLines(self.out), Layout::Lines, self.describe)?;
         self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")
     }

@@ -52,6 +52,7 @@ h1{font-size:16pt}
 figure,table,dt{break-inside:avoid}
 h2,h3,dt{break-after:avoid}
 .scroll,figure{overflow:visible}
+figure svg{box-sizing:border-box;max-width:100%;height:auto}
 th,td{padding:.12rem .45rem;white-space:normal}
 details:not([open]){display:none}
 }

@@ -42,6 +42,8 @@ pub enum Want {
     Command,
     /// Details for who wants everything.
     Details,
+    /// What the document for programs lacks.
+    Data,
     /// The names of chapters, as links to them.
     Chapters,
 }
@@ -154,6 +156,7 @@ impl<'o> Taking<'o> {
         match (role, self.want) {
             (Role::Page(PageRole::Title), Want::Title)
             | (Role::Page(PageRole::Origin), Want::Origin)
+            | (Role::Page(PageRole::Data), Want::Data)
             | (Role::Page(PageRole::Command), Want::Command) => Some(("", PLAIN)),
             (Role::Missing, Want::Missing) => paragraph,
             (_, Want::First(wanted)) if role == wanted => {

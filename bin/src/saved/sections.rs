@@ -1,0 +1,53 @@
+//! The experiments of a saved report: each is a document of its own within that of the whole.
+
+use latency_core::json::{Error, Event, Reader};
+
+use super::rows::{line_of, Problem};
+
+/// What a report says that it is of.
+const REPORT: &str = "report";
+
+/// Whether a document of this experiment has others within.
+#[must_use]
+pub fn are_in(experiment: &str) -> bool {
+    experiment == REPORT
+}
+
+/// Gives `take` the document of every experiment of a report, which was read before and is well-formed.
+///
+/// # Errors
+///
+/// Those of `take`, with the line in the whole.
+pub fn each(text: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
+    let mut taken = Ok(());
+    let mut within = |start, end| {
+        if let (Ok(()), Some(section)) = (taken, text.get(start..end)) {
+            taken = take(section)
+                .map_err(|Problem { line, what }| Problem { line: line + line_of(text, start) - 1, what });
+        }
+    };
+    // What ends too early was refused.
+    let _ = spans(text, &mut within);
+    taken
+}
+
+/// Calls `found` with the start and the end of every part.
+fn spans(text: &[u8], found: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+    let mut reader = Reader::hasty(text);
+    reader.begin_object()?;
+    while let Event::Key(key) = reader.next_event()? {
+        if key != "sections" {
+            reader.skip_value()?;
+            continue;
+        }
+        reader.begin_array()?;
+        while reader.next_event()? == Event::BeginObject {
+            let start = reader.offset() - 1;
+            while let Event::Key(_) = reader.next_event()? {
+                reader.skip_value()?;
+            }
+            found(start, reader.offset());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Everything in one run: ended early at any moment, and read again by every command that reads results.
+
+use latency_tests::attempts::retried;
+use latency_tests::confine::Confine;
+use latency_tests::directory::Directory;
+use latency_tests::document::{array, at, text};
+use latency_tests::program::workspace;
+use latency_tests::run::{finish, finish_within, read_until, Run};
+use latency_tests::schema::assert_valid;
+use serde_json::Value;
+use std::fs;
+use std::time::Duration;
+
+/// A busy host may have little of a CPU for it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// As little as a report can do.
+const SMALL: [&str; 3] = ["report", "--size=64K", "--budget=0.5"];
+
+/// A result of a run, as `make golden` keeps it.
+fn saved() -> Value {
+    let path = workspace().join("tests/golden/report.json");
+    serde_json::from_str(&fs::read_to_string(path).expect("a document")).expect("JSON")
+}
+
+/// Interrupts a report as soon as it has said that it begins with this experiment.
+fn interrupted(directory: &Directory, more: &[&str], words: &str) -> Run {
+    let mut command = directory.command(&[&SMALL[..], &["--progress=always"], more].concat());
+    let mut child = command.hearing(libc::SIGINT).spawn().expect("a process");
+    read_until(child.stderr.as_mut().expect("a pipe"), words);
+    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
+    finish_within(child, PATIENCE)
+}
+
+#[test]
+fn a_report_has_every_experiment_whole() {
+    let directory = Directory::new("report-whole");
+    finish(&mut directory.command(&[&SMALL[..], &["--output=result.json"]].concat())).expect_status(0);
+    let written = fs::read_to_string(directory.path().join("result.json")).expect("the result");
+    let document: Value = serde_json::from_str(&written).expect("JSON");
+    assert_valid(&document);
+    assert_eq!(at(&document, "/partial"), false);
+    let known = array(&document, "/sections").len() + array(&document, "/not_measured").len();
+    assert_eq!(known, 9);
+    for section in array(&document, "/sections") {
+        assert_valid(section);
+        let lists = ["/points", "/curves", "/bandwidths", "/classes"];
+        let measured = lists.iter().filter_map(|list| section.pointer(list)?.as_array()).flatten().count();
+        assert!(measured > 0, "{section:#}");
+        let repeats = array(section, "/command")
+            .iter()
+            .any(|word| word.as_str().is_some_and(|word| word.contains("size=65536")));
+        assert!(repeats || text(section, "/experiment") == "cores", "{section:#}");
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_what_was_finished_and_names_the_rest() {
+    retried("report::an_interrupt_leaves_what_was_finished_and_names_the_rest", |_| {
+        let directory = Directory::new("report-interrupted");
+        let path = directory.path().join("page.html");
+        for (words, last) in [("pages (3", "curve"), ("cores (9", "distribution")] {
+            let found = interrupted(&directory, &["--output=page.html"], words);
+            found.expect_status(130).expect_error("interrupted");
+            let page = fs::read_to_string(&path).expect("the page");
+            assert!(page.ends_with("</html>\n") && page.contains("Partial: it was interrupted"), "{found}");
+            let (_, names) = page.split_once("; nothing of ").expect("what is missing");
+            let names = names.split_once('.').expect("a sentence").0;
+            assert!(names.ends_with("cores") && !names.contains(last), "{names}");
+            assert_eq!(directory.names(), ["page.html"]);
+        }
+    });
+}
+
+#[test]
+fn an_interrupt_before_anything_leaves_an_older_page() {
+    let directory = Directory::new("report-early");
+    fs::write(directory.path().join("page.html"), "older").expect("a file");
+    let found = interrupted(&directory, &["--output=page.html"], "matrix (1");
+    found.expect_status(130);
+    let page = fs::read_to_string(directory.path().join("page.html")).expect("a file");
+    // It may have had the one pair of a small machine by then.
+    assert!(page == "older" || page.contains("Partial: it was interrupted"), "{found}");
+    assert_eq!(directory.names(), ["page.html"]);
+}
+
+#[test]
+fn a_partial_report_takes_no_place_in_a_monitoring_system() {
+    retried("report::a_partial_report_takes_no_place_in_a_monitoring_system", |_| {
+        let directory = Directory::new("report-prom");
+        fs::write(directory.path().join("older.prom"), "older").expect("a file");
+        interrupted(&directory, &["--output=older.prom"], "pages (3").expect_status(130);
+        let left = fs::read_to_string(directory.path().join("older.prom")).expect("a file");
+        assert_eq!(left, "older");
+        assert_eq!(directory.names(), ["older.prom"]);
+    });
+}
+
+/// The place of an experiment in a report.
+fn place(report: &Value, experiment: &str) -> usize {
+    let named = |section: &Value| section["experiment"] == experiment;
+    array(report, "/sections").iter().position(named).expect("the experiment")
+}
+
+#[test]
+fn two_reports_are_compared_point_by_point() {
+    let directory = Directory::new("report-compare");
+    let older = saved();
+    let mut newer = older.clone();
+    let parallel = place(&older, "parallel");
+    for point in newer["sections"][parallel]["points"].as_array_mut().expect("points") {
+        for value in ["ns", "min_ns"] {
+            point[value] = (point[value].as_f64().expect("a number") * 1.5).into();
+        }
+        for end in point["ci95_ns"].as_array_mut().into_iter().flatten() {
+            *end = (end.as_f64().expect("a number") * 1.5).into();
+        }
+    }
+    fs::write(directory.path().join("older.json"), older.to_string()).expect("a file");
+    fs::write(directory.path().join("newer.json"), newer.to_string()).expect("a file");
+    let same = finish(&mut directory.command(&["compare", "older.json", "older.json", "--json"]));
+    let document = same.expect_json(0);
+    // Points of every experiment that has them, under load apart.
+    assert!(array(&document, "/points").len() > 100, "{same}");
+    let found = finish(&mut directory.command(&["compare", "older.json", "newer.json"]));
+    found.expect_status(5);
+    assert!(found.stdout.contains("experiment parallel"), "{found}");
+}
+
+#[test]
+fn reports_of_many_hosts_are_judged_by_every_experiment() {
+    let directory = Directory::new("report-fleet");
+    let mut lines = String::new();
+    for host in 0..6 {
+        let mut report = saved();
+        for section in report["sections"].as_array_mut().expect("sections") {
+            section["host"]["name"] = format!("n{host}").into();
+            section["trust"]["level"] = "good".into();
+        }
+        if host == 4 {
+            let cores = place(&report, "cores");
+            for class in report["sections"][cores]["classes"].as_array_mut().expect("classes") {
+                class["ns"] = (class["ns"].as_f64().expect("a number") * 2.0).into();
+                for end in class["ci95_ns"].as_array_mut().into_iter().flatten() {
+                    *end = (end.as_f64().expect("a number") * 2.0).into();
+                }
+            }
+        }
+        lines += &(report.to_string() + "\n");
+    }
+    fs::write(directory.path().join("all.jsonl"), lines).expect("a file");
+    let found = finish(&mut directory.command(&["fleet", "all.jsonl", "--json"]));
+    let document = found.expect_json(5);
+    assert_valid(&document);
+    let outliers = array(&document, "/outliers");
+    assert!(!outliers.is_empty(), "{found}");
+    for outlier in outliers {
+        assert_eq!(text(outlier, "/host"), "n4");
+        assert!(text(outlier, "/key").starts_with("cores "), "{outlier:#}");
+    }
+    assert_eq!(at(&document, "/summary/documents"), 6 * array(&saved(), "/sections").len());
+}
+
+#[test]
+fn a_saved_report_is_a_page_with_a_chapter_for_each_experiment() {
+    let directory = Directory::new("report-again");
+    fs::write(directory.path().join("older.json"), saved().to_string()).expect("a file");
+    let found = finish(&mut directory.command(&["report", "older.json", "--output=page.html"]));
+    found.expect_status(0);
+    let page = fs::read_to_string(directory.path().join("page.html")).expect("the page");
+    assert!(page.contains("9 saved results of 1 host."));
+    for section in array(&saved(), "/sections") {
+        assert!(page.contains(&format!("older.json: {}<", text(section, "/experiment"))), "{section}");
+    }
+    // A page is not read again, and says what is.
+    let found = finish(&mut directory.command(&["report", "page.html"]));
+    found.expect_status(1).expect_error("save the result with --json as well");
+}
+
+#[test]
+fn hosts_without_a_name_are_told_apart_by_their_files() {
+    let directory = Directory::new("report-unnamed");
+    for name in ["one.csv", "two.csv"] {
+        fs::copy(workspace().join("tests/fixtures/saved/curve.csv"), directory.path().join(name))
+            .expect("a file");
+    }
+    let found = finish(&mut directory.command(&["report", "one.csv", "two.csv", "--format=text"]));
+    assert!(found.expect_status(0).stdout.starts_with("2 saved results of 2 hosts."), "{found}");
+    let found = finish(&mut directory.command(&["report", "one.csv", "one.csv", "--format=text"]));
+    assert!(found.expect_status(0).stdout.starts_with("2 saved results of 1 host."), "{found}");
+}
