@@ -22,7 +22,8 @@ pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED {test}: {reason}");
 }
 
-/// Reports on the real standard error that `test` ran and showed nothing either way, because of what else the host did.
+/// Reports on the real standard error that `test` ran and showed nothing either way, because of what else the host did,
+/// or because it has not what would be good to have.
 ///
 /// No `SKIPPED`, and no failure where emulators are required: the program ran, and what it said was compared with what
 /// can be known on a busy host.
