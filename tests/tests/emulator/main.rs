@@ -5,6 +5,7 @@
 //! to come up, and the executable less than one.
 
 mod errors;
+mod firmware;
 mod kernels;
 mod nodes;
 mod pages;
