@@ -8,6 +8,7 @@ use super::error::Reason;
 #[derive(Clone, Copy, Debug)]
 pub struct Str<'a> {
     raw: &'a str,
+    escaped: bool,
 }
 
 impl<'a> Str<'a> {
@@ -23,15 +24,22 @@ impl<'a> Str<'a> {
         Chars { raw: self.raw.chars() }
     }
 
+    #[cold]
+    #[inline(never)] // so that what is always done is short
+    fn decodes_to(self, other: &str) -> bool {
+        self.chars().eq(other.chars())
+    }
+
     /// Checks the string that begins at `start`, just after the quote, and
     /// returns it with the offset of its closing quote.
     pub(super) fn scan(input: &'a [u8], start: usize) -> Result<(Self, usize), (usize, Reason)> {
-        let mut at = start;
+        let (mut at, mut escaped) = (start, false);
         loop {
             match input.get(at) {
                 None => return Err((at, Reason::Truncated)),
                 Some(b'"') => break,
                 Some(b'\\') => {
+                    escaped = true;
                     let rest = input.get(at + 1..).unwrap_or_default();
                     at += 1 + escape_length(rest).map_err(|reason| (at, reason))?;
                 }
@@ -40,7 +48,7 @@ impl<'a> Str<'a> {
             }
         }
         match core::str::from_utf8(input.get(start..at).unwrap_or_default()) {
-            Ok(raw) => Ok((Self { raw }, at)),
+            Ok(raw) => Ok((Self { raw, escaped }, at)),
             Err(error) => Err((start + error.valid_up_to(), Reason::Encoding)),
         }
     }
@@ -84,9 +92,11 @@ fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
 
 impl PartialEq<str> for Str<'_> {
     fn eq(&self, other: &str) -> bool {
-        // An escape is longer than its character, and hardly any string has one.
-        let is_escaped = || self.raw.len() > other.len() && self.raw.as_bytes().contains(&b'\\');
-        self.raw == other || (is_escaped() && self.chars().eq(other.chars()))
+        // Hardly any string has an escape, and hardly any two names are as long.
+        match self.escaped {
+            false => self.raw.len() == other.len() && self.raw == other,
+            true => self.decodes_to(other),
+        }
     }
 }
 
