@@ -60,7 +60,7 @@ fn an_interrupt_leaves_what_was_finished_and_names_the_rest() {
     retried("report::an_interrupt_leaves_what_was_finished_and_names_the_rest", |_| {
         let directory = Directory::new("report-interrupted");
         let path = directory.path().join("page.html");
-        for (words, last) in [("pages (3", "curve"), ("cores (9", "distribution")] {
+        for (words, last) in [("pages (3", "curve"), ("window (7", "loaded")] {
             let found = interrupted(&directory, &["--output=page.html"], words);
             found.expect_status(130).expect_error("interrupted");
             let page = fs::read_to_string(&path).expect("the page");
