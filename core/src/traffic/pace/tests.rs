@@ -177,7 +177,10 @@ fn bursts_are_as_short_as_the_cost_of_a_look_allows() {
         (25.0, 25, 4),
         (7.0, 25, 16),
         (6.25, 25, 16),
-        (1.0, 25, 16),
+        (6.0, 25, 32),
+        (4.0, 25, 64),
+        (3.0, 25, 128),
+        (1.0, 25, 128),
     ] {
         assert_eq!(burst(gap(ticks), cost), lines, "{ticks}");
     }
