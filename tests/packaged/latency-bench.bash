@@ -58,7 +58,7 @@ _latency_bench() {
         formats='text json csv jsonl md svg prometheus html'
         ;;
     loaded)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     system)
@@ -117,6 +117,7 @@ _latency_bench() {
     --levels) return ;;
     --pacing) words='poisson even' ;;
     --burst) return ;;
+    --hold) return ;;
     --pairs) words='auto all classes' ;;
     --method) words='cas read-cas flag message' ;;
     --lines) return ;;

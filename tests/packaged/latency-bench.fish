@@ -58,6 +58,7 @@ complete -c latency-bench -n '__latency_bench_is loaded' -l rates -x -a 'auto' -
 complete -c latency-bench -n '__latency_bench_is loaded' -l levels -x -d 'levels of load of that curve, idle and the limit among them'
 complete -c latency-bench -n '__latency_bench_is loaded' -l pacing -x -a 'poisson even' -d 'draw the gaps between bursts at random, or keep them even'
 complete -c latency-bench -n '__latency_bench_is loaded' -l burst -x -d 'lines that a generator touches at a time'
+complete -c latency-bench -n '__latency_bench_is loaded' -l hold -x -d 'hold the one rate of --rates for so long, whatever the --budget, and write a line each second'
 complete -c latency-bench -n '__latency_bench_is cores' -l pairs -x -a 'auto all classes' -d 'exchange lines between all CPUs, a few of each class, or these'
 complete -c latency-bench -n '__latency_bench_is cores' -l method -x -a 'cas read-cas flag message' -d 'how a core tells that it is its turn: compare and swap, or stores'
 complete -c latency-bench -n '__latency_bench_is cores' -l lines -x -d 'lines to exchange, in pages of their own; 32 or fewer'

@@ -36,6 +36,8 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         minimum_ns: nanoseconds,
         batches: 300,
         stepped_back: 0,
+        throttled: 0,
+        unsettled: 0,
         state_share: None,
         window_ns: 1e9,
         disturbed: 0,

@@ -141,9 +141,8 @@ impl Ground for FakeGround<'_> {
             nanoseconds,
             core_cycles: nanoseconds * 3.0,
             core_gigahertz: 3.0,
-            delivered: f64::NAN,
-            preempted: false,
             hops: made,
+            ..Batch::NONE
         })
     }
 

@@ -32,6 +32,10 @@ pub struct Batch {
     pub delivered: f64,
     /// Another task ran meanwhile.
     pub preempted: bool,
+    /// The quota of CPU time was used up meanwhile.
+    pub throttled: bool,
+    /// The rate of the generators had not become steady before.
+    pub unsettled: bool,
     /// The hops made: as many as asked for, unless time was up.
     pub hops: u64,
 }
@@ -44,6 +48,8 @@ impl Batch {
         core_gigahertz: f64::NAN,
         delivered: f64::NAN,
         preempted: false,
+        throttled: false,
+        unsettled: false,
         hops: 0,
     };
 }

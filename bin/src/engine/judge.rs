@@ -115,6 +115,7 @@ impl Judge {
         // Where every batch was disturbed, all are as good.
         let kept =
             |batch: &Batch, value: f64| if disturbed == made || calm(batch) { value } else { f64::NAN };
+        let count = |is: fn(&&Batch) -> bool| batches.iter().filter(is).count() as u32;
         let State { value: nanoseconds, share } = of(&|batch| kept(batch, batch.nanoseconds), state);
         Round {
             nanoseconds,
@@ -125,7 +126,9 @@ impl Judge {
             minimum_ns: batches.iter().map(|batch| batch.nanoseconds).fold(f64::INFINITY, f64::min),
             batches: made as u32,
             disturbed: disturbed as u32,
-            stepped_back: batches.iter().filter(|batch| batch.nanoseconds.is_nan()).count() as u32,
+            stepped_back: count(|batch| batch.nanoseconds.is_nan()),
+            throttled: count(|batch| batch.throttled),
+            unsettled: count(|batch| batch.unsettled),
             ..Round::default()
         }
     }
@@ -172,6 +175,7 @@ impl Judge {
         let running = plain(&|round| round.counted.running).map(|share| share.minimum);
         let state_share = plain(&|round| round.state_share).map(|share| share.median);
         let core_gigahertz = plain(&|round| round.core_gigahertz);
+        let sum = |count: fn(&Round) -> u32| rounds.iter().map(|round| u64::from(count(round))).sum::<u64>();
         let begun_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
         Some(Series {
             nanoseconds,
@@ -183,9 +187,11 @@ impl Judge {
             state_share,
             window_ns: rounds.last().map_or(0.0, |round| round.ended_ns - begun_ns),
             minimum_ns: rounds.iter().map(|round| round.minimum_ns).fold(f64::INFINITY, f64::min),
-            batches: rounds.iter().map(|round| u64::from(round.batches)).sum(),
-            stepped_back: rounds.iter().map(|round| u64::from(round.stepped_back)).sum(),
-            disturbed: lone + rounds.iter().map(|round| u64::from(round.disturbed)).sum::<u64>(),
+            batches: sum(|round| round.batches),
+            stepped_back: sum(|round| round.stepped_back),
+            throttled: sum(|round| round.throttled),
+            unsettled: sum(|round| round.unsettled),
+            disturbed: lone + sum(|round| round.disturbed),
         })
     }
 }

@@ -10,9 +10,8 @@ fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
         nanoseconds,
         core_cycles: nanoseconds * 3.0,
         core_gigahertz: 3.0,
-        delivered: f64::NAN,
-        preempted: false,
         hops: 1000,
+        ..Batch::NONE
     };
     nanoseconds.iter().map(batch).collect()
 }
@@ -59,6 +58,17 @@ fn what_is_disturbed_does_not_count_unless_nothing_else_is_there() {
     let round = judged(&batches(&[100.0, f64::NAN, 100.0]), 1000);
     assert_eq!((round.nanoseconds, round.stepped_back, round.disturbed), (100.0, 1, 1));
     assert!(judged(&batches(&[f64::NAN]), 1000).nanoseconds.is_nan());
+}
+
+#[test]
+fn what_generators_suffered_is_counted_and_kept() {
+    let mut some = batches(&[100.0, 90.0, 100.0, 100.0]);
+    some[1].throttled = true;
+    (some[2].unsettled, some[3].unsettled) = (true, true);
+    let round = judged(&some, 1000);
+    assert_eq!((round.throttled, round.unsettled, round.disturbed), (1, 2, 0));
+    let series = Judge::new().unwrap().summarise(&[round, round, judged(&batches(&[100.0]), 1000)]).unwrap();
+    assert_eq!((series.throttled, series.unsettled, series.batches), (2, 4, 9));
 }
 
 #[test]

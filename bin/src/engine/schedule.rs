@@ -23,6 +23,7 @@ use crate::sys::table::Table;
 
 mod pause;
 mod placements;
+mod stay;
 
 /// One point and how far it has come.
 #[derive(Clone, Copy, Debug)]

@@ -628,6 +628,8 @@ impl Run<'_> {
                 batches: 1500,
                 disturbed,
                 stepped_back: 0,
+                throttled: if self.has(Trouble::Disturbed) { 3 } else { 0 },
+                unsettled: u64::from(self.has(Trouble::Disturbed)),
                 state_share: (!self.has(Trouble::FewRounds)).then(|| 0.9 + 0.04 * numbers::noise(seed + 6)),
                 window_ns: 5e9,
                 counters,

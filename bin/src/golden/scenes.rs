@@ -147,6 +147,7 @@ const WIDE: &[Row] = &[
     ("loaded-exhausted", TABLES, FOUR, "loaded --memnode=0 --traffic=read --load-cpus=1-4", &[]),
     ("loaded-one-generator", EVERY, ONE, "loaded", &[Virtual]),
     ("loaded-rates", EVERY, FOUR, "loaded --memnode=0 --traffic=2:1 --rates=0,5,60,500", &[]),
+    ("loaded-held", TABLES, TWO, "loaded --traffic=read --rates=5 --hold=60", &[]),
     ("loaded-one-rate", TABLES, FOUR, "loaded --memnode=0 --traffic=read --rates=5", &[KernelClock]),
     ("loaded-threads-refused", TABLES, FOUR, "loaded --memnode=0 --traffic=read", &[Threads]),
     ("loaded-interrupted", EVERY, TWO, "loaded", &[Interrupted]),

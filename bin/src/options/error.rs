@@ -55,6 +55,8 @@ pub enum UsageError<'a> {
     RangeBackwards { least: Bytes, most: Bytes },
     /// A label of a variable that the environment does not have.
     NoVariable { name: &'a str },
+    /// A load to be held that is none, or several.
+    HoldsOneLoad,
     /// Several nodes for an experiment on one pair.
     OneNodeOnly { option: &'static str, found: usize },
     /// A node beyond the last one.
@@ -161,6 +163,9 @@ impl fmt::Display for UsageError<'_> {
             }
             UsageError::NoVariable { name } => {
                 write!(out, "the environment has no {name}; set it, or remove --label=env:{name}")
+            }
+            UsageError::HoldsOneLoad => {
+                out.write_str("--hold holds one load; use one of --rates but 0, and one kind of --traffic")
             }
             UsageError::OneNodeOnly { option, found } => {
                 write!(out, "--{option} names {found} nodes, but this experiment measures one pair; ")?;

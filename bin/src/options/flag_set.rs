@@ -30,6 +30,7 @@ pub enum FlagId {
     Levels,
     Pacing,
     Burst,
+    Hold,
     Pairs,
     Method,
     Lines,

@@ -19,6 +19,8 @@ const MOST_POINTS: u32 = 64;
 const MOST_LEVELS: u32 = 24;
 /// The largest `--burst`: 64 KiB at a time are no rate any more.
 const MOST_BURST: u32 = 1024;
+/// The longest `--hold`: each second is a round, and these are kept.
+const MOST_HELD: u32 = 1000;
 /// The largest `--trials`: every trial is kept in memory until the end.
 const MOST_TRIALS: u32 = 1_000_000;
 
@@ -49,6 +51,8 @@ const SIZE: ValueKind =
 const UNIT: ValueKind = ValueKind { name: "UNIT", expects: "B, K, M or G (binary)" };
 const BYTES: ValueKind = ValueKind { name: "BYTES", expects: "8, 16, 32 or a multiple of 64 bytes" };
 const PERCENT: ValueKind = ValueKind { name: "PCT", expects: "a percentage, such as 1 or 0.5" };
+const WHOLE_SECONDS: ValueKind =
+    ValueKind { name: "SECONDS", expects: "a whole number of seconds, 1000 or less" };
 const SECONDS: ValueKind = ValueKind { name: "SECONDS", expects: "a number of seconds, such as 10 or 0.5" };
 const BASELINE: ValueKind =
     ValueKind { name: "FILE", expects: "the path of results saved with --format=jsonl" };
@@ -219,6 +223,13 @@ pub const FLAGS: &[Flag] = &[
     })
     .help("lines that a generator touches at a time")
     .default("the fewest for which the look at the clock costs a quarter of the gap"),
+    Flag::value(FlagId::Hold, "hold", Group::Traffic, &WHOLE_SECONDS, |options, value| {
+        options.hold = NonZeroU32::new(small(value, MOST_HELD)?);
+        Ok(())
+    })
+    .help("hold the one rate of --rates for so long, whatever the --budget, and write a line each second")
+    .default("none is held")
+    .because("a load that is known is what counters are checked against"),
     Flag::value(FlagId::Pairs, "pairs", Group::Cores, &PAIRS, |options, value| {
         options.pairs = pairs::read(value)?;
         Ok(())

@@ -162,6 +162,8 @@ pub struct Options<'a> {
     pub pacing: Pacing,
     /// The lines that they touch at a time.
     pub burst: Option<NonZeroU32>,
+    /// The seconds for which one rate is held.
+    pub hold: Option<NonZeroU32>,
     /// The pairs of CPUs that exchange lines.
     pub pairs: Pairs<'a>,
     /// How they do.
@@ -276,6 +278,7 @@ impl<'a> Options<'a> {
             levels: LEVELS,
             pacing: Pacing::Poisson,
             burst: None,
+            hold: None,
             pairs: Pairs::Of(PairChoice::Auto),
             method: Method::Cas,
             lines: None,

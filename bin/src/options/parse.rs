@@ -159,8 +159,19 @@ fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Resul
         return Err(UsageError::NoSides { experiment });
     }
     check_shape(options)?;
+    check_held(options)?;
     match (options.min_size, options.max_size) {
         (Some(least), Some(most)) if least > most => Err(UsageError::RangeBackwards { least, most }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that what is to be held is one load.
+fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
+    let rates = options.rates.as_ref().map_or(0, |rates| rates.as_slice().len());
+    let kinds = options.traffic.map_or(1, |kinds| kinds.iter().count());
+    match options.hold {
+        Some(_) if (rates, kinds) != (1, 1) => Err(UsageError::HoldsOneLoad),
         _ => Ok(()),
     }
 }

@@ -25,6 +25,7 @@ const TRAFFIC: FlagSet = FlagSet::of(&[
     FlagId::Levels,
     FlagId::Pacing,
     FlagId::Burst,
+    FlagId::Hold,
     FlagId::Budget,
 ]);
 
@@ -213,8 +214,22 @@ fn every_option_is_set_in_both_forms() {
             assert_eq!(options.given, FlagSet::of(&[flag.id]), "{line:?}");
         }
     }
-    // All but --csv, which stands below with the other formats.
-    assert_eq!(values.len() + 1, FLAGS.len());
+    // All but --csv, which stands below with the other formats, and --hold, which needs another.
+    assert_eq!(values.len() + 2, FLAGS.len());
+}
+
+#[test]
+fn one_load_can_be_held() {
+    for line in [["--rates=5", "--hold=30"], ["--hold=30", "--rates=max"], ["--rates=50%", "--hold=30"]] {
+        let options = parsed(&line).unwrap();
+        assert_eq!(options.hold.map(|seconds| seconds.get()), Some(30), "{line:?}");
+    }
+    for line in [&["--hold=30"][..], &["--hold=30", "--rates=1,2"], &["--hold=30", "--rates=auto"]] {
+        assert!(matches!(parsed(line), Err(UsageError::HoldsOneLoad)), "{line:?}");
+    }
+    let kinds = |kinds| parsed(&["--hold=30", "--rates=1", kinds]).map(|options| options.hold.is_some());
+    assert!(matches!(kinds("--traffic=2:1"), Ok(true)));
+    assert!(matches!(kinds("--traffic=read,2:1"), Err(UsageError::HoldsOneLoad)));
 }
 
 #[test]

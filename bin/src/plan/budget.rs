@@ -141,6 +141,8 @@ pub struct Budget {
     pub trail: u64,
     /// Points that may be added while measuring.
     pub more: usize,
+    /// Rounds of a second each that the last point has in a row, after all others.
+    pub held: usize,
     /// The length of a visit that is a window beside generators, or of generators; zero for others.
     pub window_ns: f64,
     /// The width of the confidence interval to reach, as a fraction of the median.
@@ -177,6 +179,7 @@ impl Budget {
         share_ns: f64::INFINITY,
         trail: 0,
         more: 0,
+        held: 0,
         window_ns: 0.0,
         precision: 0.01,
         trials: None,
@@ -256,11 +259,15 @@ impl Budget {
         const RUN_NS: f64 = 36e9;
         /// What fills the TLBs.
         const WARM_UP: u64 = FEW_HOPS.0;
+        let held = options.hold.map_or(0, |seconds| seconds.get() as usize);
+        let budget = Budget::of_windows(options, machine, points, RUN_NS);
         Budget {
             warm_up: options.warmup_iters.or(Some(WARM_UP)),
             more,
+            held,
+            most: budget.most.max(held),
             window_ns: LOADED_WINDOW_NS,
-            ..Budget::of_windows(options, machine, points, RUN_NS)
+            ..budget
         }
     }
 

@@ -267,5 +267,6 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let all = if bounded { all } else { Range(all.0.max(USED * time), all.1.max(time)) };
     // The fewest windows are made whatever the time.
     let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
-    around(points, mapped) + all.at_most((OVERTIME * time).max(least))
+    let held = Range(1e9, 1e9) * budget.held as f64;
+    around(points, mapped) + all.at_most((OVERTIME * time).max(least)) + held
 }

@@ -8,6 +8,7 @@ use latency_core::kernel::POINTER;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::budget::{budget_ns, FEWEST_ROUNDS};
+use super::curve::pair;
 use super::traffic::kinds;
 use super::{generators, sizes, working_set, Scope};
 use crate::analysis::load::{share, Share};
@@ -37,7 +38,11 @@ pub fn points<'a>(
     warnings: &mut Warnings,
     each: &mut dyn FnMut(Point),
 ) -> Result<(), Failure<'a>> {
-    let scope = Scope::resolve(options, machine, warnings)?;
+    let mut scope = Scope::resolve(options, machine, warnings)?;
+    if options.hold.is_some() {
+        let (from, to) = pair(options, machine, &scope)?;
+        scope = scope.narrowed(from, to);
+    }
     let _ = generators::check_cpus(options, machine)?;
     if let Some(node) = options.load_node {
         super::scope::check_memory(machine, node)?;
@@ -134,8 +139,12 @@ fn curve<'a>(
     let points = counts().count() + rates().count() + most_added(options);
     let takes_ns = points as f64 * FEWEST_ROUNDS as f64 * VISIT_NS;
     let budget_ns = budget_ns(options);
-    let mut idle = wants(Rate::Idle);
-    for kind in kinds(options.traffic, USUAL).iter() {
+    // What is held is compared with idle memory, and is of one kind.
+    let (mut idle, most_kinds) = match options.hold {
+        Some(_) => (true, 1),
+        None => (wants(Rate::Idle), usize::MAX),
+    };
+    for kind in kinds(options.traffic, USUAL).iter().take(most_kinds) {
         // Something is measured, however short the time is.
         if takes_ns > *left_ns && *left_ns < budget_ns {
             let (from, to, seconds) = (like.initiator, like.target, options.budget.0 as f64 / 1e12);
@@ -155,6 +164,21 @@ fn curve<'a>(
         rates().for_each(|rate| each(with(all, Some(rate))));
     }
     Ok(())
+}
+
+/// The place of the point that is to be held, among those planned and added: it has a rate, unless that is the limit.
+#[must_use]
+pub fn held(points: &mut dyn Iterator<Item = Point>) -> Option<usize> {
+    let mut held = None;
+    for (index, point) in points.enumerate() {
+        match point.walk.traffic() {
+            Some(Traffic { rate: Some(_), .. }) => held = Some(index),
+            // All generators come first.
+            Some(_) => held = held.or(Some(index)),
+            None => {}
+        }
+    }
+    held
 }
 
 /// The rates at which a curve is to be measured besides its ends, once its limit is known: given to `each` in bytes

@@ -63,6 +63,12 @@ impl Scope {
         self.cpu.or_else(|| machine.cpu_of(initiator))
     }
 
+    /// The same with one pair of its nodes.
+    #[must_use]
+    pub fn narrowed(self, from: NodeId, to: NodeId) -> Scope {
+        Scope { initiators: only(from), targets: only(to), ..self }
+    }
+
     /// The number of pairs.
     #[must_use]
     pub fn pairs(&self) -> usize {

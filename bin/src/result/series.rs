@@ -26,6 +26,10 @@ pub struct Round {
     pub disturbed: u32,
     /// Those of them over which the clock stepped back.
     pub stepped_back: u32,
+    /// Batches during which the quota of CPU time was used up.
+    pub throttled: u32,
+    /// Batches before which the rate of the generators had not become steady.
+    pub unsettled: u32,
     /// When the first batch began.
     pub begun_ns: f64,
     /// When the last batch ended.
@@ -79,6 +83,10 @@ pub struct Series {
     pub disturbed: u64,
     /// Those of them over which the clock stepped back.
     pub stepped_back: u64,
+    /// Trials during which the quota of CPU time was used up.
+    pub throttled: u64,
+    /// Trials before which the rate of the generators had not become steady.
+    pub unsettled: u64,
     /// The share of a round's calm trials in the state that gives the value, median over rounds; `None` where rounds
     /// have too few to tell.
     pub state_share: Option<f64>,

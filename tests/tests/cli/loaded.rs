@@ -66,6 +66,36 @@ fn rates_without_the_limit_claim_none() {
 }
 
 #[test]
+fn a_load_is_held_with_a_line_for_each_second() {
+    if two_cpus("loaded::a_load_is_held_with_a_line_for_each_second").is_none() {
+        return;
+    }
+    let held = ["--json", "--rates=0.5", "--hold=2"];
+    let found = run(&short(&held));
+    let document = found.expect_json(0);
+    assert_valid(&document);
+    let points = array(&document, "/curves/0/points");
+    assert_eq!(points.len(), 2, "{points:#?}");
+    assert_eq!(decimal(&points[0], "/offered_bytes_per_second"), 0.0);
+    assert_eq!((number(&points[1], "/rounds"), decimal(&points[1], "/offered_bytes_per_second")), (2, 0.5e9));
+    let lines: Vec<Vec<&str>> = found
+        .stderr
+        .lines()
+        .skip_while(|line| !line.starts_with("time"))
+        .take(3)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines.len(), 3, "{}", found.stderr);
+    for line in &lines[1..] {
+        let [time, rate, nanoseconds, _] = line[..] else { panic!("{line:?}") };
+        assert!(time.len() == 20 && time.ends_with('Z'), "{time}");
+        let known = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("{text} in {line:?}"));
+        assert!(known(rate) > 0.0 && known(nanoseconds) > 0.0, "{line:?}");
+    }
+    assert_eq!(run(&short(&[held.as_slice(), &["-q"]].concat())).expect_status(0).stderr, "");
+}
+
+#[test]
 fn one_cpu_is_refused_with_the_reason() {
     let directory = Directory::new("loaded-one");
     let cpu = allowed_cpus()[0];

@@ -154,7 +154,11 @@ fn a_quota_of_cpu_time_that_runs_out_is_told() {
         let found = loaded(|command| {
             group.hold(command);
         });
-        assert!(warnings(&found.expect_json(0)).contains(&"throttled"), "{found}");
+        let document = found.expect_json(0);
+        assert!(warnings(&document).contains(&"throttled"), "{found}");
+        let points = array(&document, "/curves").iter().flat_map(|curve| array(curve, "/points"));
+        let throttled: u64 = points.map(|point| number(point, "/throttled_windows")).sum();
+        assert!(throttled > 0, "{found}");
     }
     let found = measured(&["--strict"], |command| {
         group.hold(command);

@@ -56,8 +56,9 @@ pub struct Generators<'g> {
     active: Cell<usize>,
     /// Runs made, so that none repeats the gaps and the numbers of another.
     runs: Cell<u64>,
-    /// Runs before which the rate did not settle.
+    /// Runs before which the rate did not settle, and whether it did before this one.
     unsettled: Cell<u64>,
+    is_steady: Cell<bool>,
     /// The quota of CPU time, if there is one, and runs during which it was used up.
     throttle: Option<&'g Throttle>,
     throttled: Cell<u64>,
@@ -81,7 +82,20 @@ impl<'g> Generators<'g> {
         (threads, throttle): (usize, Option<&'g Throttle>),
     ) -> Self {
         let (active, runs, unsettled, throttled) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
-        Generators { shared, fields, style, timer, threads, active, runs, unsettled, throttle, throttled }
+        let is_steady = Cell::new(true);
+        Generators {
+            shared,
+            fields,
+            style,
+            timer,
+            threads,
+            active,
+            runs,
+            unsettled,
+            is_steady,
+            throttle,
+            throttled,
+        }
     }
 
     /// The part of this thread, where it generates too.
@@ -118,12 +132,23 @@ impl<'g> Generators<'g> {
         traffic: &Traffic,
         body: &mut dyn FnMut() -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
-        let stops = || self.throttle?.count(&SystemFiles);
-        let before = stops();
+        let before = self.stops();
         let driven = self.start(point, traffic).and_then(|()| body());
         self.rest();
-        self.throttled.set(self.throttled.get() + u64::from(stops() > before));
+        self.throttled.set(self.throttled.get() + u64::from(self.stops() > before));
         driven
+    }
+
+    /// How often the quota of CPU time was used up so far; `None` without one.
+    #[must_use]
+    pub fn stops(&self) -> Option<u64> {
+        self.throttle?.count(&SystemFiles)
+    }
+
+    /// Whether the rate was steady when it was last looked at.
+    #[must_use]
+    pub const fn is_steady(&self) -> bool {
+        self.is_steady.get()
     }
 
     fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
@@ -219,6 +244,7 @@ impl<'g> Generators<'g> {
         rate: &mut dyn FnMut(f64) -> Result<f64, Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
         let mut last = f64::NAN;
+        self.is_steady.set(true);
         for _ in 0..MOST_LOOKS {
             let rate = rate(SETTLING_NS)?;
             let chance = CHANCE / sqrt((rate * SETTLING_NS).max(1.0));
@@ -228,6 +254,7 @@ impl<'g> Generators<'g> {
             last = rate;
         }
         self.unsettled.set(self.unsettled.get() + 1);
+        self.is_steady.set(false);
         Ok(())
     }
 

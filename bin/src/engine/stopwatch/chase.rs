@@ -83,6 +83,9 @@ impl<'g> Chase<'g> {
         }
         let counter = self.watch.timer.counter();
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
+        let beside = self.beside;
+        let stops = || beside.and_then(Generators::stops);
+        let stopped = stops();
         let counted = self.beside.and_then(Generators::read);
         // The clock of a core changes within milliseconds: a long batch has looks at it all along.
         let mut looks = Looks::new(clock(counter));
@@ -107,6 +110,8 @@ impl<'g> Chase<'g> {
             core_gigahertz,
             delivered,
             preempted,
+            throttled: stops() > stopped,
+            unsettled: self.beside.is_some_and(|generators| !generators.is_steady()),
             hops: made,
         })
     }

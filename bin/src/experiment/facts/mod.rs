@@ -117,7 +117,7 @@ pub fn points(
 }
 
 /// A time as ISO 8601 has it: `2026-11-22T01:20:00Z`.
-struct Utc(u64);
+pub struct Utc(pub u64);
 
 impl core::fmt::Display for Utc {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

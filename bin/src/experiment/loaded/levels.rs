@@ -231,10 +231,11 @@ impl Display for Tenths {
 /// Says what speaks for the numbers of a curve.
 fn check(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
     let measured = |step: &Step| report.outcomes.get(step.index)?.result.as_ref().ok();
-    let (mut disturbed, mut windows, mut most) = (0, 0, None::<f64>);
+    let (mut disturbed, mut throttled, mut windows, mut most) = (0, 0, 0, None::<f64>);
     for step in steps.as_slice() {
         let Some(measured) = measured(step) else { continue };
         disturbed += measured.series.disturbed;
+        throttled += measured.series.throttled;
         windows += measured.series.batches;
         most = most.into_iter().chain(loading.in_flight(step)).reduce(f64::max);
     }
@@ -242,11 +243,15 @@ fn check(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
         document.sentence(
             Role::Method("Check"),
             format_args!(
-                "{}{disturbed} of {windows} windows interrupted",
+                "{}{disturbed} of {windows} windows interrupted{}",
                 optional(most, |most, out| write!(
                     out,
                     "at most {} lines in flight per core; ",
                     Digits(most)
+                )),
+                optional(Some(throttled).filter(|count| *count > 0), |count, out| write!(
+                    out,
+                    ", {count} throttled"
                 ))
             ),
         );

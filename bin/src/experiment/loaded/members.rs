@@ -40,10 +40,12 @@ fields! {
     BURST "burst" "Lines that each generator touched at a time; null without a pace.";
     IN_FLIGHT "lines_in_flight" "Lines read in flight per generator, by Little's law with this latency.";
     DISTURBED "disturbed_windows" "Windows that were interrupted.";
+    THROTTLED "throttled_windows" "Windows during which the quota of CPU time was used up.";
+    SETTLED "settled" "Whether the rate was steady before every window.";
 }
 
 /// The columns of a table of levels.
-pub static COLUMNS: [&Field; 24] = [
+pub static COLUMNS: [&Field; 26] = [
     &point::FROM,
     &point::TO,
     &LOAD_NODE,
@@ -64,6 +66,8 @@ pub static COLUMNS: [&Field; 24] = [
     &BURST,
     &point::ROUNDS,
     &DISTURBED,
+    &THROTTLED,
+    &SETTLED,
     &point::WINDOW,
     &point::WORKING_SET,
     &point::PAGES_OBTAINED,
@@ -179,6 +183,8 @@ fn record(
     document.put(&BURST, burst(report, loading, step));
     document.put(&point::ROUNDS, measured.rounds);
     document.put(&DISTURBED, measured.series.disturbed);
+    document.put(&THROTTLED, measured.series.throttled);
+    document.put(&SETTLED, measured.series.unsettled == 0);
     document.put(&point::WINDOW, measured.series.window_ns / 1e9);
     document.put(&point::WORKING_SET, outcome.point.size);
     document.put(&point::PAGES_OBTAINED, measured.placed.pages.word());

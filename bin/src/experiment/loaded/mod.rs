@@ -1,5 +1,6 @@
 //! Latency under load: a chain beside the traffic of other cores, from idle to the limit of the memory.
 
+mod hold;
 mod levels;
 mod members;
 mod picture;
@@ -51,6 +52,7 @@ pub const LOADED: Experiment = Experiment {
             FlagId::Levels,
             FlagId::Pacing,
             FlagId::Burst,
+            FlagId::Hold,
             FlagId::Precision,
             FlagId::TimeLimit,
             FlagId::WarmupIters,
@@ -151,6 +153,9 @@ fn visits(
                 schedule.add(Point { walk: Walk::Loaded(traffic), ..point });
             });
         }
+    }
+    if schedule.budget.held > 0 {
+        return hold::hold(session, schedule);
     }
     if options.rates.is_some() {
         return schedule.run(session.progress);
@@ -283,5 +288,28 @@ mod tests {
         // Something is measured, however short the time is.
         assert_eq!(curves("loaded --budget=0.1"), (1, true));
         assert_eq!(curves("loaded --budget=5 --rates=5"), (8, false));
+    }
+
+    #[test]
+    fn what_is_held_is_one_load_of_one_pair_for_as_long_as_was_asked() {
+        let four = machine("four-nodes", None);
+        for (line, place) in [
+            ("loaded --rates=5 --hold=20", 1),
+            ("loaded --rates=max --hold=20 --cpunode=1", 1),
+            ("loaded --rates=50% --hold=20 --traffic=2:1 --memnode=3", 1),
+        ] {
+            let (points, budget, _) = planned(&four, line).unwrap();
+            assert_eq!(loaded::curves(&points), 1, "{line}");
+            assert!(points.iter().all(|point| point.target == points[0].target), "{line}");
+            assert!(matches!(points[0].walk, Walk::Chain) && budget.held == 20, "{line}");
+            assert_eq!(loaded::held(&mut points.iter().copied()), Some(place), "{line}");
+            assert!(duration::estimate(&four, &points, &budget).0 > 20e9, "{line}");
+            // A share of the limit is added when that is known, and is what is held then.
+            let traffic = points[1].walk.traffic().unwrap();
+            let added = Point { walk: Walk::Loaded(Traffic { rate: Some(1e9), ..*traffic }), ..points[1] };
+            let with = points.iter().copied().chain([added]);
+            assert_eq!(loaded::held(&mut with.into_iter()), Some(points.len()), "{line}");
+        }
+        assert!(planned(&four, "loaded --rates=5 --hold=20 --memnode=0,1").is_err());
     }
 }

@@ -38,9 +38,13 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Method("Method"),
         format_args!(
-            "latency and bandwidth are means over the same windows of 20 ms, median over rounds in random order; each \
+            "latency and bandwidth are means over the same windows of 20 ms, median over {}; each \
              load of the chain waits for the one before, random order, seed {}; GB/s are 10^9 bytes of lines touched, \
              64 bytes each",
+            match report.options.hold {
+                Some(_) => "the seconds in which the load is held, and of idle memory over rounds before",
+                None => "rounds in random order",
+            },
             report.options.seed
         ),
     );

@@ -1,0 +1,98 @@
+//! A point that is not left for a while: what surrounds it goes on, and somebody looks.
+
+use super::{Course, Schedule};
+use crate::engine::ground::Arena;
+use crate::engine::judge::MOST_BATCHES;
+use crate::engine::walks::hops_per_batch;
+use crate::error::Failure;
+use crate::result::{Point, Round};
+
+const SECOND_NS: f64 = 1e9;
+
+impl<A: Arena> Schedule<A> {
+    /// Stays at a point for so many seconds. Each is a round, of which `tell` is told; what was found of the point before is
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`Orders::visit`](crate::engine::visit::Orders::visit), [`Failure::Interrupted`] among them. The seconds that
+    /// there are by then are kept.
+    pub fn stay(
+        &mut self,
+        index: usize,
+        seconds: usize,
+        tell: &mut dyn FnMut(&Point, &Round),
+    ) -> Result<(), Failure<'static>> {
+        let Self { arena, judge, budget, courses, rounds, room, .. } = self;
+        let (Some(course), Some(kept)) =
+            (courses.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
+        else {
+            return Ok(());
+        };
+        let Course { point, state } = course;
+        (state.rounds, state.trials) = (0, 0);
+        arena.stand(index, point, 0, &mut |ground| {
+            state.warmth.warm_up(ground, judge, budget, f64::INFINITY)?;
+            let begun_ns = ground.now_ns();
+            for (second, slot) in kept.iter_mut().take(seconds).enumerate() {
+                // A load may change how long a hop takes.
+                let batch_ns = ground.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
+                let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
+                let until_ns = begun_ns + (second + 1) as f64 * SECOND_NS;
+                *slot = judge.round(ground, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
+                state.rounds += 1;
+                state.trials += u64::from(slot.batches);
+                tell(point, slot);
+            }
+            state.done = true;
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::engine::fake::Fake;
+    use crate::engine::progress::Progress;
+    use crate::engine::schedule::tests::points;
+    use crate::options::When;
+    use crate::plan::budget::Budget;
+
+    /// Two points in memory of 100 ns, of which the second is held from the second second on, in which hops take twice as
+    /// long.
+    fn held(seconds: usize, interrupt_ns: f64) -> (Vec<f64>, usize, bool) {
+        let latency = |now_ns: f64| if now_ns < 2e9 { 100.0 } else { 200.0 };
+        let mut fake = Fake::new(&Budget::DEFAULT, |hop: crate::engine::fake::Hop| latency(hop.now_ns));
+        fake.interrupt_ns = interrupt_ns;
+        let like = points(1).next().unwrap();
+        let mut schedule = Schedule::new(fake, Budget::DEFAULT, &like, points(2)).unwrap();
+        schedule.reach(&mut Progress::new(When::Never), 3).unwrap();
+        assert_eq!(schedule.rounds(1).len(), 3);
+        let begun_ns = 2e9;
+        schedule.arena.now_ns = begun_ns;
+        let mut told = Vec::new();
+        let ended = schedule.stay(1, seconds, &mut |point, round| {
+            assert_eq!(point.size, points(2).nth(1).unwrap().size);
+            told.push(round.nanoseconds);
+        });
+        let spent_s = (schedule.arena.now_ns - begun_ns) / 1e9;
+        assert!((spent_s - told.len() as f64).abs() < 0.6, "{spent_s}");
+        assert_eq!(schedule.rounds(0).len(), 3);
+        (told, schedule.rounds(1).len(), ended.is_err())
+    }
+
+    #[test]
+    fn each_second_is_a_round_and_those_before_are_dropped() {
+        let (told, rounds, interrupted) = held(5, f64::INFINITY);
+        assert_eq!((told.as_slice(), rounds, interrupted), ([200.0; 5].as_slice(), 5, false));
+    }
+
+    #[test]
+    fn an_interrupt_keeps_whole_seconds() {
+        let (told, rounds, interrupted) = held(5, 5.5e9);
+        assert!(interrupted && told.len() == rounds && (2..=3).contains(&rounds), "{rounds}");
+    }
+}
