@@ -14,6 +14,7 @@ pub mod finish;
 pub mod generators;
 pub mod ground;
 pub mod judge;
+pub mod lines;
 pub mod lookout;
 pub mod memory;
 mod new_chain;

@@ -52,7 +52,7 @@ const UNIT: ValueKind = ValueKind { name: "UNIT", expects: "B, K, M or G (binary
 const BYTES: ValueKind = ValueKind { name: "BYTES", expects: "8, 16, 32 or a multiple of 64 bytes" };
 const PERCENT: ValueKind = ValueKind { name: "PCT", expects: "a percentage, such as 1 or 0.5" };
 const WHOLE_SECONDS: ValueKind =
-    ValueKind { name: "SECONDS", expects: "a whole number of seconds, 1000 or less" };
+    ValueKind { name: "SECONDS", expects: "whole seconds up to 1000, such as 60" };
 const SECONDS: ValueKind = ValueKind { name: "SECONDS", expects: "a number of seconds, such as 10 or 0.5" };
 const BASELINE: ValueKind =
     ValueKind { name: "FILE", expects: "the path of results saved with --format=jsonl" };
