@@ -267,7 +267,7 @@ fn perform_all<'a>(
     detect::sharing(machine)?;
     let out = sink(options)?;
     if options.progress != When::Never && !options.quiet {
-        let _ = writeln!(messages, "report: about {} s", (whole_report::budget_ns(options) / 1e9) as u64);
+        let _ = writeln!(messages, "report: about {} s", (whole_report::takes_ns(options) / 1e9) as u64);
         messages.flush();
     }
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;

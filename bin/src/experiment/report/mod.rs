@@ -153,6 +153,15 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
     }
 }
 
+/// What it is going to take, in nanoseconds: each chapter has the fewest rounds that say anything, whatever the budget.
+#[must_use]
+pub fn takes_ns(options: &Options<'_>) -> f64 {
+    /// All of them on two CPUs of one node.
+    const LEAST_NS: f64 = 30e9;
+    let least_ns = if options.size.is_some() { 0.0 } else { LEAST_NS };
+    budget_ns(options).max(least_ns)
+}
+
 /// The format of a report: a page, unless somebody asks for another.
 #[must_use]
 pub fn format(options: &Options<'_>) -> &'static FormatName {
