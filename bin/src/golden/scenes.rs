@@ -68,7 +68,7 @@ const WIDE: &[Row] = &[
         &[Virtual, Disturbed],
     ),
     ("curve-interrupted", TABLES, ONE, "curve --points-per-octave=2", &[Interrupted]),
-    ("curve-kernel-clock", TABLES, ONE, "curve --points-per-octave=2", &[KernelClock]),
+    ("curve-kernel-clock", TABLES, ONE, "curve --pages=4k --points-per-octave=2", &[KernelClock]),
     ("curve-one-size", TABLES, ONE, "curve --min-size=1M --max-size=2M --points-per-octave=1", &[]),
     ("parallel", EVERY, ONE, "parallel", &[]),
     ("parallel-quiet", TEXT, ONE, "parallel --quiet", &[]),

@@ -127,7 +127,10 @@ fn translation_cell(out: &mut dyn fmt::Write, analysis: &Analysis, column: usize
         1 => write!(out, "{}", Bytes(pages * PAGE.0)),
         2 => write!(out, "{pages} pages"),
         3 => write!(out, "+{} ns", Digits(analysis.nanoseconds(knee.step))),
-        5 => write!(out, "+{}", Digits(analysis.cycles(knee.step).unwrap_or(f64::NAN))),
+        5 => match analysis.cycles(knee.step) {
+            Some(cycles) => write!(out, "+{}", Digits(cycles)),
+            None => out.write_str("-"),
+        },
         _ => Ok(()),
     }
 }
