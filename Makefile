@@ -34,6 +34,10 @@ all:
 run: all
 	@$(BINARY) $(ARGS)
 
+# Tests unwind, whatever the profile says. So do then, too, the programs that are built beside them: else all that both
+# have in common would be compiled twice.
+test built: export CARGO_PROFILE_DEV_PANIC := unwind
+
 test: built
 	@tests/setup packages
 	$(CARGO) test --locked --no-fail-fast --workspace --tests
