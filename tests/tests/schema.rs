@@ -83,7 +83,7 @@ fn a_distribution_is_valid() {
 #[test]
 fn the_orders_are_valid() {
     retried("schema::the_orders_are_valid", |_| {
-        let options = ["order", "--json", "--size=64M", "--counters", "--time-limit=1"];
+        let options = ["order", "--json", "--size=64M", "--counters", "--time-limit=0.3"];
         let document = run(&options).expect_json(0);
         assert_valid(&document);
         assert!(at(&document, "/strided_loads/ns").is_number(), "{document:#}");
@@ -96,7 +96,7 @@ fn the_orders_are_valid() {
 
 #[test]
 fn the_pages_are_valid() {
-    let options = ["pages", "--json", "--size=32M", "--trials=15", "--iters=2000"];
+    let options = ["pages", "--json", "--size=8M", "--trials=3", "--iters=2000"];
     let document = run(&options).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/points/0/pages_obtained"), "4k");
@@ -105,7 +105,7 @@ fn the_pages_are_valid() {
 
 #[test]
 fn the_variants_are_valid() {
-    let options = ["variants", "--json", "--size=64M", "--trials=7", "--iters=2000"];
+    let options = ["variants", "--json", "--size=8M", "--trials=3", "--iters=2000"];
     let document = run(&options).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/points/0/variant"), "index4-packed");
