@@ -242,8 +242,8 @@ pub const PLACES: &[Place] = &[
     ),
     // Memory.
     row(
-        "address space of 1000 KiB to 16 MiB (`ulimit -v`)",
-        "An error, exit 2; below 984 KiB the kernel itself does not start the executable.",
+        "address space of 1 to 16 MiB (`ulimit -v`)",
+        "An error, exit 2; below 992 KiB the kernel itself does not start the executable.",
         "cli::confined::without_memory",
     ),
     row(

@@ -126,11 +126,11 @@ fn on_one_cpu() {
 
 #[test]
 fn without_memory() {
-    // The kernel itself ends a process that has no room for the executable: 982 KiB with the stack it provides.
+    // The kernel itself ends a process that has no room for the executable: less than 992 KiB with the stack it provides.
     for (kilobytes, words) in [
-        (1000, "mmap of 1 MiB for the stack failed"),
         (1024, "mmap of 1 MiB for the stack failed"),
-        (2048, "Cannot allocate memory (ENOMEM)"),
+        (1536, "mmap of 1 MiB for the stack failed"),
+        (2304, "Cannot allocate memory (ENOMEM)"),
         (4096, "Cannot allocate memory (ENOMEM)"),
         (16_384, "Cannot allocate memory (ENOMEM)"),
     ] {
