@@ -21,9 +21,11 @@ const TRIES: usize = 8;
 /// Measures a chase within the first-level cache and a chain of multiplications, in core cycles: some milliseconds,
 /// more where they are no whole numbers. What was found before is kept where it is better.
 #[inline(never)] // offsets into a small frame are short
-pub fn look(counter: Option<&Counter>, health: &mut Health) {
+pub fn look(counter: Option<&Counter>, platform: Platform, health: &mut Health) {
     let Some(counter) = counter else { return };
-    for _ in 0..TRIES {
+    // A translator keeps to no cycles at all, however often it is asked.
+    let tries = if platform == Platform::Emulated { 1 } else { TRIES };
+    for _ in 0..tries {
         keep_whole(&mut health.l1_cycles, || first_level_cycles(counter));
         keep_whole(&mut health.multiply_ratio, || counter.multiply_ratio());
         if is_whole(health.l1_cycles) && is_whole(health.multiply_ratio) {
@@ -35,11 +37,10 @@ pub fn look(counter: Option<&Counter>, health: &mut Health) {
 /// Looks again at what has failed, and warns where it fails still: neither before nor behind the trials the core was
 /// the program's alone.
 pub fn conclude(counter: Option<&Counter>, platform: Platform, health: &mut Health, warnings: &mut Warnings) {
-    // A translator keeps to no cycles at all.
     if platform == Platform::Emulated {
         return;
     }
-    look(counter, health);
+    look(counter, platform, health);
     if let Some(cycles) = health.l1_cycles.filter(|_| !is_whole(health.l1_cycles)) {
         warnings.push(Warning::L1NotInteger { cycles });
     }

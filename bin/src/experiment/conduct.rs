@@ -127,7 +127,7 @@ pub fn conduct<'a>(
     }
     let timer = Timer::choose(&session.machine.processor, session.warnings)?;
     let mut health = Health::default();
-    self_test::look(timer.counter(), &mut health);
+    self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
     // What is found there is what the plan is made for; an experiment before may have looked.
     let found = match session.machine.sizing {
         Some(_) => None,
