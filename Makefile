@@ -38,8 +38,10 @@ run: all
 # have in common would be compiled twice.
 test built: export CARGO_PROFILE_DEV_PANIC := unwind
 
+# The kernels of the guests are fetched while tests run that boot none; who comes first keeps what both fetch.
 test: built
 	@tests/setup packages
+	@target/debug/boots 0 >/dev/null 2>&1 &
 	$(CARGO) test --locked --no-fail-fast --workspace --tests
 	$(CARGO) test --locked --doc -p latency-core
 
