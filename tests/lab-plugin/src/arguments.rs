@@ -13,7 +13,8 @@ use crate::drift::{Burst, Drift, Noise};
 use crate::memory::{self, Backend, Latency, Memory, Placing, Region};
 use crate::model::{Description, Level, Machine, Scope};
 use crate::pacing::Pacing;
-use crate::tlb::{PageRule, TlbLevel};
+use crate::page::PageRule;
+use crate::tlb::TlbLevel;
 use many::Many;
 use values::{any_or_index, cpus, divides, exactly, index, number, page, percent, periodic, positive};
 

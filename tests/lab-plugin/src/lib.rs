@@ -30,7 +30,7 @@
 //! | `node=NODE:START:SIZE` + | memory of a node, in the addresses that a plugin is told (below) |
 //! | `backend=NODE:SIZE` + | instead: the `memory-backend-…` objects, in the order of the command line and of the nodes. Without either, all memory is node 0 |
 //! | `tlb=ENTRIES:TICKS[:WAYSway][:4k\|2m]` + | a TLB level, the nearest first: the ticks are added to a load that misses it; fully associative and for both page sizes by default; LRU |
-//! | `page=auto\|4k\|2m` | size of the guest's pages; `auto` takes an access whose virtual and physical addresses agree in 21 bits to be on a 2 MiB page, which small pages handed out in order do more often than 1 in 512: say it where it is known |
+//! | `page=auto\|4k\|2m` | size of the guest's pages; `auto` takes an access whose virtual and physical addresses agree in 21 bits to be on a 2 MiB page, until an access beside it shows that they did by chance |
 //! | `prefetch=LINES` | a prefetcher that runs so many lines ahead of a walk in order, up or down, within each 4 KiB; 0 |
 //! | `tail=EVERY:TICKS` + | every n-th load of a CPU is slower |
 //! | `pause=EVERY:TICKS` + | after every n-th load of a CPU nothing happens for so long |
@@ -171,6 +171,7 @@ pub mod instruction;
 pub mod memory;
 pub mod model;
 pub mod pacing;
+pub mod page;
 pub mod plugin;
 pub mod prefetch;
 pub mod report;

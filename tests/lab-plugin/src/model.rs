@@ -13,8 +13,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::cache::{Cache, Generator, Replacement};
 use crate::drift::{Burst, Drift, Noise};
 use crate::memory::{Memory, Pair};
+use crate::page::PageRule;
 use crate::prefetch::Prefetcher;
-use crate::tlb::{PageRule, Tlb, TlbLevel};
+use crate::tlb::{Tlb, TlbLevel};
 
 /// Base-2 logarithm of the bytes of a line.
 const LINE_SHIFT: u32 = 6;

@@ -1,55 +1,9 @@
 //! The translation look-aside buffer: what a translation costs above a hit.
 //!
-//! It sees pairs of virtual and physical addresses and decides on its own which
-//! page a pair belongs to, since a plugin is never told the size of a page. It
-//! knows nothing of the caches.
+//! It knows nothing of the caches.
 
 use crate::cache::{Cache, Replacement};
-
-/// A size of page that a translation is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
-    /// 4 KiB.
-    Small,
-    /// 2 MiB.
-    Large,
-}
-
-impl Page {
-    /// Base-2 logarithm of the size.
-    #[must_use]
-    pub const fn shift(self) -> u32 {
-        match self {
-            Page::Small => 12,
-            Page::Large => 21,
-        }
-    }
-}
-
-/// How the page of an access is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PageRule {
-    /// A pair that agrees in its low 21 bits is on a 2 MiB page. It always does
-    /// there; on 4 KiB pages it does by chance, for one page in 512 if their
-    /// places are random and for more if the guest hands them out in order.
-    #[default]
-    Agreement,
-    /// Every access is on a page of this size.
-    Always(Page),
-}
-
-impl PageRule {
-    /// The page that an access is taken to be on.
-    #[must_use]
-    pub fn page(self, virtual_address: u64, physical_address: u64) -> Page {
-        let low = (1_u64 << Page::Large.shift()) - 1;
-        match self {
-            PageRule::Always(page) => page,
-            PageRule::Agreement if (virtual_address ^ physical_address) & low == 0 => Page::Large,
-            PageRule::Agreement => Page::Small,
-        }
-    }
-}
+use crate::page::{Page, PageRule, Pages};
 
 /// One level as it is described by the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +21,7 @@ pub struct TlbLevel {
 /// All levels of one CPU, from the nearest.
 #[derive(Clone, Debug)]
 pub struct Tlb {
-    rule: PageRule,
+    pages: Pages,
     levels: Vec<(TlbLevel, Cache)>,
     misses: Vec<u64>,
     large: u64,
@@ -83,17 +37,18 @@ impl Tlb {
             let sets = level.entries / ways;
             (*level, Cache::new(sets, ways_in_memory, Replacement::LeastRecentlyUsed, 0))
         };
-        Self { rule, levels: levels.iter().map(store).collect(), misses: vec![0; levels.len()], large: 0 }
+        let (pages, misses) = (Pages::new(rule), vec![0; levels.len()]);
+        Self { pages, levels: levels.iter().map(store).collect(), misses, large: 0 }
     }
 
     /// Translates, and returns the ticks that this adds to the access, which is the
     /// sum of the miss costs of all levels that had to be passed, and their number.
     pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> (u64, usize) {
-        let page = self.rule.page(virtual_address, physical_address);
+        let page = self.pages.of(virtual_address, physical_address);
         self.large += u64::from(page == Page::Large);
         // One store may hold both sizes: the top bit, which no page number
         // reaches, keeps them apart and leaves the choice of the set alone.
-        let block = virtual_address >> page.shift() | u64::from(page == Page::Large) << 63;
+        let block = page.of(virtual_address) | u64::from(page == Page::Large) << 63;
         let (mut ticks, mut missed) = (0_u64, 0);
         for ((level, store), misses) in self.levels.iter_mut().zip(&mut self.misses) {
             if level.only.is_some_and(|only| only != page) {
@@ -161,23 +116,6 @@ mod tests {
         assert_eq!(lap(&mut tlb, 33, 4 * KIB, 4 * KIB), 33 * 107);
         assert_eq!(tlb.misses(), [99, 99]);
         assert_eq!((tlb.access(0, 4 * KIB), tlb.access(0, 4 * KIB)), ((107, 2), (0, 0)));
-    }
-
-    #[test]
-    fn the_page_follows_from_the_agreement_of_the_addresses() {
-        let rule = PageRule::Agreement;
-        assert_eq!(rule.page(0x7f00_0020_1234, 0x0000_0a00_1234), Page::Large);
-        assert_eq!(rule.page(0x7f00_0020_1234, 0x0000_0a00_3234), Page::Small);
-        assert_eq!(PageRule::Always(Page::Large).page(0x1000, 0x2000), Page::Large);
-    }
-
-    #[test]
-    fn a_small_page_by_chance_is_one_in_512() {
-        let mut tlb = Tlb::new(PageRule::Agreement, &[]);
-        for page in 0..512_u64 {
-            tlb.access(5 * 4 * KIB, page * 4 * KIB);
-        }
-        assert_eq!(tlb.large_accesses(), 1);
     }
 
     #[test]

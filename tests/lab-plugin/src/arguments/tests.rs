@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::directory::Operation;
-use crate::tlb::Page;
+use crate::page::Page;
 use proptest::prelude::*;
 
 fn parse(arguments: &[&str]) -> Result<Arguments, ArgumentError> {

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::model::Periodic;
-use crate::tlb::Page;
+use crate::page::Page;
 
 /// Whether it does, 0 never.
 pub(super) fn divides(divisor: u64, value: u64) -> bool {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::{Latency, Region};
-use crate::tlb::Page;
+use crate::page::Page;
 
 const LINE: u64 = 64;
 
