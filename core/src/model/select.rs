@@ -115,9 +115,8 @@ fn choose(
     let mut failures = 0;
     for _ in 0..most.min(MAX_LEVELS) {
         let Some(next) = search.extend(workspace, &current) else { break };
-        // What there is of a search that was cut short is not the best.
         if workspace.is_stopped() {
-            return Err(FitError::Stopped);
+            break;
         }
         failures += 1;
         for found in [Some(next.best), next.standing].into_iter().flatten() {
@@ -136,6 +135,10 @@ fn choose(
         if failures == PATIENCE {
             break;
         }
+    }
+    // What there is of a search that was cut short is not the best, nor is it where it could not begin.
+    if workspace.is_stopped() {
+        return Err(FitError::Stopped);
     }
     let ranges = search.ambiguity(workspace, &best);
     // Once more, for the weights that belong to it.

@@ -98,3 +98,14 @@ fn a_search_ends_when_nobody_wants_its_result() {
     let again = fit_stair(&points, None, &mut workspace).unwrap();
     assert_eq!((again.bic, again.memory), (whole.bic, whole.memory));
 }
+
+#[test]
+fn a_search_that_cannot_begin_claims_nothing() {
+    let stop = || true;
+    let mut workspace = Workspace::new(&stop);
+    // The fewest that are fitted are too few for one step.
+    let few = |count: usize| points().into_iter().take(count).collect::<Vec<Point>>();
+    let mut wanted = (1..).map(few).map(|points| fit_stair(&points, None, &mut workspace).err());
+    let first = wanted.find(|error| !matches!(error, Some(FitError::TooFewPoints { .. })));
+    assert_eq!(first, Some(Some(FitError::Stopped)));
+}

@@ -141,8 +141,8 @@ fn an_interrupted_curve_has_its_points_and_claims_no_levels() {
     let directory = Directory::new("interrupt-curve");
     let begun = |more: &[&str]| {
         let curve = ["curve", "--max-size=256K", "--points-per-octave=1", "--time-limit=60"];
-        let mut command =
-            directory.command(&[&curve[..], &["--iters=1000", "--progress=always"], more].concat());
+        let mut command = directory
+            .command(&[&curve[..], &["--iters=1000", "--trials=1000", "--progress=always"], more].concat());
         let mut child = command.hearing(libc::SIGINT).spawn().expect("a process");
         read_until(child.stderr.as_mut().expect("a pipe"), "round 3");
         send(&child, libc::SIGINT);
