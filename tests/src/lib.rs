@@ -22,5 +22,6 @@ pub mod run;
 pub mod schema;
 pub mod skip;
 pub mod source;
+pub mod spread;
 pub mod terminal;
 pub mod vm;

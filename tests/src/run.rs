@@ -3,11 +3,13 @@
 //! Knows processes and streams, not what a result looks like.
 
 use crate::program::binary;
+use crate::spread::Place;
 use crate::terminal::shown;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -28,13 +30,23 @@ pub fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Run {
     finish(&mut command(arguments))
 }
 
-/// Runs `command` to its end.
+/// Experiments that use two CPUs or more, or tell which there are.
+const OF_SEVERAL_CPUS: [&str; 5] = ["loaded", "bandwidth", "cores", "report", "system"];
+
+/// Runs `command` to its end: beside others, on a CPU of its own, where one is all that it uses.
 ///
 /// # Panics
 ///
 /// When it cannot be started.
 pub fn finish(command: &mut Command) -> Run {
-    let output = command.output().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let is_ours = Path::new(command.get_program()).file_name() == binary().file_name();
+    let has_several = command.get_args().any(|word| OF_SEVERAL_CPUS.iter().any(|name| word == *name));
+    let place = (is_ours && !has_several).then(Place::take).flatten();
+    let output = match &place {
+        Some(place) => place.output(command),
+        None => command.output(),
+    };
+    let output = output.unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     Run::new(&format!("{command:?}"), output)
 }
 

@@ -8,7 +8,7 @@ use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 
 /// A few levels of one kind, in a second or two.
-const SHORT: [&str; 4] = ["loaded", "--traffic=read", "--budget=5", "--memnode=0"];
+const SHORT: [&str; 5] = ["loaded", "--traffic=read", "--budget=2", "--size=16M", "--memnode=0"];
 
 /// The first two CPUs that this process may use.
 fn two_cpus(test: &str) -> Option<[usize; 2]> {

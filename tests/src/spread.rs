@@ -1,0 +1,99 @@
+//! Processes that use one CPU, spread over those that there are.
+//!
+//! The executable takes the first CPU that it may use. Tests run side by side, and all of them would measure on that
+//! one, while others do nothing: so each is given the CPU that the fewest others have.
+
+use crate::confine::allowed_cpus;
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+/// The CPUs that this process may use, each with the number of processes that have it.
+static TAKEN: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+/// A CPU, taken until this is dropped.
+#[derive(Debug)]
+pub struct Place(usize);
+
+impl Place {
+    /// The CPU that the fewest have; none where there is no choice.
+    pub fn take() -> Option<Place> {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.is_empty() {
+            *taken = allowed_cpus().into_iter().map(|cpu| (cpu, 0)).collect();
+        }
+        if taken.len() < 2 {
+            return None;
+        }
+        let (cpu, users) = taken.iter_mut().min_by_key(|(_, users)| *users)?;
+        *users += 1;
+        Some(Place(*cpu))
+    }
+
+    /// Runs `command` there, to its end. What the command does of itself before it runs comes later and holds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Command::output`].
+    pub fn output(&self, command: &mut Command) -> io::Result<Output> {
+        let all = affinity()?;
+        // SAFETY: a set of zero bits is an empty set.
+        let mut one: libc::cpu_set_t = unsafe { zeroed() };
+        // SAFETY: the number is one of a set's, below its size.
+        unsafe { libc::CPU_SET(self.0, &mut one) };
+        // The process inherits what this thread has.
+        set_affinity(&one)?;
+        let output = command.output();
+        set_affinity(&all)?;
+        output
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, users)) = taken.iter_mut().find(|(cpu, _)| *cpu == self.0) {
+            *users -= 1;
+        }
+    }
+}
+
+fn affinity() -> io::Result<libc::cpu_set_t> {
+    // SAFETY: a set of zero bits is an empty set.
+    let mut set: libc::cpu_set_t = unsafe { zeroed() };
+    // SAFETY: the kernel writes at most one set, of the size given.
+    let asked = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
+    if asked == 0 {
+        Ok(set)
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+fn set_affinity(set: &libc::cpu_set_t) -> io::Result<()> {
+    // SAFETY: the kernel reads one set, of the size given.
+    let done = unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_runs_where_its_place_is_and_this_thread_where_it_was() {
+        let Some(place) = Place::take() else { return };
+        let before = allowed_cpus();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "grep Cpus_allowed_list /proc/self/status"]).stdin(std::process::Stdio::null());
+        let output = place.output(&mut shell).expect("a shell");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(said.split_whitespace().last(), Some(place.0.to_string().as_str()), "{said}");
+        assert_eq!(allowed_cpus(), before);
+    }
+}
