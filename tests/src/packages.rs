@@ -7,6 +7,7 @@ use crate::vm::debian;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// Packages that belong together, as a tree that looks like a root directory.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ impl Tree {
         if installed(program) {
             return Ok(Tree(None));
         }
+        // One directory of a process: its threads come one after the other.
+        static UNPACKING: Mutex<()> = Mutex::new(());
+        let _alone = UNPACKING.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = scratch()?.join(format!("packages-{program}"));
         if !kept.is_dir() {
             // Another process sees the whole tree or none.

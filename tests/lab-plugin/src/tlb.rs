@@ -44,6 +44,9 @@ impl Tlb {
     /// Translates, and returns the ticks that this adds to the access, which is the
     /// sum of the miss costs of all levels that had to be passed, and their number.
     pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> (u64, usize) {
+        if self.levels.is_empty() {
+            return (0, 0);
+        }
         let page = self.pages.of(virtual_address, physical_address);
         self.large += u64::from(page == Page::Large);
         // One store may hold both sizes: the top bit, which no page number
@@ -70,7 +73,7 @@ impl Tlb {
         &self.misses
     }
 
-    /// Accesses that were taken to be on a 2 MiB page.
+    /// Accesses that were taken to be on a 2 MiB page; none where there is no buffer to ask for them.
     #[must_use]
     pub fn large_accesses(&self) -> u64 {
         self.large

@@ -167,7 +167,8 @@ impl Machine {
         self
     }
 
-    /// The time after which the guest is killed and the boot has failed.
+    /// The time after which the guest is killed and the boot has failed; a quarter of it where the emulator computes all
+    /// the time, as it does for a guest that hangs.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self

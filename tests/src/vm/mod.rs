@@ -158,7 +158,7 @@ impl Machine {
         command.args(self.arguments()).arg("-kernel").arg(kernel).arg("-initrd").arg(&archive.0);
         command.args(["-append", &self.command_line(arguments)]);
         let mut guest = Guest::start(&mut command)?;
-        let status = guest.wait(begin + self.timeout);
+        let status = guest.wait(begin + self.timeout, self.timeout / 4);
         let (printed, complaints) = guest.outputs();
         let console = Console::new(&printed, begin.elapsed());
         match status {
@@ -204,10 +204,12 @@ impl Guest {
         Ok(Guest { child, outputs })
     }
 
-    /// The emulator's status, or `None` when it had to be killed at `deadline`.
-    fn wait(&mut self, deadline: Instant) -> Option<ExitStatus> {
+    /// The emulator's status, or `None` when it had to be killed: at `deadline`, or once it had used `most` of CPUs.
+    /// A busy host keeps a guest from its end for long, and a guest that hangs keeps a CPU busy for nothing.
+    fn wait(&mut self, deadline: Instant, most: Duration) -> Option<ExitStatus> {
         while Instant::now() < deadline {
             match self.child.try_wait() {
+                Ok(None) if cpu_time(self.child.id()) > most => break,
                 Ok(None) => thread::sleep(Duration::from_millis(20)),
                 Ok(status) => return status,
                 Err(_) => break,
@@ -234,6 +236,17 @@ impl Drop for Guest {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// What a process has used of CPUs, by proc_pid_stat(5); nothing where that cannot be read.
+fn cpu_time(process: u32) -> Duration {
+    /// Those of the kernel's interface, on every x86.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let line = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // A name may hold anything, and ends with the last parenthesis; the times are the 14th and 15th field.
+    let fields = line.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    Duration::from_secs_f64(ticks / TICKS_PER_SECOND)
 }
 
 fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
@@ -286,5 +299,18 @@ impl Drop for Permit {
     fn drop(&mut self) {
         *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         ENDED.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_computes_uses_time() {
+        let (begin, own) = (Instant::now(), std::process::id());
+        while cpu_time(own) < Duration::from_millis(50) && begin.elapsed() < Duration::from_secs(60) {}
+        assert!(cpu_time(own) >= Duration::from_millis(50));
+        assert_eq!(cpu_time(u32::MAX), Duration::ZERO);
     }
 }

@@ -106,18 +106,19 @@ fn load_elsewhere_disturbs_where_the_way_is_shared_alone() {
         format!("loaded {OPTIONS} --json --budget=3 --rates=0,max --memnode={memory} --load-node={load}")
     };
     let runs = [run(0, 1), run(1, 2)];
-    retried_where_quiet(TEST, |attempt| {
+    retried(TEST, |attempt| {
         let boot = Loaded::boot(&model, runs.each_ref().map(String::as_str));
         let boot = boot.unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
+        let loaded = [0, 1]
+            .map(|run| boot.visits(run).into_iter().filter(|visit| !visit.is_idle()).collect::<Vec<Visit>>());
         // Ticks of a hop that were asked for beside generators: what the host adds is no interference.
-        let waited = [0, 1].map(|run| {
-            let visits = boot.visits(run);
-            let calls = || visits.iter().filter(|visit| !visit.is_idle()).flat_map(Visit::calls);
+        let waited = loaded.each_ref().map(|visits| {
+            let calls = || visits.iter().flat_map(Visit::calls);
             calls().map(|call| call.waited).sum::<u64>() as f64
                 / calls().map(|call| call.hops).sum::<u64>() as f64
         });
-        let over_idle = [0, 1].map(|run| {
+        let [alone, beside] = [0, 1].map(|run| {
             let document = boot.document(run);
             let points = records(&document, "/curves/0/points").to_vec();
             let [idle, loaded] = [0, 1].map(|place| number(&points[place], "ns"));
@@ -125,15 +126,17 @@ fn load_elsewhere_disturbs_where_the_way_is_shared_alone() {
                 "  idle {idle:.1} ns, beside load {loaded:.1} ns; waited {:.1} ns\n",
                 nanoseconds(waited[run])
             );
-            loaded / idle
+            (idle, loaded)
         });
         assert!(waited[0] == 0.0 && waited[1] > 0.0, "{table}");
-        assert!(over_idle[1] > 1.5, "{table}");
-        if calm(boot.visits(0).iter().filter(|visit| !visit.is_idle())) < CALM {
-            return Err(format!("the host took a part of the time\n{table}"));
-        }
-        assert!((over_idle[0] - 1.0).abs() <= TOLERANCE, "{table}");
+        assert!(beside.1 / beside.0 > 1.5, "{table}");
+        // What is reported beside load elsewhere is what windows were given there, the host's part of it included: that
+        // is nothing of a quiet one.
+        let given = || loaded[0].iter().map(|visit| nanoseconds(visit.latency()));
+        let (least, most) = (given().fold(f64::INFINITY, f64::min), given().fold(0.0, f64::max));
+        table += &format!("  windows beside load elsewhere had {least:.1} to {most:.1} ns\n");
+        let within = least * (1.0 - TOLERANCE)..=most * (1.0 + TOLERANCE);
+        assert!(within.contains(&alone.1), "{table}");
         println!("{table}");
-        Ok(())
     });
 }
