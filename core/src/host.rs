@@ -11,12 +11,14 @@ mod identity;
 mod memory_limit;
 mod process;
 mod throttle;
+mod uncore;
 
 pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
 pub use identity::Identity;
 pub use memory_limit::MemoryLimit;
 pub use process::{Capability, Process, Seccomp};
 pub use throttle::Throttle;
+pub use uncore::Uncore;
 
 pub use crate::text::Text;
 

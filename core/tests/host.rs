@@ -3,7 +3,7 @@
 mod machine;
 
 use latency_core::cpulist::CpuSet;
-use latency_core::host::{CacheKind, Capability, Host, MemoryLimit, Seccomp, Throttle};
+use latency_core::host::{CacheKind, Capability, Host, MemoryLimit, Seccomp, Throttle, Uncore};
 use latency_core::units::{Bytes, CpuId};
 use machine::Machine;
 use proptest::prelude::*;
@@ -207,6 +207,150 @@ fn groups_beyond_the_eighth_still_have_quotas() {
     assert_eq!((throttle.cpus, throttle.times), (1.0, Some(8)));
 }
 
+const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
+
+/// Tells the package and the die of some CPUs.
+fn die(machine: &mut Machine, cpus: &str, package: &str, die: &str) {
+    for cpu in &CpuSet::parse_list(cpus.as_bytes()).unwrap() {
+        let topology = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
+        machine.set(&format!("{topology}/physical_package_id"), package);
+        machine.set(&format!("{topology}/die_id"), die);
+        machine.set(&format!("{topology}/die_cpus_list"), cpus);
+    }
+}
+
+fn clock(machine: &mut Machine, directory: &str, kilohertz: &str) {
+    machine.set(&format!("{CLOCKS}/{directory}/current_freq_khz"), kilohertz);
+}
+
+/// A domain of a package, with a clock, and what newer kernels tell besides.
+fn domain(machine: &mut Machine, number: u32, package: &str, agents: &str, die: &str, kilohertz: &str) {
+    let directory = format!("uncore{number:02}");
+    for (name, content) in [("package_id", package), ("agent_types", agents), ("die_id", die)] {
+        if !content.is_empty() {
+            machine.set(&format!("{CLOCKS}/{directory}/{name}"), content);
+        }
+    }
+    clock(machine, &directory, kilohertz);
+}
+
+/// The clock of the uncore of a node with these CPUs.
+fn uncore(machine: &Machine, cpus: &str) -> Option<f64> {
+    Uncore::find(machine, &CpuSet::parse_list(cpus.as_bytes()).unwrap())?.gigahertz(machine)
+}
+
+#[test]
+fn the_clock_of_the_uncore_is_that_of_the_dies_of_a_node() {
+    let mut machine = Machine::default();
+    for (cpus, package, number) in [("0-3,16-19", "0", "0"), ("4-7", "0", "1"), ("8-15", "10", "0")] {
+        die(&mut machine, cpus, package, number);
+    }
+    clock(&mut machine, "package_00_die_00", "2400000\n");
+    clock(&mut machine, "package_00_die_01", "1800000\n");
+    clock(&mut machine, "package_10_die_00", "800000\n");
+    assert_eq!(uncore(&machine, "0-3,16-19"), Some(2.4));
+    assert_eq!(uncore(&machine, "4-7"), Some(1.8));
+    assert_eq!(uncore(&machine, "8-15"), Some(0.8));
+    // A node of two dies has the mean of both, and one without CPUs no die.
+    let both = CpuSet::parse_list(b"0-7,16-19").unwrap();
+    let found = Uncore::find(&machine, &both).unwrap();
+    assert_eq!(found.gigahertz(&machine), Some(2.1));
+    assert!(Uncore::find(&machine, &CpuSet::EMPTY).is_none());
+    // It is read anew each time; half of it is nothing.
+    clock(&mut machine, "package_00_die_01", "2600000\n");
+    assert_eq!(found.gigahertz(&machine), Some(2.5));
+    machine.0.remove(&format!("{CLOCKS}/package_00_die_01/current_freq_khz"));
+    assert_eq!((found.gigahertz(&machine), uncore(&machine, "0-7,16-19")), (None, None));
+    assert_eq!(uncore(&machine, "0-3"), Some(2.4));
+}
+
+#[test]
+fn a_kernel_that_names_no_dies_has_one_in_each_package() {
+    let mut machine = Machine::default();
+    machine.set("/sys/devices/system/cpu/cpu4/topology/physical_package_id", "1\n");
+    clock(&mut machine, "package_00_die_00", "2400000\n");
+    clock(&mut machine, "package_01_die_00", "1800000\n");
+    assert_eq!((uncore(&machine, "4-7"), uncore(&machine, "0-3")), (Some(1.8), None));
+    // A list that leaves out its CPU names nobody's die.
+    machine.set("/sys/devices/system/cpu/cpu4/topology/die_cpus_list", "0-3\n");
+    assert_eq!(uncore(&machine, "4-7"), Some(1.8));
+}
+
+#[test]
+fn domains_that_serve_memory_have_the_clock_of_their_package() {
+    let mut machine = Machine::default();
+    for (cpus, package, number) in
+        [("0-3", "0", "0"), ("4-7", "0", "1"), ("8-11", "1", "0"), ("12-15", "1", "1")]
+    {
+        die(&mut machine, cpus, package, number);
+    }
+    // Where there are domains, the packages have limits and no clock.
+    for package in ["package_00_die_00", "package_01_die_00"] {
+        machine.set(&format!("{CLOCKS}/{package}/max_freq_khz"), "2500000\n");
+    }
+    for (number, package, kilohertz) in
+        [(0, "0", "2200000\n"), (1, "0", "1800000\n"), (2, "0", "800000\n"), (3, "1", "1200000\n")]
+    {
+        domain(&mut machine, number, package, "", "", kilohertz);
+    }
+    // An older kernel: all domains of the package, whatever they serve.
+    assert_eq!((uncore(&machine, "0-3"), uncore(&machine, "8-15")), (Some(1.6), Some(1.2)));
+    // One that says what they serve, and nothing for those of which it does not know.
+    domain(&mut machine, 0, "0\n", "core cache memory\n", "", "2200000\n");
+    domain(&mut machine, 1, "0\n", "\n", "", "1800000\n");
+    domain(&mut machine, 2, "0\n", "io\n", "", "800000\n");
+    assert_eq!(uncore(&machine, "0-7"), Some(2.0));
+    // One that names their dies: a node of a part of the package has its own.
+    domain(&mut machine, 0, "0\n", "core cache memory\n", "0\n", "2200000\n");
+    domain(&mut machine, 1, "0\n", "core cache memory\n", "1\n", "1800000\n");
+    assert_eq!((uncore(&machine, "0-3"), uncore(&machine, "4-7")), (Some(2.2), Some(1.8)));
+    assert_eq!(uncore(&machine, "0-7"), Some(2.0));
+    assert_eq!(uncore(&machine, "8-11"), Some(1.2));
+}
+
+#[test]
+fn what_is_no_clock_of_an_uncore_is_none() {
+    let mut machine = Machine::default();
+    die(&mut machine, "0-3", "0", "0");
+    for content in [
+        "",
+        "\n",
+        "0\n",
+        "99999\n",
+        "12700001\n",
+        "-1\n",
+        "2.4 GHz\n",
+        "4294967296\n",
+        "99999999999999999999\n",
+    ] {
+        clock(&mut machine, "package_00_die_00", content);
+        assert_eq!(uncore(&machine, "0-3"), None, "{content}");
+    }
+    for (content, expected) in [("100000\n", 0.1), ("12700000", 12.7)] {
+        clock(&mut machine, "package_00_die_00", content);
+        assert_eq!(uncore(&machine, "0-3"), Some(expected));
+    }
+    // Domains of nobody's package leave the clock of the die; one without a possible clock leaves none.
+    domain(&mut machine, 0, "7\n", "", "", "2000000\n");
+    assert_eq!(uncore(&machine, "0-3"), Some(12.7));
+    domain(&mut machine, 1, "0\n", "", "", "2000000\n");
+    domain(&mut machine, 2, "0\n", "", "", "0\n");
+    assert_eq!(uncore(&machine, "0-3"), None);
+    // Packages that the kernel does not know, and dies without end.
+    die(&mut machine, "0-3", "-1", "-1");
+    assert_eq!(uncore(&machine, "0-3"), None);
+    for cpu in 0..100 {
+        die(&mut machine, &cpu.to_string(), &cpu.to_string(), "0");
+        clock(&mut machine, &format!("package_{cpu:02}_die_00"), "1000000\n");
+    }
+    machine.0.retain(|path, _| !path.contains("/uncore"));
+    assert_eq!(uncore(&machine, "0-99"), Some(1.0));
+    for number in 0..200 {
+        domain(&mut machine, number, "0\n", "", "", "3000000\n");
+    }
+    assert_eq!(uncore(&machine, "0-99"), Some(3.0));
+}
+
 #[test]
 fn a_status_cut_off_in_a_list_yields_no_wrong_list() {
     let mut machine = Machine::default();
@@ -240,5 +384,19 @@ proptest! {
         }
         let host = read(&machine);
         prop_assert!(host.memory_limit.is_none_or(|limit| limit.headroom <= limit.limit));
+    }
+
+    #[test]
+    fn a_damaged_clock_of_the_uncore_is_a_possible_one_or_none(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), "[0-9 \\-\n]{0,9}"), 1..4),
+    ) {
+        let mut machine = Machine::load("two-sockets");
+        let paths: Vec<_> =
+            machine.0.keys().filter(|path| path.contains("uncore") || path.contains("die")).cloned().collect();
+        for (index, content) in damage {
+            machine.set(index.get::<String>(&paths), &content);
+        }
+        let clock = uncore(&machine, "0-31,64-95");
+        prop_assert!(clock.is_none_or(|clock| (0.1..=12.7).contains(&clock)));
     }
 }

@@ -32,6 +32,7 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         nanoseconds: summary,
         core_cycles: None,
         core_gigahertz: None,
+        uncore_gigahertz: None,
         delivered: None,
         minimum_ns: nanoseconds,
         batches: 300,

@@ -212,6 +212,15 @@ impl<'r, 'a> Loading<'r, 'a> {
         lines.filter(|lines| *lines > 0.0)
     }
 
+    /// The clock of the uncore that serves the generators' memory; `None` where it was not read. While idle memory of
+    /// another node was measured, nobody looked at it.
+    #[must_use]
+    pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
+        let outcome = self.outcomes.get(step.index)?;
+        let own = outcome.point.walk.traffic().is_some() || self.to() == self.traffic.node;
+        outcome.result.as_ref().ok()?.series.uncore_gigahertz.filter(|_| own)
+    }
+
     /// The outcomes of it that have no number.
     pub fn missing(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
         self.outcomes.iter().filter(|outcome| {

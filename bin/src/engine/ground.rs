@@ -119,6 +119,11 @@ pub trait Ground {
     /// What the kernel has done to the thread so far.
     fn software(&mut self) -> Software;
 
+    /// The clock of the uncore that serves the load of this point, now; not a number where nobody asks or tells.
+    fn uncore_gigahertz(&self) -> f64 {
+        f64::NAN
+    }
+
     /// Walks that are counted and not timed.
     ///
     /// # Errors

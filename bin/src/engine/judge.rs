@@ -88,8 +88,10 @@ impl Judge {
         }
         let software = ground.software().since(&before);
         let ended_ns = ground.now_ns();
+        // What surrounds the point still goes on, and no time is taken any more.
+        let uncore_gigahertz = ground.uncore_gigahertz();
         let counted = ground.count(hops)?;
-        Ok(Round { software, counted, begun_ns, ended_ns, ..self.judge(made, fewest) })
+        Ok(Round { software, counted, begun_ns, ended_ns, uncore_gigahertz, ..self.judge(made, fewest) })
     }
 
     /// Sorts the disturbed batches from the others, and summarises those: the state that most of them are in.
@@ -175,6 +177,7 @@ impl Judge {
         let running = plain(&|round| round.counted.running).map(|share| share.minimum);
         let state_share = plain(&|round| round.state_share).map(|share| share.median);
         let core_gigahertz = plain(&|round| round.core_gigahertz);
+        let uncore_gigahertz = plain(&|round| round.uncore_gigahertz).map(|clock| clock.median);
         let sum = |count: fn(&Round) -> u32| rounds.iter().map(|round| u64::from(count(round))).sum::<u64>();
         let begun_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
         Some(Series {
@@ -184,6 +187,7 @@ impl Judge {
             core_cycles: of(&|round| round.core_cycles, in_time),
             delivered: of(&|round| round.delivered, in_time),
             core_gigahertz,
+            uncore_gigahertz,
             state_share,
             window_ns: rounds.last().map_or(0.0, |round| round.ended_ns - begun_ns),
             minimum_ns: rounds.iter().map(|round| round.minimum_ns).fold(f64::INFINITY, f64::min),

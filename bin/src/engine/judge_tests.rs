@@ -98,6 +98,21 @@ fn a_round_ends_with_its_batches_its_time_or_the_time_of_all() {
 }
 
 #[test]
+fn the_uncore_is_looked_at_when_a_round_has_ended() {
+    let mut judge = Judge::new().unwrap();
+    let mut round = |ground: Scripted| {
+        judge.round(&mut ground.on_uncore(|now_ns| 1.0 + now_ns / 1e5), 100, 7, f64::INFINITY, 1e9).unwrap()
+    };
+    let (short, long) = (round(Scripted::new(1 << 20, 100.0)), round(Scripted::new(1 << 20, 200.0)));
+    assert_eq!((short.uncore_gigahertz, long.uncore_gigahertz), (1.7, 2.4));
+    let unread = judge.round(&mut Scripted::new(1 << 20, 100.0), 100, 7, f64::INFINITY, 1e9).unwrap();
+    assert!(unread.uncore_gigahertz.is_nan());
+    let of = |judge: &mut Judge, rounds: &[Round]| judge.summarise(rounds).unwrap().uncore_gigahertz;
+    assert_eq!(of(&mut judge, &[long, unread, short, long]), Some(2.4));
+    assert_eq!(of(&mut judge, &[unread, unread]), None);
+}
+
+#[test]
 fn of_parts_the_later_half_counts() {
     let later_half = |parts: &[f64]| {
         let mut judge = Judge::new().unwrap();

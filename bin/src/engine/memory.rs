@@ -197,8 +197,11 @@ impl Arena for Memory<'_, '_> {
                 let again = last.replace(who) == Some(who);
                 let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
                 let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
-                let mut chase =
-                    Chase::new(watch, subject, condition, *node).with(beside.singles.as_mut(), index);
+                // The uncore of the load; beside none, that of the memory itself.
+                let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
+                let mut chase = Chase::new(watch, subject, condition, *node)
+                    .with(beside.singles.as_mut(), index)
+                    .on_uncore(generators, loaded);
                 let walked = match (point.walk, generators) {
                     (Walk::Loaded(traffic), Some(generators)) => {
                         chase = chase.beside(generators);

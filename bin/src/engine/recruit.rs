@@ -9,6 +9,7 @@ use super::clock::Timer;
 use super::generators::driver::{Generators, Style};
 use super::generators::fields::{Fields, Key};
 use super::generators::mailbox::{dismiss, work, Mailbox, Shared};
+use super::generators::uncores::Uncores;
 use super::placement::Placement;
 use super::session::Session;
 use crate::error::{Failure, PlacementError};
@@ -85,6 +86,8 @@ pub fn with_generators<'a, R>(
     });
     let shared = Shared { boxes: &boxes, fields: &fields, clock };
     let known_fields = Fields::new(&known);
+    let loaded = known.iter().flatten().map(|((node, _), _)| *node);
+    let uncores = Uncores::of(&session.machine.topology, loaded)?;
     let throttle = session.machine.host.throttle.as_ref();
     let found = thread::scope(wanted, &shared, work, dismiss, |started| {
         let thread::Started { threads, refused } = started;
@@ -92,7 +95,8 @@ pub fn with_generators<'a, R>(
             Some(errno) => fewer(session, points, (threads, wanted, errno), all)?,
             None => &*points,
         };
-        let generators = Generators::new(&shared, &known_fields, style, *timer, (threads, throttle));
+        let placed = (&known_fields, &uncores);
+        let generators = Generators::new(&shared, placed, style, *timer, (threads, throttle));
         let found = measure(session, points, &generators);
         generators.tell(session.warnings);
         found

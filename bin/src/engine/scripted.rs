@@ -43,6 +43,7 @@ pub struct Scripted {
     pace: f64,
     now_ns: f64,
     loads: u64,
+    uncore: fn(f64) -> f64,
 }
 
 impl Scripted {
@@ -64,6 +65,7 @@ impl Scripted {
             pace: 1.0,
             now_ns: 0.0,
             loads: 0,
+            uncore: |_| f64::NAN,
         }
     }
 
@@ -105,6 +107,11 @@ impl Scripted {
     /// The same with walks each of which takes so many times as long for a hop as the one before.
     pub fn faster_by(self, faster: f64) -> Self {
         Scripted { faster, ..self }
+    }
+
+    /// The same where the uncore has a clock, by the time.
+    pub fn on_uncore(self, uncore: fn(f64) -> f64) -> Self {
+        Scripted { uncore, ..self }
     }
 
     /// The hops of all walks by one lane that were asked for.
@@ -206,6 +213,10 @@ impl Ground for Scripted {
 
     fn software(&mut self) -> Software {
         Software::default()
+    }
+
+    fn uncore_gigahertz(&self) -> f64 {
+        (self.uncore)(self.now_ns)
     }
 
     fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {

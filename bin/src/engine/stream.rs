@@ -148,4 +148,8 @@ impl Ground for Stream<'_> {
     fn software(&mut self) -> Software {
         self.watch.software()
     }
+
+    fn uncore_gigahertz(&self) -> f64 {
+        self.generators.uncore_gigahertz(self.traffic.node)
+    }
 }

@@ -9,8 +9,8 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::host::Host;
-use latency_core::topology::{Files, Groups, Sharing, Topology};
+use latency_core::host::{Host, Uncore};
+use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
 
 use latency_core::units::{Bytes, CpuId, NodeId};
 
@@ -51,9 +51,18 @@ pub(crate) fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
 }
 
 pub(crate) fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
+    surveyed(&files_of(text), cpus)
+}
+
+fn files_of(text: &str) -> Fixture {
     let files = text.split("=== ").skip(1).filter_map(|part| part.split_once('\n'));
-    let files = Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect());
-    surveyed(&files, cpus)
+    Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect())
+}
+
+/// The clock of the uncore of a fixture's node.
+pub(crate) fn uncore_gigahertz(name: &str, node: &Node) -> Option<f64> {
+    let files = files_of(&fixture(name));
+    Uncore::find(&files, &node.cpus)?.gigahertz(&files)
 }
 
 /// The machine that some files describe.

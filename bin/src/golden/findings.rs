@@ -620,6 +620,7 @@ impl Run<'_> {
                 nanoseconds,
                 core_cycles: clocked.then_some(cycles),
                 core_gigahertz: clocked.then_some(clock),
+                uncore_gigahertz: self.uncore_gigahertz(point),
                 delivered: beside.map(|traffic| {
                     let lines_per_ns = loads::delivered(&traffic) / bytes_per_line(traffic.kind) / 1e9;
                     self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
@@ -647,6 +648,14 @@ impl Run<'_> {
             }),
             lines: lines::per_line(point, nanoseconds.median, !self.has(Trouble::Virtual)),
         }
+    }
+
+    /// The clock that the files of the machine tell; the program asks for it beside generators alone.
+    fn uncore_gigahertz(&self, point: &Point) -> Option<f64> {
+        let loads = matches!(self.options.experiment.descriptor.name, "bandwidth" | "loaded");
+        let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
+        let node = self.machine.topology.node(loaded).filter(|_| loads)?;
+        crate::experiment::tests::uncore_gigahertz(self.scene.machine, node)
     }
 
     fn load(&self, point: &Point, pages: Pages) -> Load {

@@ -20,6 +20,8 @@ pub struct Round {
     pub minimum_ns: f64,
     /// The median core clock in gigahertz.
     pub core_gigahertz: f64,
+    /// The clock of the uncore after the batches; not a number where it was not read.
+    pub uncore_gigahertz: f64,
     /// Batches made.
     pub batches: u32,
     /// Batches that were interrupted, and left out.
@@ -73,6 +75,8 @@ pub struct Series {
     pub core_cycles: Option<Summary>,
     /// Over rounds; `None` without a counter.
     pub core_gigahertz: Option<Summary>,
+    /// The clock of the uncore, median over rounds; `None` where it was not read.
+    pub uncore_gigahertz: Option<f64>,
     /// Lines per nanosecond of generators meanwhile, over rounds; `None` without any.
     pub delivered: Option<Summary>,
     /// The fastest batch of all.

@@ -87,7 +87,7 @@ fn a_load_is_held_with_a_line_for_each_second() {
         .collect();
     assert_eq!(lines.len(), 3, "{}", found.stderr);
     for line in &lines[1..] {
-        let [time, rate, nanoseconds, _] = line[..] else { panic!("{line:?}") };
+        let [time, rate, nanoseconds, _, ..] = line[..] else { panic!("{line:?}") };
         assert!(time.len() == 20 && time.ends_with('Z'), "{time}");
         let known = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("{text} in {line:?}"));
         assert!(known(rate) > 0.0 && known(nanoseconds) > 0.0, "{line:?}");

@@ -61,9 +61,14 @@ impl Root {
 
     /// The executable with this root.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        self.command_within(arguments, MOST_MEMORY)
+    }
+
+    /// The same, where it may map so many bytes.
+    pub fn command_within(&self, arguments: &[&str], most: u64) -> Command {
         let mut command = Command::new("/latency-bench");
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.rooted(&self.0).limited(libc::RLIMIT_AS as i32, MOST_MEMORY);
+        command.rooted(&self.0).limited(libc::RLIMIT_AS as i32, most);
         command
     }
 

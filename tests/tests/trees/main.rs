@@ -9,3 +9,4 @@ mod caches;
 mod mutated;
 mod odd;
 mod tree;
+mod uncore;

@@ -8,10 +8,11 @@ use latency_core::host::Throttle;
 use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::Part;
-use latency_core::units::CpuId;
+use latency_core::units::{CpuId, NodeId};
 
 use super::fields::Fields;
 use super::mailbox::{Mailbox, Orders, Pace, Shared};
+use super::uncores::Uncores;
 use crate::analysis::traffic::bursts;
 use crate::engine::clock::Timer;
 use crate::engine::placement::Witness;
@@ -48,6 +49,7 @@ pub struct Style<'s> {
 pub struct Generators<'g> {
     shared: &'g Shared<'g>,
     fields: &'g Fields<'g>,
+    uncores: &'g Uncores,
     style: Style<'g>,
     timer: Timer,
     /// The threads that there are.
@@ -76,7 +78,7 @@ impl<'g> Generators<'g> {
     #[must_use]
     pub const fn new(
         shared: &'g Shared<'g>,
-        fields: &'g Fields<'g>,
+        (fields, uncores): (&'g Fields<'g>, &'g Uncores),
         style: Style<'g>,
         timer: Timer,
         (threads, throttle): (usize, Option<&'g Throttle>),
@@ -86,6 +88,7 @@ impl<'g> Generators<'g> {
         Generators {
             shared,
             fields,
+            uncores,
             style,
             timer,
             threads,
@@ -119,6 +122,12 @@ impl<'g> Generators<'g> {
     #[must_use]
     pub fn ground(&self, traffic: &Traffic) -> Option<usize> {
         self.fields.find(traffic)
+    }
+
+    /// The clock of the uncore that serves the memory of a node, now; not a number where it cannot be read.
+    #[must_use]
+    pub fn uncore_gigahertz(&self, node: NodeId) -> f64 {
+        self.uncores.gigahertz(node)
     }
 
     /// Has the generators of a point run, all but this thread, while `body` does.

@@ -2,6 +2,7 @@
 //! interrupt is heard and the time is looked at.
 
 use latency_core::chain::SATTOLO_LIMIT;
+use latency_core::units::NodeId;
 
 use super::lanes::{Rush, RUSHING_LANES, UNKNOWN_HOP_NS};
 use super::Stopwatch;
@@ -45,6 +46,8 @@ pub struct Chase<'g> {
     singles: Option<(usize, &'g mut Singles)>,
     /// Whose lines are counted meanwhile.
     beside: Option<&'g Generators<'g>>,
+    /// Who knows the clock of the uncore, and the node whose it is.
+    uncore: Option<(&'g Generators<'g>, NodeId)>,
 }
 
 impl<'g> Chase<'g> {
@@ -60,6 +63,7 @@ impl<'g> Chase<'g> {
             hop_ns: UNKNOWN_HOP_NS,
             singles: None,
             beside: None,
+            uncore: None,
         }
     }
 
@@ -73,6 +77,12 @@ impl<'g> Chase<'g> {
     #[must_use]
     pub fn beside(self, generators: &'g Generators<'g>) -> Self {
         Chase { beside: Some(generators), ..self }
+    }
+
+    /// The same, with a look after each round at the clock of the uncore that serves the memory of a node.
+    #[must_use]
+    pub fn on_uncore(self, generators: Option<&'g Generators<'g>>, node: NodeId) -> Self {
+        Chase { uncore: generators.map(|generators| (generators, node)), ..self }
     }
 
     /// A batch, wherever the thread is.
@@ -261,6 +271,10 @@ impl Ground for Chase<'_> {
 
     fn software(&mut self) -> Software {
         self.watch.software()
+    }
+
+    fn uncore_gigahertz(&self) -> f64 {
+        self.uncore.map_or(f64::NAN, |(generators, node)| generators.uncore_gigahertz(node))
     }
 
     fn count(&mut self, hops: u64) -> Result<Counted, Failure<'static>> {

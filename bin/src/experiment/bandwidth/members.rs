@@ -25,7 +25,7 @@ fields! {
 }
 
 /// The columns of a table of traffic.
-pub static COLUMNS: [&Field; 24] = [
+pub static COLUMNS: [&Field; 25] = [
     &point::FROM,
     &point::TO,
     &point::CPU,
@@ -39,6 +39,7 @@ pub static COLUMNS: [&Field; 24] = [
     &IN_FLIGHT,
     &KNEE,
     &EFFICIENCY,
+    &point::UNCORE_GHZ,
     &FOOTPRINT,
     &point::NS,
     &point::CI95_NS,
@@ -103,6 +104,8 @@ fn record(document: &mut dyn Document, group: &Group<'_, '_>, outcome: &Outcome<
     document.put(&IN_FLIGHT, with.and_then(|with| group.in_flight(with)));
     document.put(&KNEE, group.knee());
     document.put(&EFFICIENCY, with.and_then(|with| group.efficiency(with)));
+    let measured = outcome.result.as_ref().ok();
+    document.put(&point::UNCORE_GHZ, measured.and_then(|measured| measured.series.uncore_gigahertz));
     match &outcome.result {
         Ok(measured) => point::windows(document, &outcome.point, measured),
         Err(exclusion) => document.show(&point::NOT_MEASURED, exclusion),

@@ -56,6 +56,7 @@ fields! {
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
     CORE_CYCLES_CI95 "core_cycles_ci95" "95 % confidence interval of the median, in core cycles.";
     pub CORE_GHZ "core_ghz" "The median clock of the core beside the trials.";
+    pub UNCORE_GHZ "uncore_ghz" "The clock of the uncore that serves the loaded memory, read after each round's windows: the mean of its dies or domains, median over rounds; null where Linux does not tell it.";
     WARM_UP "warm_up" "What happened before the first trial.";
     WARM_UP_HOPS "hops" "Loads made.";
     pub COLD_NS "cold_ns" "The first pass over memory that no cache held.";

@@ -29,17 +29,25 @@ pub fn hold(
     let Some(index) = loaded::held(&mut points) else { return Ok(()) };
     session.progress.clear();
     let mut lines = Lines::new(!session.options.quiet);
-    lines.add(&|out, _| out.write_str("time                      GB/s  ns per load  core GHz"));
+    // Most machines do not tell the clock of the uncore.
+    let tells = schedule.rounds(index).iter().any(|round| round.uncore_gigahertz.is_finite());
+    lines.add(&|out, _| {
+        out.write_str("time                      GB/s  ns per load  core GHz")?;
+        out.write_str(if tells { "  uncore GHz" } else { "" })
+    });
     schedule.stay(index, schedule.budget.held, &mut |point, round| {
         let Some(traffic) = point.walk.traffic() else { return };
         let rate = round.delivered * bytes_per_line(traffic.kind) * 1e9 / GIGA;
         lines.add(&|out, now| {
             write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;
             write!(out, "{:>13.1}", Decimal(round.nanoseconds))?;
-            match round.core_gigahertz.is_finite() {
-                true => write!(out, "{:>10.2}", Decimal(round.core_gigahertz)),
-                false => write!(out, "{:>10}", "-"),
-            }
+            let clocks = [(10, round.core_gigahertz), (12, round.uncore_gigahertz)];
+            clocks.into_iter().take(1 + usize::from(tells)).try_for_each(|(width, clock)| {
+                match clock.is_finite() {
+                    true => write!(out, "{:>width$.2}", Decimal(clock)),
+                    false => write!(out, "{:>width$}", "-"),
+                }
+            })
         });
     })
 }

@@ -21,9 +21,16 @@ use crate::report::figures::Digits;
 pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     const HEADINGS: [&str; 8] =
         ["offered", "delivered", "of limit", "ns", "95 % interval", "x idle", "GHz", "in flight"];
+    // No wider than a terminal.
+    const WITH_UNCORE: [&str; 9] =
+        ["offered", "delivered", "limit", "ns", "95 % interval", "x idle", "GHz", "uncore", "lines"];
+    const UNCORE: usize = 7;
     let steps = loading.steps();
     let all = loading.traffic.generators;
     let own = || steps.as_slice().iter().filter(|step| loading.is_level(step));
+    // Most machines do not tell it.
+    let tells = own().any(|step| loading.uncore_gigahertz(step).is_some());
+    let headings = if tells { WITH_UNCORE.as_slice() } else { &HEADINGS };
     let limit = loading.limit();
     let idle = loading.curve().map(|curve| curve.idle().value);
     let mut caption = Text::<160>::EMPTY;
@@ -42,9 +49,9 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         caption: caption.as_str(),
         level: Level::Quiet,
         words: 1,
-        columns: HEADINGS.len(),
+        columns: headings.len(),
         rows: own().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &|out, column| out.write_str(headings.get(column).copied().unwrap_or_default()),
         cell: &|out, row, column| {
             let Some(step) = own().nth(row) else { return Ok(()) };
             let level = step.level;
@@ -56,7 +63,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
                 Some(value) => write!(out, "{:.decimals$}", Decimal(value)),
                 None => out.write_str("-"),
             };
-            match column {
+            match column + usize::from(column >= UNCORE && !tells) {
                 0 => match level.offered {
                     Some(0.0) => out.write_str("idle"),
                     Some(offered) => write!(out, "{}", Digits(offered / GIGA)),
@@ -78,6 +85,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
                 },
                 5 => rounded(out, 2, idle.map(|idle| level.latency.value / idle)),
                 6 => rounded(out, 2, clock()),
+                UNCORE => rounded(out, 2, loading.uncore_gigahertz(step)),
                 _ => rounded(out, 1, loading.in_flight(step)),
             }
         },

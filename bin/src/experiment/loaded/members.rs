@@ -45,7 +45,7 @@ fields! {
 }
 
 /// The columns of a table of levels.
-pub static COLUMNS: [&Field; 26] = [
+pub static COLUMNS: [&Field; 27] = [
     &point::FROM,
     &point::TO,
     &LOAD_NODE,
@@ -62,6 +62,7 @@ pub static COLUMNS: [&Field; 26] = [
     &point::MIN_NS,
     &OVER_IDLE,
     &point::CORE_GHZ,
+    &point::UNCORE_GHZ,
     &IN_FLIGHT,
     &BURST,
     &point::ROUNDS,
@@ -179,6 +180,7 @@ fn record(
     document.put(&point::MIN_NS, measured.series.minimum_ns);
     document.put(&OVER_IDLE, idle.map(|idle| level.latency.value / idle));
     document.put(&point::CORE_GHZ, measured.series.core_gigahertz.map(|clock| clock.median));
+    document.put(&point::UNCORE_GHZ, loading.uncore_gigahertz(step));
     document.put(&IN_FLIGHT, loading.in_flight(step));
     document.put(&BURST, burst(report, loading, step));
     document.put(&point::ROUNDS, measured.rounds);

@@ -1,0 +1,113 @@
+//! The clock of the uncore: of what lies between the cores of a package and its memory, the last-level cache and the
+//! controllers among it.
+//!
+//! It follows the load within milliseconds, and a latency with it. Linux tells it on Intel's servers, to root alone: by
+//! package and die, or, where there are more clocks than that, by numbered domains that say what they serve. Each look
+//! asks the hardware, on another CPU where need be: it takes microseconds, and is nothing for the time of a measurement.
+//!
+//! # References
+//! Linux `Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst`.
+
+use core::fmt;
+use core::ops::RangeInclusive;
+
+use crate::cpulist::CpuSet;
+use crate::topology::files::{self, path};
+use crate::topology::Files;
+
+const CPUS: &str = "/sys/devices/system/cpu";
+const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
+
+/// The dies of one node, at most: with NUMA switched off, those of a whole machine. Further ones are left out.
+const MOST_DIES: usize = 8;
+/// The domains of a machine, at most: eight packages of five have 40. Further ones are left out.
+const MOST_DOMAINS: u32 = 64;
+/// What a register can say, in kilohertz: a multiple of 100 MHz, in seven bits.
+const POSSIBLE: RangeInclusive<u32> = 100_000..=12_700_000;
+
+/// The clocks of the uncore that serve the memory of one node.
+#[derive(Clone, Copy, Debug)]
+pub struct Uncore {
+    /// The dies of the node's CPUs.
+    dies: [Option<Die>; MOST_DIES],
+    /// Domains of these, a bit for each; none where there is a clock for each die.
+    domains: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Die {
+    package: u32,
+    number: u32,
+}
+
+impl Uncore {
+    /// Finds the clocks of the dies that `cpus` are on, all CPUs of a node; `None` where they cannot be read.
+    ///
+    /// Domains count that serve memory, of the node's dies. Older kernels do not say what a domain serves, and which die
+    /// it is: there all domains of the package count.
+    #[must_use]
+    #[inline(never)] // offsets into a small frame are short
+    pub fn find(files: &impl Files, cpus: &CpuSet) -> Option<Self> {
+        let mut found = Self { dies: dies_of(files, cpus), domains: 0 };
+        for domain in 0..MOST_DOMAINS {
+            // They are numbered without gaps.
+            let Some(package) = number(files, domain, "package_id") else { break };
+            let die = number(files, domain, "die_id");
+            let same = |own: &Die| own.package == package && die.is_none_or(|die| own.number == die);
+            if found.dies.iter().flatten().any(same) && serves_memory(files, domain) {
+                found.domains |= 1 << domain;
+            }
+        }
+        found.gigahertz(files).map(|_| found)
+    }
+
+    /// Reads the clock: the mean where there are several. `None` unless each of them has a possible one.
+    #[must_use]
+    pub fn gigahertz(&self, files: &impl Files) -> Option<f64> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        let mut add = |directory: fmt::Arguments<'_>| {
+            let clock = path(format_args!("{CLOCKS}/{directory}/current_freq_khz"));
+            let kilohertz = files::number(files, clock.as_str()).filter(|clock| POSSIBLE.contains(clock))?;
+            (sum, count) = (sum + f64::from(kilohertz), count + 1.0);
+            Some(())
+        };
+        if self.domains == 0 {
+            for Die { package, number } in self.dies.iter().flatten() {
+                add(format_args!("package_{package:02}_die_{number:02}"))?;
+            }
+        }
+        for domain in (0..MOST_DOMAINS).filter(|domain| self.domains >> domain & 1 == 1) {
+            add(format_args!("uncore{domain:02}"))?;
+        }
+        (count > 0.0).then(|| sum / count / 1e6)
+    }
+}
+
+/// Returns the dies that CPUs are on. Those that the kernel names no die of are taken to be on that of the first.
+fn dies_of(files: &impl Files, cpus: &CpuSet) -> [Option<Die>; MOST_DIES] {
+    let mut dies = [None; MOST_DIES];
+    let mut left = *cpus;
+    for slot in &mut dies {
+        let Some(cpu) = left.first() else { break };
+        let file = |name: &str| path(format_args!("{CPUS}/cpu{cpu}/topology/{name}"));
+        let number = |name: &str| files::number(files, file(name).as_str());
+        let package = number("physical_package_id");
+        *slot = package.map(|package| Die { package, number: number("die_id").unwrap_or(0) });
+        let same = files::set(files, file("die_cpus_list").as_str());
+        let Some(same) = same.filter(|same: &CpuSet| same.contains(cpu)) else { break };
+        left = left.difference(&same);
+    }
+    dies
+}
+
+fn number(files: &impl Files, domain: u32, name: &str) -> Option<u32> {
+    files::number(files, path(format_args!("{CLOCKS}/uncore{domain:02}/{name}")).as_str())
+}
+
+/// Returns whether memory is among what a domain serves, or nobody says what that is.
+fn serves_memory(files: &impl Files, domain: u32) -> bool {
+    let mut buffer = [0; 64];
+    let agents = path(format_args!("{CLOCKS}/uncore{domain:02}/agent_types"));
+    let agents = files.read(agents.as_str(), &mut buffer).unwrap_or_default().trim_ascii();
+    agents.is_empty() || agents.split(u8::is_ascii_whitespace).any(|agent| agent == b"memory")
+}
