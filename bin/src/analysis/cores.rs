@@ -1,7 +1,8 @@
 //! What pairs of CPUs say together: by what the two share, and which are the nearest and the farthest.
 
+use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
-use latency_core::topology::Shared;
+use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
 use crate::result::{Level, Measurement, Outcome, Owned, PingPong, Point};
@@ -136,6 +137,33 @@ pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> Conclusion<'r> {
         nearest: all().reduce(|one, other| if other.ns() < one.ns() { other } else { one }),
         farthest: all().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
         spread: all().filter_map(|pair| pair.spread()).reduce(f64::max),
+    }
+}
+
+/// How many pairs of `cpus` share the same, by the places of [`Shared::ALL`].
+#[must_use]
+pub fn of_classes(cpus: &CpuSet, sharing: &Sharing<'_>) -> [usize; Shared::ALL.len()] {
+    let mut counts = [0; Shared::ALL.len()];
+    for a in cpus {
+        for b in cpus.iter().skip_while(|b| *b <= a) {
+            if let Some(count) = counts.get_mut(sharing.between(a, b) as usize) {
+                *count += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Calls `each` with every one of `cpus` and those with larger numbers with which it was not to be measured.
+pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(CpuId, &CpuSet)) {
+    for a in cpus.iter().map(CpuId) {
+        let of_a = outcomes.iter().filter(|outcome| outcome.point.cpu == a);
+        let measured: CpuSet =
+            of_a.filter_map(|outcome| Some(outcome.point.walk.ping_pong()?.partner.0)).collect();
+        let others: CpuSet = cpus.difference(&measured).iter().filter(|b| *b > a.0).collect();
+        if !others.is_empty() {
+            each(a, &others);
+        }
     }
 }
 

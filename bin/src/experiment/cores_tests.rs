@@ -8,10 +8,11 @@ use std::vec::Vec;
 use latency_core::cores::State;
 use latency_core::topology::Shared;
 
-use super::tests::{machine, planned};
+use super::tests::{machine, options, planned};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::Pages;
+use crate::plan::budget::{budget_ns, FEWEST_ROUNDS, WINDOW_NS};
 use crate::plan::duration;
 use crate::result::{Level, Owned, PingPong, Point};
 
@@ -111,6 +112,36 @@ fn where_there_is_no_time_for_all_there_are_a_few_of_each_class() {
     assert!(takes(&machine("one-node", None), "cores").1 < 2e9);
     let many = takes(&machine("two-sockets", Some("0-63")), "cores");
     assert!(many.0 > 4e9 && many.1 < 30e9, "{many:?}");
+}
+
+#[test]
+fn a_short_budget_takes_rounds_first_and_then_pairs() {
+    let many = machine("two-sockets", Some("0-63"));
+    let every: Vec<Shared> = classes(&pairs(&many, "cores")).into_keys().collect();
+    for (line, most) in [
+        ("cores", 2016),
+        ("cores --budget=2", 48),
+        ("cores --budget=1", 48),
+        ("cores --budget=0.5 --pairs=all", 48),
+        ("cores --budget=0.1", 12),
+        ("cores --budget=0.1 --pairs=classes", 12),
+    ] {
+        let (points, budget, codes) = planned(&many, line).unwrap();
+        let found = pairs(&many, line);
+        assert!(found.len() <= most && found.len() == points.len(), "{line}: {}", found.len());
+        assert!(classes(&found).into_keys().eq(every.iter().copied()), "{line}: a class is missing");
+        assert_eq!(codes.contains(&"pairs-of-classes"), most < 2016, "{line}");
+        // Windows that are made whatever the time have room in it.
+        assert!(budget.fewest >= FEWEST_ROUNDS && budget.rounds == budget.fewest, "{line}");
+        let least_ns = (points.len() * budget.fewest) as f64 * WINDOW_NS;
+        assert!(least_ns <= budget_ns(&options(line)), "{line}: {least_ns}");
+        assert!(budget.spread_ns <= budget_ns(&options(line)), "{line}");
+    }
+    // What was named is measured all the same, and takes what it takes.
+    let named = "cores --budget=0.01 --pairs=0:1,0:2,0:3,0:4,0:5";
+    let (points, budget, codes) = planned(&many, named).unwrap();
+    assert!(points.len() == 5 && budget.fewest == FEWEST_ROUNDS && !codes.contains(&"pairs-of-classes"));
+    assert!(duration::estimate(&many, &points, &budget).1 > 5.0 * FEWEST_ROUNDS as f64 * WINDOW_NS);
 }
 
 #[test]

@@ -297,13 +297,17 @@ impl Budget {
         /// All pairs of 10 CPUs, or those of 2 in many states: 1.5 s.
         const FEW_POINTS: usize = 64;
         let few = points.len() <= FEW_POINTS;
+        // Where time is short, first there are fewer rounds, and then fewer pairs.
+        let affordable = (budget_ns(options) / (points.len().max(1) as f64 * WINDOW_NS)) as usize;
+        let usual = if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS };
+        let rounds = usual.min(affordable).max(FEWEST_ROUNDS);
         Budget {
-            rounds: if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS },
-            fewest: if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS },
+            rounds,
+            fewest: rounds,
             most: if few || asked { 2 * SPREAD_ROUNDS } else { FEWEST_ROUNDS },
             batches: 1.0,
             walk_ns: 0.0,
-            spread_ns: if few { SPREAD_NS } else { 0.0 },
+            spread_ns: if few { SPREAD_NS.min(budget_ns(options)) } else { 0.0 },
             point_ns: options.point_limit_ns(),
             bounded: options.given.contains(FlagId::TimeLimit),
             precision: if asked { options.precision } else { PRECISION },

@@ -66,7 +66,15 @@ pub fn cores<'a>(
             let choice = affordable(options, choice, cpus, warnings);
             let none = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
             let mut pairs = Table::filled(choice.most(cpus.len()), none)?;
-            choice.choose(cpus, &class_of, options.seed, &mut pairs).iter().for_each(|pair| point(*pair));
+            let chosen = choice.choose(cpus, &class_of, options.seed, &mut pairs);
+            let most = most_of_class(options, chosen, cpus, warnings);
+            let mut met = [0; Shared::ALL.len()];
+            for pair in chosen {
+                if let Some(met) = met.get_mut(pair.class as usize).filter(|met| **met < most) {
+                    *met += 1;
+                    point(*pair);
+                }
+            }
         }
     }
     if options.states {
@@ -90,6 +98,17 @@ fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &m
     }
     warnings.push(Warning::PairsOfClasses { of: all as u32 });
     Choice::Classes
+}
+
+/// How many of the chosen pairs of each class there is time for: one at the least.
+fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings: &mut Warnings) -> usize {
+    let most = Budget::most_pairs(options);
+    if chosen.len() <= most {
+        return chosen.len();
+    }
+    let has = |class: &&Shared| chosen.iter().any(|pair| pair.class == **class);
+    warnings.push(Warning::PairsOfClasses { of: Choice::All.most(cpus.len()) as u32 });
+    (most / Shared::ALL.iter().filter(has).count().max(1)).max(1)
 }
 
 /// The node of a CPU's lines: its own, if that is one of the targets.

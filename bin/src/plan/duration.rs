@@ -203,7 +203,9 @@ fn exchanges(pairs: f64, budget: &Budget) -> Range {
     const WINDOW: Range = Range(0.5 * WINDOW_NS, 2.0 * WINDOW_NS);
     let all = product(WINDOW * pairs, rounds(budget, budget.rounds));
     let all = Range(all.0.max(budget.spread_ns), all.1.max(2.0 * budget.spread_ns));
-    START + all.at_most(budget.share_ns * pairs * OVERTIME)
+    // The fewest windows are made whatever the time.
+    let least = pairs * budget.fewest as f64 * WINDOW_NS;
+    START + all.at_most((budget.share_ns * pairs * OVERTIME).max(least))
 }
 
 /// How long `points` will take under `budget`.

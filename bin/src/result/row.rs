@@ -11,7 +11,7 @@ use super::sample::Sample;
 pub type Word = Text<24>;
 
 /// The fields that tell points apart: the key in files, and the words for people.
-pub const FIELDS: [(&str, &str); 17] = [
+pub const FIELDS: [(&str, &str); 26] = [
     ("from", "from node"),
     ("to", "to node"),
     ("working_set_bytes", "working set"),
@@ -29,6 +29,15 @@ pub const FIELDS: [(&str, &str); 17] = [
     ("traffic", "traffic"),
     ("generators", "generators"),
     ("experiment", "experiment"),
+    ("a", "CPU"),
+    ("b", "CPU"),
+    ("class", "class"),
+    ("method", "method"),
+    ("lines", "lines"),
+    ("op", "access"),
+    ("state", "state"),
+    ("level", "cache"),
+    ("home", "home"),
 ];
 /// Places in [`FIELDS`].
 pub const FROM: usize = 0;
@@ -49,6 +58,25 @@ pub const TRAFFIC: usize = 14;
 pub const GENERATORS: usize = 15;
 /// As above: of a report alone, whose points are of several experiments.
 pub const EXPERIMENT: usize = 16;
+/// As above: the fields from here on are those of CPUs and their lines.
+pub const A: usize = 17;
+/// As above.
+pub const B: usize = 18;
+/// As above: what two CPUs share. Everything that is of CPUs has it.
+pub const CLASS: usize = 19;
+/// As above: how a CPU tells that it is its turn.
+#[cfg(test)]
+pub const METHOD: usize = 20;
+/// As above.
+pub const LINES: usize = 21;
+/// As above: what is done to lines. It tells pairs, their classes, and lines in a known state from each other.
+pub const OP: usize = 22;
+/// Both CPUs of a pair, one bit for each.
+pub const CPUS: u32 = 1 << A | 1 << B;
+/// What is done to the lines of a pair: they go one way and back.
+pub const ONE_WAY: &str = "one way";
+/// The median over pairs that share the same.
+pub const MEDIAN: &str = "median";
 
 /// One measured point of a saved result.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +87,6 @@ pub struct Row {
     pub sample: Sample,
     /// The fields from [`WORDS`] on; empty where the file does not tell.
     pub words: [Word; FIELDS.len() - WORDS],
-    /// What two CPUs share, of a class of pairs; empty of everything else.
-    pub class: Word,
     /// The pages that were obtained; empty where the file does not tell.
     pub pages: Word,
     /// Whether the placement was proven, where the file tells.
@@ -77,7 +103,6 @@ impl Row {
         pair: None,
         sample: Sample::EMPTY,
         words: [Word::EMPTY; FIELDS.len() - WORDS],
-        class: Word::EMPTY,
         pages: Word::EMPTY,
         verified: None,
         gigahertz: None,
@@ -112,7 +137,15 @@ impl Row {
     /// Returns whether every field in a set (one bit for each) is the same, as far as both files tell.
     #[must_use]
     pub fn is_same(&self, other: &Row, fields: u32) -> bool {
-        (0..FIELDS.len()).all(|field| fields >> field & 1 == 0 || self.agrees(other, field))
+        let mut left = fields & ((1 << FIELDS.len()) - 1);
+        // The last first: what tells thousands of pairs of CPUs apart is there.
+        while let Some(field) = left.checked_ilog2() {
+            if !self.agrees(other, field as usize) {
+                return false;
+            }
+            left &= !(1 << field);
+        }
+        true
     }
 
     /// Writes a field for people; nothing where the file does not tell.
@@ -138,6 +171,18 @@ impl Row {
 
     fn word(&self, field: usize) -> Option<&Word> {
         self.words.get(field.checked_sub(WORDS)?)
+    }
+
+    /// Returns whether the first CPU is the second one of another row.
+    #[must_use]
+    pub fn begins_with_end_of(&self, other: &Row) -> bool {
+        self.tells(A) && self.word(A) == other.word(B)
+    }
+
+    /// Returns whether the CPU that another row has in a field is one of both.
+    #[must_use]
+    pub fn has_cpu_of(&self, other: &Row, field: usize) -> bool {
+        other.tells(field) && [A, B].iter().any(|own| self.word(*own) == other.word(field))
     }
 
     /// Returns the kind of traffic whose lines took the time, where it was traffic.
@@ -167,9 +212,19 @@ impl Display for Label<'_> {
         let mut separator = "";
         for field in (0..FIELDS.len()).filter(|field| self.shown >> field & 1 == 1 && self.row.tells(*field))
         {
-            out.write_str(if field == TO && !separator.is_empty() { " -> " } else { separator })?;
+            // That lines go one way is what pairs are about.
+            if field == OP && self.row.is_word(OP, ONE_WAY) {
+                continue;
+            }
+            out.write_str(match field {
+                TO if !separator.is_empty() => " -> ",
+                B if !separator.is_empty() => " and ",
+                _ => separator,
+            })?;
             match (field, FIELDS.get(field)) {
-                (FROM | TO | SIZE, _) | (_, None) => {}
+                (FROM | TO | SIZE | B | CLASS, _) | (_, None) => {}
+                (OP, _) if self.row.is_word(OP, MEDIAN) => {}
+                (A, _) => out.write_str(if self.row.tells(B) { "CPUs " } else { "CPU " })?,
                 (_, Some((_, words))) => write!(out, "{words} ")?,
             }
             self.row.show(out, field)?;

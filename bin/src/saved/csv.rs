@@ -6,7 +6,7 @@ use super::conditions::escaped;
 use super::fields::{fields, number, sized};
 use super::rows::{bytes, line_of, relative, whole, Draft, Problem, UNDER_LOAD};
 use super::{foreign, unit};
-use crate::result::row::{Row, FIELDS, WORDS};
+use crate::result::row::{Row, A, FIELDS, WORDS};
 
 /// The most columns that are looked at.
 const MAX_COLUMNS: usize = 64;
@@ -107,7 +107,9 @@ fn named(line: &str) -> Option<[Column; MAX_COLUMNS]> {
             *column = *known;
         }
     }
-    let known = columns.iter().filter(|column| **column != Column::Other).count();
+    // Names as short as those of CPUs and their lines may be anything in a table that is not ours.
+    let is_ours = |column: &&Column| !matches!(column, Column::Other | Column::Word(A..));
+    let known = columns.iter().filter(is_ours).count();
     (columns.contains(&Column::Latency(1.0)) && known > 1).then_some(columns)
 }
 

@@ -8,7 +8,7 @@ use super::origin;
 use super::rows::{bytes, line_of, relative, whole, Beyond, Draft, Problem, Tool, UNDER_LOAD};
 use super::values::{each_object, interval, optional, text, Fault};
 use crate::analysis::claims::{Claim, Source};
-use crate::result::row::{Row, FIELDS, WORDS};
+use crate::result::row::{Row, A, B, FIELDS, LINES, WORDS};
 
 /// The arrays that hold points. In a matrix both do, and then the same.
 const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
@@ -49,10 +49,7 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
         if array.is_some() && (held.is_none() || held == array) {
             held = array;
             reader.begin_array()?;
-            each_object(reader, |reader| {
-                let row = point(reader)?;
-                Ok(draft.push(row)?)
-            })?;
+            each_object(reader, |reader| each_point(reader, draft))?;
         } else if let Some(element) = besides(draft, key) {
             reader.begin_array()?;
             each_object(reader, |reader| element(reader, draft))?;
@@ -83,17 +80,36 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
 fn besides(draft: &Draft<'_>, key: Str<'_>) -> Option<Element> {
-    const ARRAYS: [(&str, Element); 3] = [
-        ("curves", origin::curve),
-        ("classes", origin::class),
-        ("idle_latencies", |reader, draft| {
-            let row = point(reader)?;
-            Ok(draft.push(row)?)
-        }),
+    let ends = draft.of_hosts || draft.beyond == Beyond::Read;
+    let elements: [(&str, bool, Element); 5] = [
+        ("curves", ends, origin::curve),
+        ("classes", ends, origin::class),
+        ("idle_latencies", draft.of_hosts, each_point),
+        // Pairs are compared one by one, of which medians over a class would say nothing new.
+        ("pairs", !ends, each_point),
+        ("states", !ends, state),
     ];
-    let (_, element) = ARRAYS.iter().find(|(name, _)| key == *name)?;
-    let wanted = draft.of_hosts || (draft.beyond == Beyond::Read && key != "idle_latencies");
-    wanted.then_some(*element)
+    let (.., element) = elements.iter().find(|(name, wanted, _)| *wanted && key == *name)?;
+    Some(*element)
+}
+
+/// Reads a point, whose object was begun.
+fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let row = point(reader, &|_| None)?;
+    Ok(draft.push(row)?)
+}
+
+/// Reads the time of lines in a known state, whose object was begun: the first CPU accesses what the second has.
+fn state(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let renamed = |key: Str<'_>| match () {
+        () if key == "cpu" => Some(A),
+        () if key == "owner" => Some(B),
+        () => None,
+    };
+    let mut row = point(reader, &renamed)?;
+    // As many as the cache has room for, which is told.
+    row.set(LINES, Default::default());
+    Ok(draft.push(row)?)
 }
 
 /// After the end of the document there may be nothing.
@@ -128,8 +144,8 @@ fn list(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     end(reader)
 }
 
-/// The point whose object was begun, to its end.
-fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
+/// The point whose object was begun, to its end; `renamed` says which members are fields by another name.
+fn point(reader: &mut Reader<'_>, renamed: &dyn Fn(Str<'_>) -> Option<usize>) -> Result<Row, Fault> {
     let mut row = Row::EMPTY;
     let (mut from, mut to) = (None, None);
     let mut deviation = None;
@@ -160,6 +176,8 @@ fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
             }
         } else if key == "placement" {
             row.verified = placement(reader)?;
+        } else if let Some(field) = renamed(key) {
+            describe(reader, &mut row, field)?;
         } else if let Some(field) = FIELDS.iter().skip(WORDS).position(|(name, _)| key == **name) {
             describe(reader, &mut row, WORDS + field)?;
         } else {

@@ -10,7 +10,7 @@ use super::fields::word;
 use super::rows::{whole, Draft};
 use super::values::{each_object, interval, optional, text, Fault};
 use crate::analysis::traffic::bytes_per_line;
-use crate::result::row::{Row, GENERATORS, TRAFFIC};
+use crate::result::row::{Row, CLASS, GENERATORS, MEDIAN, OP, TRAFFIC};
 
 /// Whether the name of a member is this.
 type Is<'i> = &'i dyn Fn(&str) -> bool;
@@ -84,9 +84,10 @@ pub(super) fn nodes(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 /// Reads a class of pairs of CPUs, whose object was begun.
 pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = Row::EMPTY;
+    row.set(OP, word(format_args!("{MEDIAN}")));
     while let Event::Key(key) = reader.next_event()? {
         if key == "class" {
-            row.class = escaped(text::<24>(reader.string()?).as_str());
+            row.set(CLASS, escaped(text::<24>(reader.string()?).as_str()));
         } else if key == "ns" {
             row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
         } else if key == "ci95_ns" {

@@ -7,7 +7,7 @@ use super::conditions::{Conditions, BRAND, HOST};
 use super::fields::word;
 use super::host::Origin;
 use crate::analysis::claims::Claims;
-use crate::result::row::{Row, EXPERIMENT};
+use crate::result::row::{Row, CLASS, EXPERIMENT, ONE_WAY, OP};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -94,14 +94,14 @@ impl Saved {
     }
 }
 
-/// What becomes of results that are not points of a grid: ends of curves under load, and classes of pairs of CPUs.
+/// What becomes of curves under load, of which no more than the ends can be had again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// They are a reason to refuse the document.
     Refused,
     /// They are passed over.
     Passed,
-    /// They are rows.
+    /// The ends are rows. Of pairs of CPUs their classes are enough then.
     Read,
 }
 
@@ -113,7 +113,7 @@ pub struct Draft<'r> {
     pub saved: Saved,
     /// It is compared with those of other hosts: idle latencies beside traffic are read as well.
     pub of_hosts: bool,
-    /// What there is of curves under load and of pairs of CPUs.
+    /// What becomes of curves under load.
     pub beyond: Beyond,
     /// Nothing says in which unit the sizes are.
     pub without_unit: bool,
@@ -128,7 +128,7 @@ impl<'r> Draft<'r> {
         Draft { rows, count: 0, saved: Saved::EMPTY, of_hosts, beyond, without_unit: false, fractions: false }
     }
 
-    /// The same, which takes what is beyond a grid as well.
+    /// The same, which takes the ends of curves under load as well, and no more than classes of pairs of CPUs.
     pub fn of_all(rows: &'r mut [Row]) -> Draft<'r> {
         Draft { beyond: Beyond::Read, ..Draft::over(rows) }
     }
@@ -180,12 +180,15 @@ impl<'r> Draft<'r> {
     }
 
     /// Adds a row that has a latency; one without is a point that was not measured.
-    pub fn push(&mut self, row: Row) -> Result<(), &'static str> {
+    pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
         if row.sample.nanoseconds.is_nan() {
             return Ok(());
         }
         if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
             return Err("a latency that is not a positive number of nanoseconds");
+        }
+        if row.tells(CLASS) && !row.tells(OP) {
+            row.set(OP, word(format_args!("{ONE_WAY}")));
         }
         let slot = self.rows.get_mut(self.count).ok_or("more than 4096 points")?;
         *slot = row;

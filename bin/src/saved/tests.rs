@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::comparison::{Files, Join};
-use crate::result::row::{FIELDS, WORDS};
+use crate::result::row::{Label, CLASS, CPUS, FIELDS, LINES, MEDIAN, OP, WORDS};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
@@ -263,6 +263,57 @@ fn json_and_csv_of_one_result_have_the_same_points() {
     }
 }
 
+const CORES: &str = r#"{"method":"cas","pairs":[
+{"a":0,"b":4,"class":"same core","method":"cas","lines":16,"homes":[0],"ns":7.8,"ci95_ns":[7.7,7.9],"pages_obtained":"4k","placement":{"verified":true}},
+{"a":0,"b":1,"class":"same L3","method":"cas","lines":16,"homes":[0],"ns":null,"ci95_ns":null,"not_measured":"interrupted"}],
+"states":[{"cpu":0,"owner":null,"third":null,"class":"own","op":"read","state":"exclusive","level":"L1","home":0,"lines":256,"ns":1.1,"ci95_ns":[1,1.2]},
+{"cpu":0,"owner":4,"third":null,"class":"same core","op":"read","state":"modified","level":"L2","home":0,"lines":2048,"ns":9.5,"ci95_ns":[9,10]}],
+"classes":[{"class":"same core","pairs":1,"ns":7.8,"ci95_ns":[7.7,7.9],"min_ns":7.8,"max_ns":7.8}],"experiment":"cores"}"#;
+
+#[test]
+fn pairs_of_cpus_their_states_and_their_classes_are_points() {
+    let saved = parse(CORES.as_bytes()).unwrap();
+    let shown: Vec<String> =
+        saved.rows.iter().map(|row| Label { row, shown: !0 << WORDS }.to_string()).collect();
+    assert_eq!(
+        shown,
+        [
+            "CPUs 0 and 4 same core method cas lines 16",
+            "CPU 0 own access read state exclusive cache L1 home 0",
+            "CPUs 0 and 4 same core access read state modified cache L2 home 0"
+        ]
+    );
+    assert_eq!((saved.rows[0].pages.as_str(), saved.rows[0].verified), ("4k", Some(true)));
+    assert!(!saved.rows[2].tells(LINES), "as many as the cache has room for");
+    // No two of them are one point, whatever fields are conditions that differ.
+    for conditions in [0, CPUS, 1 << LINES, 1 << CLASS] {
+        for (index, row) in saved.rows.iter().enumerate() {
+            let found = saved.rows.iter().position(|other| row.is_same(other, !conditions));
+            assert_eq!(found, Some(index), "{conditions:b}");
+        }
+    }
+}
+
+#[test]
+fn pairs_of_cpus_are_the_same_in_json_and_csv() {
+    for name in ["cores", "cores-list", "cores-messages"] {
+        let load = |extension: &str| {
+            let path = format!("{}/../tests/golden/{name}.{extension}", env!("CARGO_MANIFEST_DIR"));
+            parse(&std::fs::read(path).unwrap()).unwrap()
+        };
+        let (json, csv) = (load("json"), load("csv"));
+        let pairs = || json.rows.iter().filter(|row| !row.is_word(OP, MEDIAN));
+        assert_eq!(pairs().count(), csv.rows.len(), "{name}");
+        for (row, other) in pairs().zip(csv.rows) {
+            assert_eq!(row.words, other.words, "{name}");
+            assert!((other.sample.nanoseconds / row.sample.nanoseconds - 1.0).abs() < 1e-6, "{name}");
+            assert_eq!((row.pages, row.verified), (other.pages, other.verified), "{name}");
+        }
+    }
+    // Words that ours have make no table of another tool one of ours.
+    assert_eq!(pairs("b,ns\n16384,1.08\n32768,1.25\n", None), [(16384, 1.08), (32768, 1.25)]);
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(text: Vec<u8>) {
@@ -270,8 +321,8 @@ proptest! {
     }
 
     #[test]
-    fn damaged_results_are_read_or_refused(at in 0usize..800, cut in 0usize..900, with: Vec<u8>, json: bool) {
-        let whole = if json { DOCUMENT } else { OURS };
+    fn damaged_results_are_read_or_refused(at in 0usize..800, cut in 0usize..900, with: Vec<u8>, kind in 0usize..3) {
+        let whole = [DOCUMENT, OURS, CORES][kind];
         let mut text = whole.as_bytes().to_vec();
         let at = at.min(text.len());
         text.splice(at..at, with);

@@ -1,4 +1,5 @@
-//! Lines between this machine's cores: every method, one CPU, an interrupt, and what must hold whatever the machine is.
+//! Lines between this machine's cores: every method, one CPU, an interrupt, and what must hold whatever the machine is;
+//! and two results of them side by side.
 
 use latency_tests::confine::{allowed_cpus, Confine};
 use latency_tests::directory::Directory;
@@ -7,6 +8,7 @@ use latency_tests::run::{finish, finish_within, run};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 use serde_json::Value;
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
@@ -106,4 +108,56 @@ fn pairs_that_are_none_are_mistakes_of_usage() {
         found.expect_status(1).expect_error(words);
     }
     run(&["cores", "--pairs=0:8191"]).expect_status(1).expect_error("invalid CPU 8191");
+}
+
+#[test]
+fn two_results_are_compared_pair_by_pair() {
+    let Some(pairs) = two_cpus("cores::two_results_are_compared_pair_by_pair") else { return };
+    let directory = Directory::new("cores-compare");
+    for (name, more) in [("a.json", "--method=cas"), ("b.csv", "--method=cas"), ("flag.csv", "--method=flag")]
+    {
+        finish(&mut directory.command(&["cores", &pairs, more, "--output", name])).expect_status(0);
+    }
+    let same = finish(&mut directory.command(&["compare", "a.json", "a.json", "--json", "--force"]));
+    let document = same.expect_json(0);
+    assert_valid(&document);
+    // A busy machine's results are not trusted. The class is no point beside the pair that it has alone.
+    assert_eq!((number(&document, "/summary/points_compared"), text(&document, "/verdict")), (1, "same"));
+    assert!(text(&document, "/points/0/point").starts_with("CPUs "), "{document:#}");
+    let found = finish(&mut directory.command(&["compare", "a.json", "b.csv", "--force"]));
+    assert!(matches!(found.status.code(), Some(0 | 5)) && !found.stdout.contains("Only in "), "{found}");
+    let other = finish(&mut directory.command(&["compare", "b.csv", "flag.csv"]));
+    assert!(other.expect_status(0).stdout.contains("Not comparable: method cas -> flag"), "{other}");
+}
+
+/// All pairs of so many CPUs as a table; those of the last CPU take as many times as long.
+fn table(cpus: u32, slower: f64) -> String {
+    let mut text = String::from("a,b,class,method,ns,ci95_low_ns,ci95_high_ns,lines\n");
+    for (a, b) in (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| (a, b))) {
+        let (class, ns) = if b == a + cpus / 2 { ("same core", 8.0) } else { ("same L3", 50.0) };
+        let ns = if b + 1 == cpus { ns * slower } else { ns };
+        text += &format!("{a},{b},{class},cas,{ns},{},{},16\n", ns * 0.995, ns * 1.005);
+    }
+    text
+}
+
+#[test]
+fn of_thousands_of_pairs_those_that_differ_are_shown() {
+    let directory = Directory::new("cores-compare-many");
+    for (name, slower) in [("a.csv", 1.0), ("b.csv", 1.3)] {
+        fs::write(directory.path().join(name), table(64, slower)).expect("a file");
+    }
+    let found = finish(&mut directory.command(&["compare", "a.csv", "b.csv"]));
+    let text = &found.expect_status(5).stdout;
+    assert!(
+        text.starts_with("REGRESSION: 63 of 2016 points are slower: all of CPU 63, by 30.0 %"),
+        "{found}"
+    );
+    assert!(text.lines().count() < 50, "{found}");
+    let all = finish(&mut directory.command(&["compare", "a.csv", "b.csv", "--verbose"]));
+    assert!(all.stdout.lines().count() > 2016 && all.stdout.contains("\n  0 - 1 "), "{all}");
+    // More than are kept are refused, and said to be.
+    fs::write(directory.path().join("large.csv"), table(100, 1.0)).expect("a file");
+    let refused = finish(&mut directory.command(&["compare", "large.csv", "large.csv"]));
+    refused.expect_status(1).expect_error("more than 4096 points");
 }

@@ -129,6 +129,28 @@ fn two_reports_are_compared_point_by_point() {
 }
 
 #[test]
+fn the_cores_of_two_reports_are_compared() {
+    let directory = Directory::new("report-compare-cores");
+    let older = saved();
+    let mut newer = older.clone();
+    let cores = place(&older, "cores");
+    let section = &mut newer["sections"][cores];
+    for list in ["pairs", "classes"] {
+        for found in section[list].as_array_mut().expect("a list") {
+            found["ns"] = (found["ns"].as_f64().expect("a number") * 1.5).into();
+            for end in found["ci95_ns"].as_array_mut().into_iter().flatten() {
+                *end = (end.as_f64().expect("a number") * 1.5).into();
+            }
+        }
+    }
+    fs::write(directory.path().join("older.json"), older.to_string()).expect("a file");
+    fs::write(directory.path().join("newer.json"), newer.to_string()).expect("a file");
+    let found = finish(&mut directory.command(&["compare", "older.json", "newer.json"]));
+    found.expect_status(5);
+    assert!(found.stdout.contains("experiment cores"), "{found}");
+}
+
+#[test]
 fn reports_of_many_hosts_are_judged_by_every_experiment() {
     let directory = Directory::new("report-fleet");
     let mut lines = String::new();

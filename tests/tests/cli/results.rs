@@ -195,6 +195,23 @@ fn a_slower_result_is_an_outcome_and_not_an_error() {
 }
 
 #[test]
+fn a_slow_node_is_named_and_not_the_first_that_reads_from_it() {
+    let directory = Directory::new("slow-node");
+    for (name, slower) in [("a.csv", 1.0), ("b.csv", 1.3)] {
+        let mut text = String::from("from,to,ns,working_set_bytes\n");
+        for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
+            let ns = if from == to { 100.0 } else { 150.0 };
+            text +=
+                &format!("{from},{to},{},268435456\n", if from == 3 || to == 3 { ns * slower } else { ns });
+        }
+        fs::write(directory.path().join(name), text).expect("a file");
+    }
+    let found = finish(&mut directory.command(&["compare", "-q", "a.csv", "b.csv"]));
+    let sentence = "REGRESSION: 11 of 36 points are slower: all reads from and of node 3, by 30.0 %";
+    assert!(found.expect_status(5).stdout.starts_with(sentence), "{found}");
+}
+
+#[test]
 fn several_files_a_side_stand_before_and_behind_a_mark() {
     let directory = Directory::new("sides");
     for (name, nanoseconds) in

@@ -5,8 +5,8 @@ use latency_core::math::ln;
 use latency_core::sort::sort_by;
 
 use super::join::{is_local, touches, Join};
-use super::significance::{difference, Difference, LOCAL, WHOLE};
-use crate::result::row::{Row, FIELDS, FROM, SIZE};
+use super::significance::{difference, Difference, Experience, LINES, LOADS};
+use crate::result::row::{Row, A, B, CLASS, FIELDS, FROM, SIZE};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -32,6 +32,8 @@ pub enum Group {
     Field(usize, usize),
     /// Those from and of the node that one is from.
     Node(usize),
+    /// Those of the CPU that one has in a field.
+    Cpu(usize, usize),
     /// Those of the own node, or of others.
     Local(bool),
     /// Neighbouring sizes of a curve: the place of the first in the order by size, and their number.
@@ -232,6 +234,7 @@ impl Measured {
             Group::Point(own) => own == point,
             Group::Field(field, first) => self.like(field, point) == first,
             Group::Node(first) => touches(self.point(point), self.point(first)),
+            Group::Cpu(field, first) => self.point(point).has_cpu_of(self.point(first), field),
             Group::Local(local) => is_local(self.point(point)) == Some(local),
             Group::Run(first, length) => {
                 self.ranks.get(point).is_some_and(|rank| (first..first + length).contains(rank))
@@ -258,7 +261,13 @@ impl Measured {
         };
         for field in (0..FIELDS.len()).filter(|field| !self.join.is_condition(*field)) {
             for point in (0..self.count).filter(|point| self.like(field, *point) == *point) {
-                offer(Group::Field(field, point), 2);
+                match field {
+                    A => offer(Group::Cpu(A, point), 2),
+                    // One that comes first in some pair was offered.
+                    B if self.points().iter().any(|row| row.begins_with_end_of(self.point(point))) => {}
+                    B => offer(Group::Cpu(B, point), 2),
+                    _ => offer(Group::Field(field, point), 2),
+                }
                 if field == FROM {
                     offer(Group::Node(point), 2);
                 }
@@ -293,6 +302,15 @@ impl Measured {
         }
     }
 
+    /// How far runs lie apart, by what most members of a group are.
+    pub fn experience(&self, group: Group) -> Experience {
+        let own = || (0..self.count).filter(|point| self.holds(group, *point));
+        match own().filter(|point| self.point(*point).tells(CLASS)).count() * 2 > own().count() {
+            true => LINES,
+            false => LOADS,
+        }
+    }
+
     /// The difference of a group from all other points, and that of the others; of the whole, from nothing.
     pub fn differs(&mut self, group: Group) -> Option<(Difference, f64)> {
         let members = core::mem::take(&mut self.members);
@@ -307,6 +325,7 @@ impl Measured {
             *value = own - rest.unwrap_or(f64::NAN);
         }
         let rest = self.median(values.len(), false);
+        let Experience { whole, local } = self.experience(group);
         // A median of several points scatters less than one, if what is their own is independent.
         let mut sums = [(0.0, 0_usize); 2];
         for (member, within) in self.members.iter().zip(self.within.iter()).take(self.count) {
@@ -318,12 +337,12 @@ impl Measured {
         let [(within_rest, scatter_rest), (within, scatter)] = sums.map(|(within, count)| {
             let count = count.max(1) as f64;
             let factor = if count > 2.0 { MEDIAN / count } else { 1.0 / count };
-            (within / count * factor, LOCAL * LOCAL * factor)
+            (within / count * factor, local * local * factor)
         });
         let prior = match group {
-            Group::Whole => WHOLE * WHOLE + scatter + within,
+            Group::Whole => whole * whole + scatter + within,
             // What points share beyond the drift of all is not known: the scatter of one is taken for that of many.
-            _ => LOCAL * LOCAL + within + scatter_rest + within_rest,
+            _ => local * local + within + scatter_rest + within_rest,
         };
         let (first, second) = values.split_at(self.files[0].min(values.len()));
         let found = difference([first, second], prior);

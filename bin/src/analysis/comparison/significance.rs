@@ -5,10 +5,19 @@
 
 use latency_core::math::{exp, sqrt};
 
-/// Two runs on an unchanged machine differ by so much as a whole, as a standard deviation: clock and memory drift.
-pub const WHOLE: f64 = 0.02;
-/// And by so much at one point against the others, besides what its interval says.
-pub const LOCAL: f64 = 0.01;
+/// By how much two runs on an unchanged machine differ, as standard deviations.
+#[derive(Clone, Copy, Debug)]
+pub struct Experience {
+    /// As a whole: clock and memory drift.
+    pub whole: f64,
+    /// At one point against the others, besides what its interval says.
+    pub local: f64,
+}
+
+/// Of loads from memory and caches.
+pub const LOADS: Experience = Experience { whole: 0.02, local: 0.01 };
+/// Of lines that go from CPU to CPU: which lines they are decides as well, and those are others in each run.
+pub const LINES: Experience = Experience { whole: 0.03, local: 0.03 };
 /// Half of a 95 % interval is so many standard deviations.
 pub const HALF: f64 = 1.96;
 /// What experience weighs beside files, in files.
@@ -113,11 +122,13 @@ mod tests {
 
     #[test]
     fn one_file_a_side_is_judged_by_experience_and_several_by_themselves() {
-        let alone = difference([&[0.0], &[0.06]], WHOLE * WHOLE).unwrap();
-        assert!((alone.error / (WHOLE * 2f64.sqrt()) - 1.0).abs() < 1e-9 && alone.score > HALF);
-        let quiet = difference([&[0.0, 0.001, -0.001], &[0.03, 0.031, 0.029]], WHOLE * WHOLE).unwrap();
+        let alone = difference([&[0.0], &[0.06]], LOADS.whole * LOADS.whole).unwrap();
+        assert!((alone.error / (LOADS.whole * 2f64.sqrt()) - 1.0).abs() < 1e-9 && alone.score > HALF);
+        let quiet =
+            difference([&[0.0, 0.001, -0.001], &[0.03, 0.031, 0.029]], LOADS.whole * LOADS.whole).unwrap();
         assert!(quiet.error < 0.014 && quiet.score > HALF, "{quiet:?}");
-        let loud = difference([&[0.0, 0.05, -0.05], &[0.03, 0.08, -0.02]], WHOLE * WHOLE).unwrap();
+        let loud =
+            difference([&[0.0, 0.05, -0.05], &[0.03, 0.08, -0.02]], LOADS.whole * LOADS.whole).unwrap();
         assert!(loud.error > 0.02 && loud.score < 1.0, "{loud:?}");
         assert_eq!(difference([&[f64::NAN], &[0.0]], 1.0), None);
     }

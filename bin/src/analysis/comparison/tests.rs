@@ -1,9 +1,10 @@
 //! What is found of what is there, and how often of what is not, over many made-up runs.
 
 use super::*;
-use crate::result::row::{FIELDS, SIZE};
+use crate::result::row::{A, B, CLASS, FIELDS, LINES, MEDIAN, METHOD, ONE_WAY, OP, SIZE};
 use crate::result::sample::Sample;
 use latency_core::units::Bytes;
+use std::format;
 use std::vec::Vec;
 
 /// Normal variables by the central limit theorem, the same for a seed.
@@ -73,6 +74,30 @@ fn curve(points: u32) -> Vec<Row> {
         }
     };
     (0..points).map(row).collect()
+}
+
+fn word(shown: impl core::fmt::Display) -> Word {
+    Word::from_bytes(format!("{shown}").as_bytes())
+}
+
+/// All pairs of so many CPUs, neighbours on one core, and their classes.
+fn cores(cpus: u32) -> Vec<Row> {
+    let of = |class: &str, op: &str, nanoseconds: f64| {
+        let mut row = Row { sample: Sample { nanoseconds, ..Sample::EMPTY }, ..Row::EMPTY };
+        row.set(CLASS, word(class));
+        row.set(OP, word(op));
+        row
+    };
+    let pairs = (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| (a, b)));
+    let pairs = pairs.map(|(a, b)| {
+        let (class, ns) = if a / 2 == b / 2 { ("same core", 8.0) } else { ("same L3", 50.0) };
+        let mut row = of(class, ONE_WAY, ns);
+        for (field, word) in [(A, word(a)), (B, word(b)), (METHOD, word("cas")), (LINES, word(16))] {
+            row.set(field, word);
+        }
+        row
+    });
+    pairs.chain([of("same core", MEDIAN, 8.0), of("same L3", MEDIAN, 50.0)]).collect()
 }
 
 fn compared(first: &[Vec<Row>], second: &[Vec<Row>]) -> Comparison {
@@ -226,4 +251,47 @@ fn pages_and_proof_that_differ_are_told() {
     let pages = found.pages.unwrap();
     assert_eq!((pages.sides.map(|word| word == *"2m"), pages.points), ([true, false], 1));
     assert_eq!(found.proof.unwrap().sides, [true, false]);
+}
+
+#[test]
+fn a_slow_cpu_is_named_whether_it_begins_or_ends_its_pairs() {
+    let truth = cores(12);
+    for cpu in [0_u32, 5, 11] {
+        let mut chance = Chance(u64::from(cpu) + 1);
+        let is_of = |row: &Row| [A, B].iter().any(|field| row.is_word(*field, &format!("{cpu}")));
+        let slow = |row: &Row| if is_of(row) { 1.3 } else { 1.0 };
+        let (first, second) =
+            (run(&truth, QUIET, &same, &mut chance), run(&truth, QUIET, &slow, &mut chance));
+        let found = compared(&[first], &[second]);
+        assert_eq!(found.pairs().len(), 66 + 2, "classes are points as well");
+        let [(Group::Cpu(field, point), 11, by)] = named(&found)[..] else { panic!("{:?}", named(&found)) };
+        assert!(truth[point].is_word(field, &format!("{cpu}")) && (by - 0.3).abs() < 0.02, "{field} {by}");
+    }
+}
+
+#[test]
+fn a_slow_class_is_one_part_with_its_median() {
+    let truth = cores(12);
+    let mut chance = Chance(4);
+    let slow = |row: &Row| if row.is_word(CLASS, "same core") { 1.3 } else { 1.0 };
+    let (first, second) = (run(&truth, QUIET, &same, &mut chance), run(&truth, QUIET, &slow, &mut chance));
+    let [(group, points, _)] = named(&compared(&[first], &[second]))[..] else { panic!() };
+    assert!(matches!(group, Group::Field(CLASS, _)) && points == 6 + 1, "{group:?} {points}");
+}
+
+#[test]
+fn another_method_and_other_lines_are_conditions_and_pairs_of_one_side_join_nothing() {
+    let first = cores(4);
+    let mut second = first.clone();
+    for row in second.iter_mut().filter(|row| row.tells(METHOD)) {
+        row.set(METHOD, word("flag"));
+        row.set(LINES, word(4));
+    }
+    second.remove(1);
+    let (first, second) = ([first], [second]);
+    let rows = |side: usize, file: usize| [&first, &second][side][file].as_slice();
+    let differing: Vec<_> =
+        conditions(Files { counts: [1, 1], rows: &rows }).map(|(field, _)| field).collect();
+    assert_eq!(differing, [METHOD, LINES]);
+    assert_eq!(compared(&first, &second).pairs().len(), 5 + 2);
 }

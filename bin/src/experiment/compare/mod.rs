@@ -31,7 +31,7 @@ pub const COMPARE: Command = Command {
                   there is no verdict over other pages, sizes or unproven memory without --force. The exit \
                   status is 5 if B as a whole, a pair, row, column or node of a matrix, or a run of sizes \
                   of a curve is slower beyond the threshold and the scatter of runs.\nOne file a side does \
-                  not show how far runs lie apart; 2 % are assumed. Three files a side show it, and \
+                  not show how far runs lie apart; 2 % are assumed, and 3 % of lines between CPUs. Three files a side show it, and \
                   smaller differences with it.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Force, FlagId::Unit]),
         picture: true,
@@ -160,8 +160,9 @@ impl View<'_> {
             [1, 1] => document.sentence(
                 Role::Method("Uncertainty"),
                 format_args!(
-                    "of one file a side: 2 % between runs are assumed, so that a difference of the whole \
-                     {shows}; compare A... -- B... takes several"
+                    "of one file a side: {} % between runs are assumed, so that a difference of the whole \
+                     {shows}; compare A... -- B... takes several",
+                    Decimal(self.comparison.assumed() * 100.0)
                 ),
             ),
             _ => document.sentence(

@@ -14,15 +14,15 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Field, Level, Part, Picture, Table};
 use crate::report::figures::Digits;
-use crate::result::row::{Label, FIELDS, FROM, SIZE, TO, WORDS};
+use crate::result::row::{Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
 use crate::saved;
 
 fields! {
     POINTS "points" "Every point that both sides have.";
-    FROM_NODE "from" "The node whose CPU did the loads.";
-    TO_NODE "to" "The node whose memory was walked.";
-    WORKING_SET "working_set_bytes" "The memory walked.";
-    SPACING "stride_bytes" "The spacing of the lines.";
+    FROM_NODE "from" "The node whose CPU did the loads; null where no file tells, and of lines that go from CPU to CPU.";
+    TO_NODE "to" "The node whose memory was walked; null as above.";
+    WORKING_SET "working_set_bytes" "The memory walked; null of lines that go from CPU to CPU.";
+    SPACING "stride_bytes" "The spacing of the lines; null where there is no working set.";
     POINT "point" "What else tells this point from others.";
     A_NS "a_ns" "The latency in A; the geometric mean of several files.";
     B_NS "b_ns" "The latency in B.";
@@ -50,10 +50,16 @@ pub static COLUMNS: [&Field; 11] = [
 /// The fields of nodes.
 const NODES: u32 = 1 << FROM | 1 << TO;
 
+/// Of more points a table shows those that differ most.
+const MANY: usize = 128;
+/// As many of them.
+const MOST: usize = 24;
+
 /// A column of the table.
 #[derive(Clone, Copy)]
 enum Column {
     Nodes,
+    Cpus,
     Field(usize),
     Side(usize),
     Ratio,
@@ -74,7 +80,9 @@ impl View<'_> {
             pairs.windows(2).any(|two| matches!(two, [one, other] if !one.row.agrees(&other.row, *field)))
         };
         let found = (0..FIELDS.len()).filter(varies).fold(0, |all, field| all | 1 << field);
+        let of_cpus = pairs.iter().any(|pair| pair.row.tells(CLASS));
         match found {
+            found if of_cpus => found | CPUS | 1 << CLASS,
             0 => NODES,
             found if found & NODES != 0 => found | NODES,
             found => found,
@@ -84,26 +92,73 @@ impl View<'_> {
     /// The columns that there are, by their places.
     fn column(&self, shown: u32, index: usize) -> Option<Column> {
         let nodes = (shown & NODES != 0).then_some(Column::Nodes);
-        let fields = (SIZE..FIELDS.len()).filter(|field| shown >> field & 1 == 1).map(Column::Field);
+        let cpus = (shown & CPUS != 0).then_some(Column::Cpus);
+        let others = shown & !CPUS;
+        let fields = (SIZE..FIELDS.len()).filter(move |field| others >> field & 1 == 1).map(Column::Field);
         let rest = [Column::Side(0), Column::Side(1), Column::Ratio, Column::Interval, Column::Verdict];
-        nodes.into_iter().chain(fields).chain(rest).nth(index)
+        nodes.into_iter().chain(cpus).chain(fields).chain(rest).nth(index)
     }
 
-    /// Every point, with columns only for what varies.
+    /// Every point; of many those that matter, and all for who wants to see them.
     pub fn table(&self, document: &mut dyn Document) {
+        let pairs = self.comparison.pairs();
+        if pairs.len() <= MANY {
+            return self.rows(document, "", Level::Quiet, pairs.len(), &|row| pairs.get(row));
+        }
+        let size = |pair: &Pair| pair.ratio().max(1.0 / pair.ratio());
+        let (mut worst, mut differ): ([Option<&Pair>; MOST], usize) = ([None; MOST], 0);
+        for mut next in pairs.iter().filter(|pair| self.word(pair) != "same") {
+            differ += 1;
+            for slot in &mut worst {
+                match slot {
+                    Some(other) if size(other) >= size(next) => {}
+                    Some(other) => core::mem::swap(other, &mut next),
+                    None => {
+                        *slot = Some(next);
+                        break;
+                    }
+                }
+            }
+        }
+        let count = differ.min(MOST);
+        let mut caption = Text::<64>::EMPTY;
+        if differ > 0 {
+            // What does not fit is left out.
+            let _ = write!(caption, "The largest differences: {count} of {differ}");
+        }
+        self.rows(document, caption.as_str(), Level::Quiet, count, &|row| worst.get(row).copied().flatten());
+        self.rows(document, "Every point", Level::Verbose, pairs.len(), &|row| pairs.get(row));
+    }
+
+    /// Some points, with columns only for what varies over all.
+    fn rows<'p>(
+        &self,
+        document: &mut dyn Document,
+        caption: &str,
+        level: Level,
+        rows: usize,
+        pair: &dyn Fn(usize) -> Option<&'p Pair>,
+    ) {
+        if rows == 0 {
+            return;
+        }
         let shown = self.naming();
-        let words = (shown & !NODES).count_ones() as usize + usize::from(shown & NODES != 0);
+        let words = (0..).take_while(|index| {
+            matches!(self.column(shown, *index), Some(Column::Nodes | Column::Cpus | Column::Field(_)))
+        });
+        let words = words.count();
         let pairs = self.comparison.pairs();
         let rates = pairs.iter().all(|pair| pair.row.traffic().is_some());
         document.table(&Table {
-            caption: "",
-            level: Level::Quiet,
+            caption,
+            level,
             words,
             columns: words + 5,
-            rows: pairs.len(),
+            rows,
             heading: &|out, index| {
                 out.write_str(match self.column(shown, index) {
                     Some(Column::Nodes) => "from -> to",
+                    Some(Column::Cpus) => "CPUs",
                     Some(Column::Field(field)) => FIELDS.get(field).map_or("", |(_, words)| words),
                     Some(Column::Side(0)) if rates => "A, GB/s",
                     Some(Column::Side(_)) if rates => "B, GB/s",
@@ -116,12 +171,21 @@ impl View<'_> {
                 })
             },
             cell: &|out, row, index| {
-                let (Some(pair), Some(column)) = (pairs.get(row), self.column(shown, index)) else {
+                let (Some(pair), Some(column)) = (pair(row), self.column(shown, index)) else {
                     return Ok(());
                 };
                 match column {
                     Column::Nodes if pair.row.pair.is_none() => out.write_char('-'),
                     Column::Nodes => write!(out, "{}", Label { row: &pair.row, shown: NODES }),
+                    Column::Cpus if !pair.row.tells(A) => out.write_char('-'),
+                    Column::Cpus => {
+                        pair.row.show(out, A)?;
+                        if pair.row.tells(B) {
+                            out.write_str(" - ")?;
+                        }
+                        pair.row.show(out, B)
+                    }
+                    Column::Field(field) if !pair.row.tells(field) => Ok(()),
                     Column::Field(field) => pair.row.show(out, field),
                     Column::Side(side) => {
                         let nanoseconds = pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN);
@@ -163,7 +227,8 @@ impl View<'_> {
         let stride = pairs.iter().map(|pair| pair.row.sample.stride).min();
         let mut points = [Point::new(f64::NAN, f64::NAN); MAX_POINTS];
         let mut count = 0;
-        let dense = pairs.iter().filter(|pair| Some(pair.row.sample.stride) == stride);
+        let dense =
+            pairs.iter().filter(|pair| pair.row.tells(SIZE) && Some(pair.row.sample.stride) == stride);
         for (slot, pair) in points.iter_mut().zip(dense) {
             let x = pair.row.sample.size.0 as f64;
             *slot = Point::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
@@ -199,12 +264,11 @@ impl View<'_> {
             for pair in self.comparison.pairs() {
                 document.part(Part::Item, |document| {
                     let row = &pair.row;
-                    if let Some((from, to)) = row.pair {
-                        document.put(&FROM_NODE, from);
-                        document.put(&TO_NODE, to);
-                    }
-                    document.put(&WORKING_SET, row.sample.size);
-                    document.put(&SPACING, row.sample.stride);
+                    document.put(&FROM_NODE, row.pair.map(|(from, _)| from));
+                    document.put(&TO_NODE, row.pair.map(|(_, to)| to));
+                    let sized = row.tells(SIZE);
+                    document.put(&WORKING_SET, sized.then_some(row.sample.size));
+                    document.put(&SPACING, sized.then_some(row.sample.stride));
                     document.show(&POINT, &Label { row, shown: OTHERS });
                     document.put(&A_NS, pair.nanoseconds[0]);
                     document.put(&B_NS, pair.nanoseconds[1]);

@@ -178,6 +178,8 @@ impl Display for Which<'_, '_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Differing { group, ends: [first, last], .. } = self.part;
         let shown = self.view.naming();
+        // Those of a node or a CPU begin and end with others as well.
+        let like = |point: usize| self.view.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
         match *group {
             Group::Whole => out.write_str("all of them"),
             Group::Point(_) => write!(out, "{}", Label { row: first, shown }),
@@ -187,7 +189,10 @@ impl Display for Which<'_, '_> {
                 let words = FIELDS.get(field).map_or("", |(_, words)| words);
                 write!(out, "all of {words} {}", field_of(first, field))
             }
-            Group::Node(_) => write!(out, "all reads from and of node {}", field_of(first, FROM)),
+            Group::Cpu(field, point) => write!(out, "all of CPU {}", field_of(like(point), field)),
+            Group::Node(point) => {
+                write!(out, "all reads from and of node {}", field_of(like(point), FROM))
+            }
             Group::Local(true) => out.write_str("all reads of the own node"),
             Group::Local(false) => out.write_str("all reads of another node"),
             Group::Run(..) => {

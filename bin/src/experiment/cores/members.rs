@@ -1,7 +1,8 @@
 //! Pairs of CPUs for programs: a record each.
 
 use super::super::facts::{point, Report};
-use crate::analysis::cores::{pair, Conclusion};
+use crate::analysis::cores::{left_out, of_classes, pair, Conclusion};
+use crate::options::Pairs;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::{Outcome, Owned, PerLine, PingPong};
 
@@ -36,17 +37,22 @@ fields! {
     STATE_LINES "lines" "The lines.";
     CLASSES "classes" "Pairs that share the same.";
     CLASS_PAIRS "pairs" "How many were measured.";
+    CLASS_OF "of" "How many there are of the CPUs of this process.";
     CLASS_NS "ns" "The median of the pairs.";
     CLASS_CI95 "ci95_ns" "From the median of the lower ends of their intervals to that of the upper ends.";
     CLASS_MIN "min_ns" "The smallest value of a pair.";
     CLASS_MAX "max_ns" "The largest.";
+    LEFT_OUT "pairs_left_out" "Pairs that were not chosen, where a few stand for all of their class; empty where all were, or some asked for by name.";
+    LEFT_OUT_A "a" "A CPU.";
+    LEFT_OUT_B "b" "CPUs with larger numbers that it was not measured with, as ranges.";
 }
 
 /// The columns of a table of pairs.
-pub static COLUMNS: [&Field; 17] = [
+pub static COLUMNS: [&Field; 18] = [
     &A,
     &B,
     &CLASS,
+    &METHOD,
     &PAIR_NS,
     &PAIR_CI95,
     &MIN_LINE,
@@ -82,11 +88,24 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
             }
         });
     }
+    let machine = report.machine;
+    document.part(Part::List(&LEFT_OUT), |document| {
+        if matches!(report.options.pairs, Pairs::Of(_)) {
+            left_out(report.outcomes, &machine.cpus, &mut |a, others| {
+                document.part(Part::Item, |document| {
+                    document.put(&LEFT_OUT_A, a.0);
+                    document.show(&LEFT_OUT_B, others);
+                });
+            });
+        }
+    });
+    let all = of_classes(&machine.cpus, &machine.sharing);
     document.part(Part::List(&CLASSES), |document| {
         for class in found.classes() {
             document.part(Part::Item, |document| {
                 document.put(&CLASS, class.shared.name());
                 document.put(&CLASS_PAIRS, class.pairs);
+                document.put(&CLASS_OF, all.get(class.shared as usize).copied());
                 document.put(&CLASS_NS, class.median);
                 document.put(&CLASS_CI95, class.interval);
                 document.put(&CLASS_MIN, class.range.0);
@@ -100,6 +119,7 @@ fn record(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong) {
     document.put(&A, outcome.point.cpu.0);
     document.put(&B, with.partner.0);
     document.put(&CLASS, with.class.name());
+    document.put(&METHOD, with.method.name());
     document.put(&LINES, with.lines);
     document.part(Part::List(&HOMES), |document| {
         let [first, second] = with.homes;

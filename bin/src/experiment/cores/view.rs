@@ -7,7 +7,8 @@ use latency_core::cpulist::CpuSet;
 use latency_core::text::{plural, Text};
 
 use super::super::facts::{method, trust, Report};
-use crate::analysis::cores::{pair, pairs, rows, Class, Conclusion, Pair};
+use crate::analysis::cores::{left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
+use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role, Table};
 use crate::report::figures::Digits;
@@ -38,13 +39,14 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
             document.sentence(Role::Missing, format_args!("CPUs {a} and {b}: not measured: {exclusion}"));
         }
     }
+    not_chosen(document, report);
     answer(document, report, found);
     trust::line(document, report.warnings);
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
         matrix(document, report, found, &cpus);
     }
-    classes(document, found);
+    classes(document, report, found);
     states(document, report);
     every(document, report);
     if report.options.heatmap || report.options.format.draws {
@@ -205,9 +207,40 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
     });
 }
 
+/// Says which pairs a few of each class stand for: the first by name, and how many more.
+fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
+    const NAMED: usize = 4;
+    if !matches!(report.options.pairs, Pairs::Of(_)) {
+        return;
+    }
+    let (mut names, mut count) = (Text::<96>::EMPTY, 0);
+    left_out(report.outcomes, &report.machine.cpus, &mut |a, others| {
+        for b in others.iter().take(NAMED.saturating_sub(count)) {
+            let separator = if names.is_empty() { "" } else { ", " };
+            // What does not fit is left out.
+            let _ = write!(names, "{separator}{a} and {b}");
+        }
+        count += others.len();
+    });
+    let all = of_classes(&report.machine.cpus, &report.machine.sharing).iter().sum::<usize>();
+    if count > 0 {
+        document.sentence(
+            Role::Missing,
+            format_args!(
+                "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
+                names.as_str(),
+                method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
+                    write!(out, " and {more} more")
+                })
+            ),
+        );
+    }
+}
+
 /// A row for what CPUs share.
-fn classes(document: &mut dyn Document, found: &Conclusion<'_>) {
+fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
     const HEADINGS: [&str; 5] = ["class", "pairs", "median ns", "95 % within run", "min to max"];
+    let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.table(&Table {
         caption: "",
         level: Level::Quiet,
@@ -219,7 +252,10 @@ fn classes(document: &mut dyn Document, found: &Conclusion<'_>) {
             let Some(class) = found.classes().nth(row) else { return Ok(()) };
             match (column, class.interval) {
                 (0, _) => out.write_str(class.shared.name()),
-                (1, _) => write!(out, "{}", class.pairs),
+                (1, _) => match all.get(class.shared as usize) {
+                    Some(all) if *all > class.pairs => write!(out, "{} of {all}", class.pairs),
+                    _ => write!(out, "{}", class.pairs),
+                },
                 (2, _) => write!(out, "{}", Digits(class.median)),
                 (3, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
                 (3, None) => out.write_str("too few windows"),

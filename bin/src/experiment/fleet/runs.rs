@@ -10,7 +10,7 @@ use super::names::{Name, Names};
 use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bytes_per_line;
 use crate::error::Failure;
-use crate::result::row::{Label, Row, FROM, GENERATORS, SIZE, TO, VARIANT};
+use crate::result::row::{Label, Row, CLASS, FROM, GENERATORS, SIZE, TO, VARIANT};
 use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -271,7 +271,9 @@ fn telling(rows: &[Row]) -> u32 {
     const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS);
     let Some(like) = rows.first() else { return 0 };
     let differs = |field: &usize| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, *field));
-    (SIZE..VARIANT).filter(differs).fold(1 << FROM | 1 << TO | LOOPS, |all, field| all | 1 << field)
+    (SIZE..VARIANT)
+        .filter(differs)
+        .fold(1 << FROM | 1 << TO | 1 << CLASS | LOOPS, |all, field| all | 1 << field)
 }
 
 /// The key of a row: hosts that have the same are compared.
@@ -280,14 +282,11 @@ fn named(saved: &Saved, row: &Row, shown: u32) -> Text<480> {
     let mut label = Text::<320>::EMPTY;
     // What does not fit is cut: the longest of ours does.
     let _ = write!(label, "{}", Label { row, shown });
-    let space = |text: &str| if text.is_empty() { "" } else { " " };
     let _ = write!(
         name,
-        "{}{}{label}{}{}{SEPARATOR}{}{SEPARATOR}{}{SEPARATOR}{}",
+        "{}{}{label}{SEPARATOR}{}{SEPARATOR}{}{SEPARATOR}{}",
         saved.experiment,
-        space(label.as_str()),
-        space(row.class.as_str()),
-        row.class,
+        if label.is_empty() { "" } else { " " },
         saved.cpu(),
         saved.origin.nodes,
         if row.traffic().is_some() { "bandwidth" } else { "" }

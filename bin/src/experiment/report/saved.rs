@@ -15,7 +15,7 @@ use crate::experiment::facts;
 use crate::options::Options;
 use crate::report::document::{fields, Document, Level, PageRole, Part, Role, Table as Shown};
 use crate::report::figures::Digits;
-use crate::result::row::{Label, Row};
+use crate::result::row::{Label, Row, CLASS};
 use crate::saved::conditions::KERNEL;
 use crate::saved::{self, Saved};
 use crate::sys::table::Table;
@@ -215,7 +215,7 @@ fn points(document: &mut dyn Document, rows: &[Row]) {
 
 fn point(out: &mut dyn fmt::Write, row: &Row, (shown, several): (u32, bool), column: usize) -> fmt::Result {
     match (column, row.sample.interval) {
-        (0, _) => write!(out, "{}{}", Label { row, shown }, row.class),
+        (0, _) => write!(out, "{}", Label { row, shown: shown | 1 << CLASS }),
         (1, _) if several => write!(out, "{} {}", Digits(value(row)), unit(slice::from_ref(row))),
         (1, _) => write!(out, "{}", Digits(value(row))),
         // The interval of a rate is that of the time of a line.
