@@ -243,7 +243,7 @@ pub const PLACES: &[Place] = &[
     // Memory.
     row(
         "address space of 1 to 16 MiB (`ulimit -v`)",
-        "An error, exit 2; below 992 KiB the kernel itself does not start the executable.",
+        "An error, exit 2; below 1 MiB the kernel itself may not start the executable.",
         "cli::confined::without_memory",
     ),
     row(

@@ -126,9 +126,9 @@ fn on_one_cpu() {
 
 #[test]
 fn without_memory() {
-    // The kernel itself ends a process that has no room for the executable: less than 992 KiB with the stack it provides.
+    // The kernel itself ends a process that has no room for the executable: some 1000 KiB with the stack it provides.
     for (kilobytes, words) in [
-        (1024, "mmap of 1 MiB for the stack failed"),
+        (1088, "mmap of 1 MiB for the stack failed"),
         (1536, "mmap of 1 MiB for the stack failed"),
         (2304, "Cannot allocate memory (ENOMEM)"),
         (4096, "Cannot allocate memory (ENOMEM)"),

@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 /// which the kernel starts the executable where there is no environment: below, it ends the process before the first
 /// instruction. (On the stack it needs 12 KiB beside arguments and environment, a part of which is chance.)
 const LIMITS: [(&str, c_int, &[u64]); 7] = [
-    ("-v", libc::RLIMIT_AS as c_int, &[1000 * KIB, MIB, 2 * MIB, 3 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
+    ("-v", libc::RLIMIT_AS as c_int, &[1088 * KIB, 2 * MIB, 3 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
     ("-d", libc::RLIMIT_DATA as c_int, &[8 * KIB, 64 * KIB, MIB, 2 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
     ("-s", libc::RLIMIT_STACK as c_int, &[12 * KIB, 16 * KIB, 64 * KIB, MIB]),
     ("-n", libc::RLIMIT_NOFILE as c_int, &[0, 1, 2, 3, 4, 5, 8]),

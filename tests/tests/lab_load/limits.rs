@@ -4,7 +4,7 @@
 //! turn, so that what is delivered does not depend on that.
 
 use latency_tests::attempts::{retried, retried_where_quiet};
-use latency_tests::lab::load::{calm, nanoseconds, Loaded, Visit, CALM};
+use latency_tests::lab::load::{nanoseconds, Loaded, Visit};
 use latency_tests::vm::ready;
 use serde_json::Value;
 
@@ -25,6 +25,8 @@ fn unpaced(document: &Value, generators: u64) -> f64 {
 fn the_limit_of_memory_is_told_from_that_of_generators() {
     const TEST: &str = "two limits";
     const TOLERANCE: f64 = 0.05;
+    /// Generators are what ends a curve where twice as many deliver more than so many times as much.
+    const EXHAUSTED: f64 = 1.6;
     if !ready(TEST) {
         return;
     }
@@ -53,10 +55,10 @@ fn the_limit_of_memory_is_told_from_that_of_generators() {
         let server = 64.0e9 / nanoseconds(service as f64);
         let off = unpaced(&documents[0], 2) / server - 1.0;
         assert!(off.abs() <= TOLERANCE, "a server of {server:.0} bytes/s\n{table}");
-        // Idle memory is walked by one virtual CPU, which has a CPU of the host to itself if nobody else runs.
-        let share = calm([0, 1].map(|run| boot.visits(run)).concat().iter().filter(|visit| visit.is_idle()));
-        if verdicts[1] != "generators exhausted" && share < CALM {
-            return Err(format!("the host took {:.0} % of the time\n{table}", (1.0 - share) * 100.0));
+        // Three virtual CPUs may have two of the host: two generators then have less than twice what one has.
+        let [one, two] = [1, 2].map(|generators| unpaced(&documents[1], generators));
+        if verdicts[1] == "not shown" && two <= EXHAUSTED * one {
+            return Err(format!("two generators were given little more than one\n{table}"));
         }
         assert_eq!(verdicts[1], "generators exhausted", "{table}");
         println!("{table}");
@@ -67,6 +69,8 @@ fn the_limit_of_memory_is_told_from_that_of_generators() {
 #[test]
 fn memory_that_gets_slower_under_too_much_load_is_told() {
     const TEST: &str = "too much load";
+    /// What is less than this share of the most is told from it.
+    const LESS: f64 = 0.9;
     if !ready(TEST) {
         return;
     }
@@ -76,7 +80,7 @@ fn memory_that_gets_slower_under_too_much_load_is_told() {
         "cpus=3 memory=192M level=32K:8:300 latency=0:0:4000 outstanding=8 server=0:{service}:12:400"
     ));
     let run = format!("loaded {OPTIONS} --json --budget=3 --rates=0,max");
-    retried(TEST, |attempt| {
+    retried_where_quiet(TEST, |attempt| {
         let boot = Loaded::boot(&model, [&run]).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let document = boot.document(0);
         let limit = &document["curves"][0]["limit"];
@@ -84,9 +88,14 @@ fn memory_that_gets_slower_under_too_much_load_is_told() {
         let elapsed = boot.consoles[0].elapsed;
         let table =
             format!("{TEST}, boot {attempt}, {elapsed:.0?}\n  {one:.0} and {two:.0} bytes/s: {limit}\n");
-        println!("{table}");
+        // Three virtual CPUs may have two of the host: two generators that wait for each other have no backlog.
+        if limit["verdict"] == "limit reached" && two >= LESS * one {
+            return Err(format!("two generators did not run at a time\n{table}"));
+        }
         assert_eq!(limit["verdict"], "over-saturated", "{table}");
         assert_eq!(limit["generators"], 1, "{table}");
+        println!("{table}");
+        Ok(())
     });
 }
 
