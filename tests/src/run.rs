@@ -30,8 +30,8 @@ pub fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Run {
     finish(&mut command(arguments))
 }
 
-/// Experiments that use two CPUs or more, or tell which there are.
-const OF_SEVERAL_CPUS: [&str; 5] = ["loaded", "bandwidth", "cores", "report", "system"];
+/// What is not run on any one CPU: experiments that use two or more, or tell which there are, and the option that says which.
+const OF_SEVERAL_CPUS: [&str; 6] = ["loaded", "bandwidth", "cores", "report", "system", "--cpu"];
 
 /// Runs `command` to its end: beside others, on a CPU of its own, where one is all that it uses.
 ///
@@ -40,7 +40,11 @@ const OF_SEVERAL_CPUS: [&str; 5] = ["loaded", "bandwidth", "cores", "report", "s
 /// When it cannot be started.
 pub fn finish(command: &mut Command) -> Run {
     let is_ours = Path::new(command.get_program()).file_name() == binary().file_name();
-    let has_several = command.get_args().any(|word| OF_SEVERAL_CPUS.iter().any(|name| word == *name));
+    let said = |word: &OsStr| {
+        let name = word.to_string_lossy().split('=').next().map(str::to_owned);
+        name.is_some_and(|name| OF_SEVERAL_CPUS.contains(&name.as_str()))
+    };
+    let has_several = command.get_args().any(said);
     let place = (is_ours && !has_several).then(Place::take).flatten();
     let output = match &place {
         Some(place) => place.output(command),
