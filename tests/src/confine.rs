@@ -103,14 +103,7 @@ impl Confine for Command {
     }
 
     fn on_cpu(&mut self, cpu: usize) -> &mut Self {
-        step(self, move || {
-            // SAFETY: a set of zero bits is an empty set.
-            let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-            // SAFETY: checks the number against the size of the set, and writes within it.
-            unsafe { libc::CPU_SET(cpu, &mut set) };
-            // SAFETY: the kernel reads one set, of the size given.
-            check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
-        })
+        step(self, move || allow_cpus(&[cpu]))
     }
 
     fn closed(&mut self, descriptor: c_int) -> &mut Self {
@@ -153,6 +146,22 @@ pub fn allowed_cpus() -> Vec<usize> {
     assert_eq!(asked, 0, "sched_getaffinity: {}", io::Error::last_os_error());
     // SAFETY: the number is below the size of the set.
     (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
+}
+
+/// Has this thread, and the processes that it starts from now on, use these CPUs. Allocates nothing.
+///
+/// # Errors
+///
+/// Those of sched_setaffinity(2).
+pub fn allow_cpus(cpus: &[usize]) -> io::Result<()> {
+    // SAFETY: a set of zero bits is an empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for &cpu in cpus {
+        // SAFETY: checks the number against the size of the set, and writes within it.
+        unsafe { libc::CPU_SET(cpu, &mut set) };
+    }
+    // SAFETY: the kernel reads one set, of the size given.
+    check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
 }
 
 fn step(command: &mut Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> &mut Command {

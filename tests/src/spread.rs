@@ -3,9 +3,8 @@
 //! The executable takes the first CPU that it may use. Tests run side by side, and all of them would measure on that
 //! one, while others do nothing: so each is given the CPU that the fewest others have.
 
-use crate::confine::allowed_cpus;
+use crate::confine::{allow_cpus, allowed_cpus};
 use std::io;
-use std::mem::{size_of, zeroed};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
@@ -37,15 +36,11 @@ impl Place {
     ///
     /// Those of [`Command::output`].
     pub fn output(&self, command: &mut Command) -> io::Result<Output> {
-        let all = affinity()?;
-        // SAFETY: a set of zero bits is an empty set.
-        let mut one: libc::cpu_set_t = unsafe { zeroed() };
-        // SAFETY: the number is one of a set's, below its size.
-        unsafe { libc::CPU_SET(self.0, &mut one) };
+        let all = allowed_cpus();
         // The process inherits what this thread has.
-        set_affinity(&one)?;
+        allow_cpus(&[self.0])?;
         let output = command.output();
-        set_affinity(&all)?;
+        allow_cpus(&all)?;
         output
     }
 }
@@ -56,28 +51,6 @@ impl Drop for Place {
         if let Some((_, users)) = taken.iter_mut().find(|(cpu, _)| *cpu == self.0) {
             *users -= 1;
         }
-    }
-}
-
-fn affinity() -> io::Result<libc::cpu_set_t> {
-    // SAFETY: a set of zero bits is an empty set.
-    let mut set: libc::cpu_set_t = unsafe { zeroed() };
-    // SAFETY: the kernel writes at most one set, of the size given.
-    let asked = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
-    if asked == 0 {
-        Ok(set)
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
-fn set_affinity(set: &libc::cpu_set_t) -> io::Result<()> {
-    // SAFETY: the kernel reads one set, of the size given.
-    let done = unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }
 

@@ -302,9 +302,9 @@ impl Measured {
         }
     }
 
-    /// How far runs lie apart, by what most members of a group are.
-    pub fn experience(&self, group: Group) -> Experience {
-        let own = || (0..self.count).filter(|point| self.holds(group, *point));
+    /// How far runs lie apart, by what most of some points are.
+    pub fn experience(&self, is_one: impl Fn(usize) -> bool) -> Experience {
+        let own = || (0..self.count).filter(|point| is_one(*point));
         match own().filter(|point| self.point(*point).tells(CLASS)).count() * 2 > own().count() {
             true => LINES,
             false => LOADS,
@@ -325,7 +325,7 @@ impl Measured {
             *value = own - rest.unwrap_or(f64::NAN);
         }
         let rest = self.median(values.len(), false);
-        let Experience { whole, local } = self.experience(group);
+        let Experience { whole, local } = self.experience(|point| self.members.get(point) == Some(&true));
         // A median of several points scatters less than one, if what is their own is independent.
         let mut sums = [(0.0, 0_usize); 2];
         for (member, within) in self.members.iter().zip(self.within.iter()).take(self.count) {

@@ -92,7 +92,7 @@ impl Comparison {
     /// How far one file a side is assumed to lie from the next as a whole, as a fraction.
     #[must_use]
     pub fn assumed(&self) -> f64 {
-        self.measured.experience(Group::Whole).whole
+        self.measured.experience(|_| true).whole
     }
 
     /// Compares two sides; differences up to `threshold`, a fraction of the first, are none.

@@ -31,8 +31,8 @@ pub const COMPARE: Command = Command {
                   there is no verdict over other pages, sizes or unproven memory without --force. The exit \
                   status is 5 if B as a whole, a pair, row, column or node of a matrix, or a run of sizes \
                   of a curve is slower beyond the threshold and the scatter of runs.\nOne file a side does \
-                  not show how far runs lie apart; 2 % are assumed, and 3 % of lines between CPUs. Three files a side show it, and \
-                  smaller differences with it.",
+                  not show how far runs lie apart; 2 % are assumed, and 3 % of lines between CPUs. Three \
+                  files a side show it, and smaller differences with it.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Force, FlagId::Unit]),
         picture: true,
         attributes: false,
