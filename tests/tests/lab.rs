@@ -118,7 +118,7 @@ fn a_curve_shows_two_levels_with_random_victims_through_noise() {
     check(
         "a curve, two random levels, noise",
         "experiment=curve level=16K:8:1000:random level=128K:16:2500:random latency=0:0:5000 max-size=512K \
-         noise=5:500 trials=15",
+         noise=5:500 trials=9",
     );
 }
 
@@ -127,7 +127,7 @@ fn a_curve_shows_three_levels_of_both_kinds() {
     check(
         "a curve, three levels, the last random",
         "experiment=curve level=8K:8:1000 level=32K:8:2000 level=128K:16:3500:random latency=0:0:7000 \
-         max-size=512K trials=15",
+         max-size=512K trials=7",
     );
 }
 
@@ -135,7 +135,7 @@ fn a_curve_shows_three_levels_of_both_kinds() {
 fn a_curve_shows_three_levels_through_noise() {
     check(
         "a curve, three levels, noise",
-        "experiment=curve level=8K:8:1000 level=64K:8:2000 level=256K:16:4000 latency=0:0:8000 max-size=1M \
+        "experiment=curve level=8K:8:1000 level=64K:8:2000 level=256K:16:4000 latency=0:0:8000 max-size=512K \
          noise=4:300 trials=15 warmup-iters=8K",
     );
 }
@@ -145,7 +145,7 @@ fn a_curve_shows_four_levels() {
     check(
         "a curve, four levels",
         "experiment=curve level=8K:4:1000 level=32K:8:2000 level=128K:8:3000 level=512K:16:4500 \
-         latency=0:0:7000 max-size=2M trials=15 warmup-iters=10K",
+         latency=0:0:7000 max-size=1M trials=7 warmup-iters=10K",
     );
 }
 
@@ -153,7 +153,7 @@ fn a_curve_shows_four_levels() {
 fn a_curve_tells_translation_from_caches() {
     check(
         "a curve, a translation buffer",
-        "experiment=curve level=8K:8:1000 level=256K:8:3000 latency=0:0:6000 tlb=32:500 max-size=1M trials=7 \
+        "experiment=curve level=8K:8:1000 level=256K:8:3000 latency=0:0:6000 tlb=32:500 max-size=512K trials=7 \
          warmup-iters=8K",
     );
 }

@@ -19,6 +19,7 @@ use super::placement::{self, Placement};
 use super::session::Session;
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
+use crate::machine::processor::Platform;
 use crate::options::Pages;
 use crate::result::{Audit, Outcome, Point, Walk};
 use crate::warning::Warning;
@@ -33,6 +34,8 @@ const PIECE: u64 = 512;
 const MOST_NS: f64 = 2e7;
 /// Memory of this size is written in a fiftieth of a second, and its page tables are in no first-level cache.
 const LARGEST: Bytes = Bytes(256 << 20);
+/// An emulator takes seconds to write that, has no page tables that a cache could hold, and prefetches nothing.
+const LARGEST_EMULATED: Bytes = Bytes(32 << 20);
 /// Prefetched lines survive in a second-level cache that long.
 const REGION: Bytes = Bytes(2 << 20);
 /// The strides of the nodes.
@@ -62,7 +65,9 @@ pub fn prefetch<'a>(
     let like = &largest.point;
     // A program that was given room for a working set is not to take more, nor the last of what there is.
     let quarter = session.machine.free_memory(like.target).0 / 4;
-    let most = LARGEST.min(mapped(largest)).0.min(quarter);
+    let is_emulated = session.machine.processor.platform == Platform::Emulated;
+    let written_in_time = if is_emulated { LARGEST_EMULATED } else { LARGEST };
+    let most = written_in_time.min(mapped(largest)).0.min(quarter);
     // A power of two is written fastest.
     let span = Bytes(most.checked_ilog2().map_or(0, |log| 1 << log));
     if span < REGION.times(FEWEST_REGIONS) {
