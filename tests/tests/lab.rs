@@ -118,7 +118,7 @@ fn a_curve_shows_two_levels_with_random_victims_through_noise() {
     check(
         "a curve, two random levels, noise",
         "experiment=curve level=16K:8:1000:random level=128K:16:2500:random latency=0:0:5000 max-size=512K \
-         noise=5:500 trials=9",
+         noise=5:500 trials=15",
     );
 }
 

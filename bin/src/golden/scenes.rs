@@ -282,6 +282,13 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "compare-loaded",
+        &["txt", "json", "csv"],
+        ONE,
+        "compare ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/loaded-b.json",
+        &[],
+    ),
+    (
         "compare-cores",
         &["txt", "json", "csv", "md", "html"],
         ONE,

@@ -11,7 +11,7 @@ use super::sample::Sample;
 pub type Word = Text<24>;
 
 /// The fields that tell points apart: the key in files, and the words for people.
-pub const FIELDS: [(&str, &str); 26] = [
+pub const FIELDS: [(&str, &str); 27] = [
     ("from", "from node"),
     ("to", "to node"),
     ("working_set_bytes", "working set"),
@@ -38,6 +38,7 @@ pub const FIELDS: [(&str, &str); 26] = [
     ("state", "state"),
     ("level", "cache"),
     ("home", "home"),
+    ("load", "load"),
 ];
 /// Places in [`FIELDS`].
 pub const FROM: usize = 0;
@@ -71,6 +72,10 @@ pub const METHOD: usize = 20;
 pub const LINES: usize = 21;
 /// As above: what is done to lines. It tells pairs, their classes, and lines in a known state from each other.
 pub const OP: usize = 22;
+/// As above: the node that lines come from.
+pub const HOME: usize = 25;
+/// As above: which end of a curve under load.
+pub const LOAD: usize = 26;
 /// Both CPUs of a pair, one bit for each.
 pub const CPUS: u32 = 1 << A | 1 << B;
 /// What is done to the lines of a pair: they go one way and back.

@@ -4,7 +4,7 @@ use latency_core::stats::Interval;
 
 use super::conditions::escaped;
 use super::fields::{fields, number, sized};
-use super::rows::{bytes, line_of, relative, whole, Draft, Problem, UNDER_LOAD};
+use super::rows::{bytes, line_of, relative, whole, Draft, Problem};
 use super::{foreign, unit};
 use crate::result::row::{Row, A, FIELDS, WORDS};
 
@@ -73,7 +73,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         let names = !begun && fields(line).next().and_then(sized).is_none();
         begun = true;
         if names && fields(line).any(|name| name == "offered_bytes_per_second") {
-            return Err(at(UNDER_LOAD));
+            return Err(at("latencies under load, of which the JSON is read"));
         }
         if names {
             columns = match named(line) {

@@ -2,13 +2,12 @@
 
 use latency_core::json::{Event, Reader, Reason, Str};
 
-use super::conditions::escaped;
-use super::fields::word;
 use super::origin;
-use super::rows::{bytes, line_of, relative, whole, Beyond, Draft, Problem, Tool, UNDER_LOAD};
-use super::values::{each_object, interval, optional, text, Fault};
+use super::point::{describe, point};
+use super::rows::{bytes, line_of, whole, Draft, Problem, Tool};
+use super::values::{each_object, text, Fault};
 use crate::analysis::claims::{Claim, Source};
-use crate::result::row::{Row, A, B, FIELDS, LINES, WORDS};
+use crate::result::row::{Row, A, B, FIELDS, LINES};
 
 /// The arrays that hold points. In a matrix both do, and then the same.
 const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
@@ -55,8 +54,6 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
             each_object(reader, |reader| element(reader, draft))?;
         } else if key == "host" {
             origin::host(reader, draft)?;
-        } else if key == "curves" && draft.beyond == Beyond::Refused {
-            return Err(Fault::Meaning(UNDER_LOAD));
         } else if key == "experiment" {
             draft.saved.experiment = text(reader.string()?);
         } else if key == "system" {
@@ -80,14 +77,13 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
 fn besides(draft: &Draft<'_>, key: Str<'_>) -> Option<Element> {
-    let ends = draft.of_hosts || draft.beyond == Beyond::Read;
     let elements: [(&str, bool, Element); 5] = [
-        ("curves", ends, origin::curve),
-        ("classes", ends, origin::class),
+        ("curves", true, origin::curve),
+        ("classes", draft.in_brief, origin::class),
         ("idle_latencies", draft.of_hosts, each_point),
         // Pairs are compared one by one, of which medians over a class would say nothing new.
-        ("pairs", !ends, each_point),
-        ("states", !ends, state),
+        ("pairs", !draft.in_brief, each_point),
+        ("states", !draft.in_brief, state),
     ];
     let (.., element) = elements.iter().find(|(name, wanted, _)| *wanted && key == *name)?;
     Some(*element)
@@ -142,79 +138,6 @@ fn list(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
         Ok(draft.push(row)?)
     })?;
     end(reader)
-}
-
-/// The point whose object was begun, to its end; `renamed` says which members are fields by another name.
-fn point(reader: &mut Reader<'_>, renamed: &dyn Fn(Str<'_>) -> Option<usize>) -> Result<Row, Fault> {
-    let mut row = Row::EMPTY;
-    let (mut from, mut to) = (None, None);
-    let mut deviation = None;
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "from" {
-            from = Some(whole(reader.number()?)?);
-        } else if key == "to" {
-            to = Some(whole(reader.number()?)?);
-        } else if key == "working_set_bytes" || key == "footprint_bytes" {
-            row.sample.size = bytes(reader.number()?)?;
-        } else if key == "stride_bytes" {
-            row.sample.stride = bytes(reader.number()?)?;
-        } else if key == "ns" {
-            row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
-        } else if key == "core_cycles" {
-            row.sample.core_cycles = optional(reader)?.filter(|cycles| *cycles > 0.0);
-        } else if key == "core_ghz" {
-            row.gigahertz = optional(reader)?.filter(|clock| *clock > 0.0);
-        } else if key == "seed" {
-            row.seed = optional(reader)?.map(|seed| seed as u64);
-        } else if key == "mad_ns" {
-            deviation = optional(reader)?;
-        } else if key == "ci95_ns" {
-            row.sample.interval = interval(reader)?;
-        } else if key == "pages_obtained" {
-            if let Event::String(pages) = reader.next_event()? {
-                row.pages = escaped(pages.raw());
-            }
-        } else if key == "placement" {
-            row.verified = placement(reader)?;
-        } else if let Some(field) = renamed(key) {
-            describe(reader, &mut row, field)?;
-        } else if let Some(field) = FIELDS.iter().skip(WORDS).position(|(name, _)| key == **name) {
-            describe(reader, &mut row, WORDS + field)?;
-        } else {
-            reader.skip_value()?;
-        }
-    }
-    row.pair = from.zip(to);
-    row.sample.deviation = relative(deviation, row.sample.nanoseconds);
-    Ok(row)
-}
-
-fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> Result<(), Fault> {
-    match reader.next_event()? {
-        // One that is too long is none of ours, and cut.
-        Event::String(value) => row.set(field, escaped(text::<64>(value).as_str())),
-        Event::Number(value) => row.set(field, word(format_args!("{}", value as u64))),
-        Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
-        Event::Null => {}
-        _ => return Err(Fault::Meaning("a list where a word is expected")),
-    }
-    Ok(())
-}
-
-/// Whether a placement was proven.
-fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
-    let mut verified = None;
-    reader.begin_object()?;
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "verified" {
-            if let Event::Bool(proven) = reader.next_event()? {
-                verified = Some(proven);
-            }
-        } else {
-            reader.skip_value()?;
-        }
-    }
-    Ok(verified)
 }
 
 /// The arguments of the run.

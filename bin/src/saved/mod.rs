@@ -11,6 +11,7 @@ mod foreign;
 mod host;
 mod json;
 mod origin;
+mod point;
 mod rows;
 pub mod sections;
 #[cfg(test)]
@@ -22,7 +23,7 @@ use core::fmt::Write;
 
 pub use rows::{Problem, Saved, Tool};
 
-use rows::{Beyond, Draft};
+use rows::Draft;
 
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -54,8 +55,7 @@ impl Saved {
         kept(path, draft)
     }
 
-    /// Reads a result, or each experiment of a report, from a file as above: also the ends of curves under load, and
-    /// classes of pairs of CPUs.
+    /// Reads a result, or each experiment of a report, from a file as above: of pairs of CPUs no more than their classes.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Saved {
     ) -> Result<(), Failure<'a>> {
         let contents = contents(path)?;
         let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
-        let mut draft = Draft::of_all(&mut room);
+        let mut draft = Draft::in_brief(&mut room);
         let mut found = understood(&contents, None, &mut draft);
         if !sections::are_in(draft.saved.experiment.as_str()) {
             found.and_then(|()| draft.has_rows()).map_err(|problem| malformed(path, problem))?;
@@ -75,7 +75,7 @@ impl Saved {
         let mut taken = Ok(());
         found = found.and_then(|()| {
             sections::each(&contents, &mut |section| {
-                let mut draft = Draft::of_all(&mut room);
+                let mut draft = Draft::in_brief(&mut room);
                 understood(section, None, &mut draft)?;
                 // One of which nothing was measured has nothing to show.
                 if taken.is_ok() && draft.has_rows().is_ok() {
@@ -106,7 +106,7 @@ impl Saved {
     /// Understands a document of one of many hosts, whose rows go to `rows`: also one without rows.
     pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut [Row]) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::over(rows);
-        (draft.of_hosts, draft.beyond) = (true, Beyond::Read);
+        (draft.of_hosts, draft.in_brief) = (true, true);
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {
             true => Err(Problem { line: 1, what: "it does not say of which experiment it is" }),

@@ -7,10 +7,12 @@ use latency_core::traffic::Kind;
 
 use super::conditions::escaped;
 use super::fields::word;
+use super::point::point;
 use super::rows::{whole, Draft};
 use super::values::{each_object, interval, optional, text, Fault};
 use crate::analysis::traffic::bytes_per_line;
-use crate::result::row::{Row, CLASS, GENERATORS, MEDIAN, OP, TRAFFIC};
+use crate::result::row::{Row, CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, TRAFFIC};
+use crate::result::sample::Sample;
 
 /// Whether the name of a member is this.
 type Is<'i> = &'i dyn Fn(&str) -> bool;
@@ -100,15 +102,19 @@ pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 }
 
 /// Reads the ends of a curve under load, whose object was begun: idle latency and limit. The rates between them are
-/// others in every run.
+/// shares of that limit, and so others in every run.
 pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut idle, mut limit) = (Row::EMPTY, Row::EMPTY);
-    let (mut from, mut to, mut rate, mut ends, mut kind) = (None, None, None, None, None);
+    // How many it took to reach the limit is an outcome, by which points of two runs are not told apart.
+    let brief = draft.in_brief;
+    let (mut from, mut to, mut load, mut rate, mut ends, mut kind) = (None, None, None, None, None, None);
     while let Event::Key(key) = reader.next_event()? {
         if key == "from" {
             from = Some(whole(reader.number()?)?);
         } else if key == "to" {
             to = Some(whole(reader.number()?)?);
+        } else if !brief && key == "load_node" {
+            load = Some(whole(reader.number()?)?);
         } else if key == "traffic" {
             let name = text::<24>(reader.string()?);
             kind = Kind::parse(name.as_str());
@@ -119,7 +125,7 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
                     rate = optional(reader)?;
                 } else if is("ci95_bytes_per_second") {
                     ends = interval(reader)?;
-                } else if is("generators") {
+                } else if brief && is("generators") {
                     limit.set(GENERATORS, word(format_args!("{}", whole(reader.number()?)?)));
                 } else {
                     reader.skip_value()?;
@@ -128,12 +134,21 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
             })?;
         } else if key == "points" {
             reader.begin_array()?;
-            each_object(reader, |reader| level(reader, &mut idle))?;
+            each_object(reader, |reader| level(reader, brief, &mut idle))?;
         } else {
             reader.skip_value()?;
         }
     }
     (idle.pair, limit.pair) = (from.zip(to), from.zip(to));
+    if let Some(kind) = kind.filter(|_| !brief) {
+        idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
+        limit.set(LOAD, word(format_args!("most")));
+        // That of the chain, beside which lines were moved.
+        limit.sample.size = idle.sample.size;
+    }
+    if let Some(node) = load.filter(|_| load != to) {
+        limit.set(HOME, word(format_args!("{node}")));
+    }
     if let (Some(kind), Some(rate)) = (kind, rate) {
         // As bandwidths are kept: by the time for each line.
         let of = |rate: f64| bytes_per_line(kind) * 1e9 / rate;
@@ -146,23 +161,29 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     Ok(draft.push(idle)?)
 }
 
-/// Reads one level of load, whose object was begun, into `idle` if it is that.
-fn level(reader: &mut Reader<'_>, idle: &mut Row) -> Result<(), Fault> {
-    let (mut offered, mut found, mut ends) = (None, None, None);
+/// Reads one level of load, whose object was begun, into `idle` if it is that: its latency alone, or its conditions too.
+fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fault> {
+    let mut begun = reader.clone();
+    let mut offered = None;
     while let Event::Key(key) = reader.next_event()? {
         if key == "offered_bytes_per_second" {
             offered = optional(reader)?;
-        } else if key == "ns" {
-            found = optional(reader)?;
-        } else if key == "ci95_ns" {
-            ends = interval(reader)?;
         } else {
             reader.skip_value()?;
         }
     }
-    if let (Some(0.0), Some(found)) = (offered, found) {
-        idle.sample.nanoseconds = found;
-        idle.sample.interval = ends;
+    if offered == Some(0.0) {
+        let found = point(&mut begun, &|_| None)?;
+        let sample = Sample {
+            nanoseconds: found.sample.nanoseconds,
+            interval: found.sample.interval,
+            ..Sample::EMPTY
+        };
+        *idle = match brief {
+            true => Row { sample, ..Row::EMPTY },
+            // It is not traffic, whatever comes after it.
+            false => Row { words: Row::EMPTY.words, ..found },
+        };
     }
     Ok(())
 }

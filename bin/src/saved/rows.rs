@@ -14,9 +14,6 @@ use crate::sys::table::Table;
 /// A working set beyond 2^50 bytes is none.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
-/// What is said of a curve of latency over bandwidth: shares of another run's limit are other rates.
-pub(super) const UNDER_LOAD: &str = "latencies under load, at rates that no other run has";
-
 /// What is wrong with a file, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -94,17 +91,6 @@ impl Saved {
     }
 }
 
-/// What becomes of curves under load, of which no more than the ends can be had again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beyond {
-    /// They are a reason to refuse the document.
-    Refused,
-    /// They are passed over.
-    Passed,
-    /// The ends are rows. Of pairs of CPUs their classes are enough then.
-    Read,
-}
-
 /// A result that is being read.
 pub struct Draft<'r> {
     rows: &'r mut [Row],
@@ -113,8 +99,8 @@ pub struct Draft<'r> {
     pub saved: Saved,
     /// It is compared with those of other hosts: idle latencies beside traffic are read as well.
     pub of_hosts: bool,
-    /// What becomes of curves under load.
-    pub beyond: Beyond,
+    /// It is shown beside other results: of pairs of CPUs their classes are enough.
+    pub in_brief: bool,
     /// Nothing says in which unit the sizes are.
     pub without_unit: bool,
     /// A size that was read without a unit has a fraction.
@@ -124,19 +110,27 @@ pub struct Draft<'r> {
 impl<'r> Draft<'r> {
     /// A result without rows, whose rows will go to `rows`.
     pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
-        let (of_hosts, beyond) = (false, Beyond::Refused);
-        Draft { rows, count: 0, saved: Saved::EMPTY, of_hosts, beyond, without_unit: false, fractions: false }
+        let (of_hosts, in_brief) = (false, false);
+        Draft {
+            rows,
+            count: 0,
+            saved: Saved::EMPTY,
+            of_hosts,
+            in_brief,
+            without_unit: false,
+            fractions: false,
+        }
     }
 
-    /// The same, which takes the ends of curves under load as well, and no more than classes of pairs of CPUs.
-    pub fn of_all(rows: &'r mut [Row]) -> Draft<'r> {
-        Draft { beyond: Beyond::Read, ..Draft::over(rows) }
+    /// The same, which takes no more than classes of pairs of CPUs.
+    pub fn in_brief(rows: &'r mut [Row]) -> Draft<'r> {
+        Draft { in_brief: true, ..Draft::over(rows) }
     }
 
     /// Adds the rows of an experiment of a report, which `read` reads, each with the name of that; and what else it tells.
     pub fn pool(&mut self, read: impl FnOnce(&mut Draft<'_>) -> Result<(), Problem>) -> Result<(), Problem> {
         let rest = self.rows.get_mut(self.count..).unwrap_or_default();
-        let mut part = Draft { beyond: Beyond::Passed, ..Draft::over(&mut *rest) };
+        let mut part = Draft::over(&mut *rest);
         read(&mut part)?;
         let Draft { count, saved, .. } = part;
         let name = word(format_args!("{}", saved.experiment.as_str()));

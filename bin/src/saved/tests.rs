@@ -215,8 +215,8 @@ fn says_what_is_wrong_and_where() {
         ),
         ("{\"points\":[3]}", 1, "a point that is not an object"),
         ("{\"points\":[]}{}", 1, "something follows the document"),
-        ("ns,offered_bytes_per_second\n1,2\n", 1, "latencies under load, at rates that no other run has"),
-        ("{\"curves\":[]}", 1, "latencies under load, at rates that no other run has"),
+        ("ns,offered_bytes_per_second\n1,2\n", 1, "latencies under load, of which the JSON is read"),
+        ("{\"curves\":[]}", 1, "there is no measured point in it"),
         ("{\"points\":[]}", 1, "there is no measured point in it"),
     ] {
         assert_eq!(rejected(text), (line, what), "{text}");

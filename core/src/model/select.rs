@@ -27,7 +27,7 @@ const PATIENCE: usize = 2;
 ///
 /// # Errors
 ///
-/// Points that are not positive and finite, too many, or fewer than three different working sets;
+/// Points that are not positive and finite, too many, or fewer than five different working sets, which one level takes;
 /// [`FitError::Stopped`].
 pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, FitError> {
     choose(points, None, Family::Share, workspace)
@@ -40,7 +40,8 @@ pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, F
 ///
 /// # Errors
 ///
-/// As [`fit_mixture`], and more than [`MAX_LEVELS`] capacities or one that is not positive.
+/// As [`fit_mixture`], but as many working sets as there are unknowns suffice; and more than [`MAX_LEVELS`] capacities or
+/// one that is not positive.
 pub fn fit_reported(
     points: &[Point],
     capacities: &[f64],
@@ -70,7 +71,7 @@ pub fn fit_reported(
 ///
 /// # Errors
 ///
-/// As [`fit_mixture`], with one working set more for a reach; and a reach that is not positive.
+/// As [`fit_mixture`], with one working set more for a level's shape and one for a reach; and a reach that is not positive.
 pub fn fit_stair(
     points: &[Point],
     translation_reach: Option<f64>,
@@ -89,7 +90,7 @@ fn require(workspace: &Workspace, needed: usize) -> Result<(), FitError> {
 
 /// The best of no level to as many as there are points for.
 ///
-/// No level at all is a legal answer: it is what an emulator without caches shows.
+/// No level at all is a legal answer, where there are points for one: it is what an emulator without caches shows.
 fn choose(
     points: &[Point],
     translation_reach: Option<f64>,
@@ -101,12 +102,14 @@ fn choose(
     }
     workspace.load(points)?;
     let start = Curve::flat(translation_reach);
-    require(workspace, start.parameters() + SPARE_POINTS)?;
     let each = match family {
         Family::Share => 2,
         Family::Law => 3,
     };
-    let most = (workspace.distinct() - start.parameters() - SPARE_POINTS) / each;
+    let without = start.parameters() + SPARE_POINTS;
+    // Where not even one could be found, that there is none is no answer.
+    require(workspace, without + each)?;
+    let most = (workspace.distinct() - without) / each;
     let search = Search::new(workspace, family);
     let mut current = fit_latencies(workspace, start);
     let mut best = current;

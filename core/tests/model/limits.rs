@@ -58,9 +58,9 @@ fn what_is_no_curve_is_refused() {
     points[0].spread = f64::NAN;
     assert_eq!(mixture(&points, &mut workspace), Err(FitError::InvalidPoint { index: 0 }));
 
-    assert_eq!(mixture(&[], &mut workspace), Err(FitError::TooFewPoints { needed: 3, found: 0 }));
+    assert_eq!(mixture(&[], &mut workspace), Err(FitError::TooFewPoints { needed: 5, found: 0 }));
     let same = [Point::new(KIB, 1.0); 20];
-    assert_eq!(mixture(&same, &mut workspace), Err(FitError::TooFewPoints { needed: 3, found: 1 }));
+    assert_eq!(mixture(&same, &mut workspace), Err(FitError::TooFewPoints { needed: 5, found: 1 }));
     let many = fit_reported(&good, &[KIB; 7], &mut workspace).map(|fit| fit.bic);
     assert_eq!(many, Err(FitError::TooManyLevels { found: 7 }));
     let points = vec![Point::new(KIB, 1.0); MAX_POINTS + 1];

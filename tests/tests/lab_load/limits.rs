@@ -89,7 +89,7 @@ fn memory_that_gets_slower_under_too_much_load_is_told() {
         let table =
             format!("{TEST}, boot {attempt}, {elapsed:.0?}\n  {one:.0} and {two:.0} bytes/s: {limit}\n");
         // Three virtual CPUs may have two of the host: two generators that wait for each other have no backlog.
-        if limit["verdict"] == "limit reached" && two >= LESS * one {
+        if limit["verdict"] != "over-saturated" && two >= LESS * one {
             return Err(format!("two generators did not run at a time\n{table}"));
         }
         assert_eq!(limit["verdict"], "over-saturated", "{table}");

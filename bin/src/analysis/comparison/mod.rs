@@ -210,8 +210,12 @@ impl Comparison {
         }
         let mut mark = |group: Group, direction: f64, base: f64| {
             for (index, pair) in pairs.iter_mut().enumerate() {
-                let excess = measured.ratios.get(index).copied().unwrap_or(0.0) - base;
-                let beyond = direction * excess > allowed && excess.abs() > pair.excess.abs();
+                let ratio = measured.ratios.get(index).copied().unwrap_or(0.0);
+                let excess = ratio - base;
+                // That others have become faster makes nothing slower that takes no longer.
+                let beyond = direction * ratio > 0.0
+                    && direction * excess > allowed
+                    && excess.abs() > pair.excess.abs();
                 if beyond && measured.holds(group, index) {
                     pair.excess = excess;
                     pair.verdict = if excess > 0.0 { Verdict::Slower } else { Verdict::Faster };

@@ -144,6 +144,16 @@ fn a_slow_node_among_many_pairs_is_slower_and_named() {
 }
 
 #[test]
+fn half_of_the_points_being_slower_makes_the_other_half_no_faster() {
+    let truth = matrix(2, 2);
+    let change = |row: &Row| if row.pair.is_some_and(|(_, to)| to == 1) { 1.12 } else { 1.0 };
+    let mut chance = Chance(5);
+    let found =
+        compared(&[run(&truth, QUIET, &same, &mut chance)], &[run(&truth, QUIET, &change, &mut chance)]);
+    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (2, 0));
+}
+
+#[test]
 fn one_slow_pair_of_sixteen_is_found_by_one_file_a_side() {
     let truth = matrix(4, 4);
     let slow = |row: &Row| if row.pair == Some((0, 3)) { 1.08 } else { 1.0 };

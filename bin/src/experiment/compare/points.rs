@@ -148,7 +148,9 @@ impl View<'_> {
         });
         let words = words.count();
         let pairs = self.comparison.pairs();
-        let rates = pairs.iter().all(|pair| pair.row.traffic().is_some());
+        let is_rate = |pair: &Pair| pair.row.traffic().is_some();
+        let rates = pairs.iter().all(is_rate);
+        let mixed = !rates && pairs.iter().any(is_rate);
         document.table(&Table {
             caption,
             level,
@@ -160,11 +162,13 @@ impl View<'_> {
                     Some(Column::Nodes) => "from -> to",
                     Some(Column::Cpus) => "CPUs",
                     Some(Column::Field(field)) => FIELDS.get(field).map_or("", |(_, words)| words),
+                    Some(Column::Side(0)) if mixed => "A",
+                    Some(Column::Side(_)) if mixed => "B",
                     Some(Column::Side(0)) if rates => "A, GB/s",
                     Some(Column::Side(_)) if rates => "B, GB/s",
                     Some(Column::Side(0)) => "A, ns",
                     Some(Column::Side(_)) => "B, ns",
-                    Some(Column::Ratio) if rates => "time B/A",
+                    Some(Column::Ratio) if rates || mixed => "time B/A",
                     Some(Column::Ratio) => "B/A",
                     Some(Column::Interval) => "95 %",
                     Some(Column::Verdict) | None => "",
@@ -190,7 +194,12 @@ impl View<'_> {
                     Column::Side(side) => {
                         let nanoseconds = pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN);
                         let rate = pair.row.traffic().map(|kind| bytes_per_line(kind) / nanoseconds);
-                        write!(out, "{}", Digits(rate.unwrap_or(nanoseconds)))
+                        let unit = match rate {
+                            _ if !mixed => "",
+                            Some(_) => " GB/s",
+                            None => " ns",
+                        };
+                        write!(out, "{}{unit}", Digits(rate.unwrap_or(nanoseconds)))
                     }
                     Column::Ratio => write!(out, "{:.3}", Decimal(pair.ratio())),
                     Column::Interval => match bounded(pair) {

@@ -1,0 +1,93 @@
+//! One point of a document.
+
+use latency_core::json::{Event, Reader, Str};
+
+use super::conditions::escaped;
+use super::fields::word;
+use super::rows::{bytes, relative, whole};
+use super::values::{interval, optional, text, Fault};
+use crate::result::row::{Row, FIELDS, WORDS};
+
+/// Reads the point whose object was begun, to its end; `renamed` says which members are fields by another name.
+pub(super) fn point(
+    reader: &mut Reader<'_>,
+    renamed: &dyn Fn(Str<'_>) -> Option<usize>,
+) -> Result<Row, Fault> {
+    let mut row = Row::EMPTY;
+    let (mut from, mut to) = (None, None);
+    let mut deviation = None;
+    while let Event::Key(key) = reader.next_event()? {
+        if key == "from" {
+            from = Some(whole(reader.number()?)?);
+        } else if key == "to" {
+            to = Some(whole(reader.number()?)?);
+        } else if key == "working_set_bytes" || key == "footprint_bytes" {
+            row.sample.size = bytes(reader.number()?)?;
+        } else if key == "stride_bytes" {
+            row.sample.stride = bytes(reader.number()?)?;
+        } else if key == "ns" {
+            row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
+        } else if key == "core_cycles" {
+            row.sample.core_cycles = optional(reader)?.filter(|cycles| *cycles > 0.0);
+        } else if key == "core_ghz" {
+            row.gigahertz = optional(reader)?.filter(|clock| *clock > 0.0);
+        } else if key == "seed" {
+            row.seed = optional(reader)?.map(|seed| seed as u64);
+        } else if key == "mad_ns" {
+            deviation = optional(reader)?;
+        } else if key == "ci95_ns" {
+            row.sample.interval = interval(reader)?;
+        } else if key == "pages_obtained" {
+            if let Event::String(pages) = reader.next_event()? {
+                row.pages = escaped(pages.raw());
+            }
+        } else if key == "placement" {
+            row.verified = placement(reader)?;
+        } else if key == "verified" {
+            row.verified = proven(reader)?;
+        } else if let Some(field) = renamed(key) {
+            describe(reader, &mut row, field)?;
+        } else if let Some(field) = FIELDS.iter().skip(WORDS).position(|(name, _)| key == **name) {
+            describe(reader, &mut row, WORDS + field)?;
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    row.pair = from.zip(to);
+    row.sample.deviation = relative(deviation, row.sample.nanoseconds);
+    Ok(row)
+}
+
+/// Reads a field that is a word, a number, or told to be neither.
+pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> Result<(), Fault> {
+    match reader.next_event()? {
+        // One that is too long is none of ours, and cut.
+        Event::String(value) => row.set(field, escaped(text::<64>(value).as_str())),
+        Event::Number(value) => row.set(field, word(format_args!("{}", value as u64))),
+        Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
+        Event::Null => {}
+        _ => return Err(Fault::Meaning("a list where a word is expected")),
+    }
+    Ok(())
+}
+
+/// Whether a placement was proven.
+fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
+    let mut verified = None;
+    reader.begin_object()?;
+    while let Event::Key(key) = reader.next_event()? {
+        if key == "verified" {
+            verified = proven(reader)?;
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    Ok(verified)
+}
+
+fn proven(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
+    Ok(match reader.next_event()? {
+        Event::Bool(proven) => Some(proven),
+        _ => None,
+    })
+}
