@@ -100,7 +100,7 @@ fn larger_working_sets_take_longer() {
 
 #[test]
 fn a_trial_of_few_steps_of_the_timer_is_told() {
-    for hops in [1, 10, 100_000] {
+    for hops in [10, 100_000] {
         let iters = format!("--iters={hops}");
         let document = run(&["--json", "--size=16K", &iters, "--trials=20", "--cpunode=0", "--memnode=0"])
             .expect_json(0);

@@ -13,8 +13,8 @@ struct Case {
     pacing: &'static str,
     /// Runs of the tool, each with some thousand hops.
     runs: usize,
-    /// Hops that the mean wait needs, to be certain to 5.4 % of a service; the deviation of a wait in this queue is .4, .8
-    /// and 2.3 services at .2, .5 and .8.
+    /// Hops without which nothing is said of the mean wait. The deviation of a wait in this queue is .4, .8 and 2.3 services
+    /// at .2, .5 and .8, and at the last a queue lasts for some hops in a row.
     enough: u64,
 }
 
@@ -28,13 +28,38 @@ const RUNS: usize = 6;
 /// Services that a mean wait may be off. Even lines are 1.1 to 2 off at the highest load.
 const TOLERANCE: f64 = 0.1;
 
-/// The mean wait of hops in services, and the hops: of calls during which the generator was not kept from its CPU.
-fn wait(calls: &[&Call], load: f64, service: f64) -> (f64, u64) {
-    /// The longest gap is 7.9 times the mean one, but of a generator that was kept: what it missed comes at once then.
-    const LONGEST_GAP: f64 = 9.0;
-    let calls = || calls.iter().filter(|call| call.gap as f64 <= LONGEST_GAP * service / load);
-    let hops = calls().map(|call| call.hops).sum::<u64>();
-    (calls().map(|call| call.waited).sum::<u64>() as f64 / service / hops as f64, hops)
+/// Microseconds between two looks of an emulated generator at the clock, at the most: waits on hosts of several speeds were
+/// what 1 to 4 make them.
+const GRAIN: f64 = 5.0;
+const SERVICE: f64 = 20.0;
+
+/// Services that hops wait longer for lines that come together because they became due between two looks at the clock: as
+/// for Poisson batches, whose mean excess over one is the load of a grain. Never less.
+fn bunched(load: f64) -> f64 {
+    load * GRAIN / SERVICE / (2.0 * (1.0 - load))
+}
+
+/// The mean wait of hops, in services.
+struct Wait {
+    mean: f64,
+    /// Half of the 95 % interval of the mean, by how far calls are from each other: hops of one are not independent.
+    error: f64,
+    hops: u64,
+}
+
+impl Wait {
+    /// Of calls during which the generator was not kept from its CPU.
+    fn of(calls: &[Call], load: f64, service: f64) -> Wait {
+        /// The longest gap is 7.9 times the mean one, but of a generator that was kept: what it missed comes at once then.
+        const LONGEST_GAP: f64 = 9.0;
+        let calls = || calls.iter().filter(|call| call.gap as f64 <= LONGEST_GAP * service / load);
+        let hops = calls().map(|call| call.hops).sum::<u64>();
+        let mean = calls().map(|call| call.waited).sum::<u64>() as f64 / service / hops as f64;
+        let off = |call: &Call| call.waited as f64 / service - mean * call.hops as f64;
+        let count = calls().count() as f64;
+        let squares = calls().map(|call| off(call).powi(2)).sum::<f64>() * count / (count - 1.0);
+        Wait { mean, error: 2.0 * squares.sqrt() / hops as f64, hops }
+    }
 }
 
 #[test]
@@ -45,7 +70,7 @@ fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_do_not() {
     }
     // Services so long that what keeps a generator for some 100 us keeps it for few lines, which then come at once; and
     // hops so long that they hardly come back to a queue that they have made themselves.
-    let (service, latency) = (microseconds(20.0), microseconds(800.0));
+    let (service, latency) = (microseconds(SERVICE), microseconds(800.0));
     let model = model(&format!(
         "cpus=2 memory=192M level=32K:8:300 latency=0:0:{latency} server=0:{service} outstanding=128"
     ));
@@ -60,27 +85,39 @@ fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_do_not() {
             load * full
         )
     });
+    // Of all attempts: what one cannot tell for its error, all of them may.
+    let mut pooled: [Vec<Call>; CASES.len()] = Default::default();
     retried_where_quiet(TEST, |attempt| {
         let boot = Loaded::boot(&model, runs.each_ref().map(String::as_str));
         let boot = boot.unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
         let calls = boot.log.runs(0);
         assert_eq!(calls.len(), RUNS);
-        let (mut is_enough, mut is_good) = (true, true);
-        for (place, Case { load, pacing, enough, .. }) in CASES.into_iter().enumerate() {
-            let of_case = || cases.iter().zip(&calls).filter(|(case, _)| **case == place);
-            let (found, hops) =
-                wait(&of_case().flat_map(|(_, calls)| calls).collect::<Vec<_>>(), load, service as f64);
+        for (case, calls) in cases.iter().zip(calls) {
+            pooled[*case].extend(calls);
+        }
+        let (mut is_enough, mut is_good, mut is_wrong) = (true, true, false);
+        for (Case { load, pacing, enough, .. }, calls) in CASES.into_iter().zip(&pooled) {
+            let Wait { mean, error, hops } = Wait::of(calls, load, service as f64);
             let theory = load / (2.0 * (1.0 - load));
-            let is_theory = (found - theory).abs() <= TOLERANCE;
-            is_good &= is_theory == (pacing == "poisson");
+            let off = mean - theory;
+            let is_theory = off.abs() <= TOLERANCE;
+            let is_other = off < -TOLERANCE - error || off > TOLERANCE + error + bunched(load);
+            let is_random = pacing == "poisson";
+            is_good &= if is_random { is_theory } else { is_other };
+            is_wrong |= if is_random { is_other } else { is_theory };
             is_enough &= hops >= enough;
-            table += &format!("  {pacing} at {load}: {found:.3} services, theory {theory:.3}, {hops} hops\n");
+            table += &format!(
+                "  {pacing} at {load}: {mean:.3} +- {error:.3} services, theory {theory:.3}, {hops} hops\n"
+            );
         }
         if !is_enough {
             return Err(format!("a generator did not run all the time\n{table}"));
         }
-        assert!(is_good, "{table}");
+        assert!(!is_wrong, "{table}");
+        if !is_good {
+            return Err(format!("hops wait longer where the host is slow\n{table}"));
+        }
         println!("{table}");
         Ok(())
     });
