@@ -153,7 +153,7 @@ fn a_curve_shows_four_levels() {
 fn a_curve_tells_translation_from_caches() {
     check(
         "a curve, a translation buffer",
-        "experiment=curve level=8K:8:1000 level=256K:8:3000 latency=0:0:6000 tlb=32:500 max-size=512K trials=7 \
+        "experiment=curve level=8K:8:1000 level=256K:8:3000 latency=0:0:6000 tlb=32:500 max-size=1M trials=7 \
          warmup-iters=8K",
     );
 }
