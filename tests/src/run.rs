@@ -41,8 +41,8 @@ const OF_SEVERAL_CPUS: [&str; 6] = ["loaded", "bandwidth", "cores", "report", "s
 pub fn finish(command: &mut Command) -> Run {
     let is_ours = Path::new(command.get_program()).file_name() == binary().file_name();
     let said = |word: &OsStr| {
-        let name = word.to_string_lossy().split('=').next().map(str::to_owned);
-        name.is_some_and(|name| OF_SEVERAL_CPUS.contains(&name.as_str()))
+        let word = word.to_string_lossy();
+        word.split('=').next().is_some_and(|name| OF_SEVERAL_CPUS.contains(&name))
     };
     let has_several = command.get_args().any(said);
     let place = (is_ours && !has_several).then(Place::take).flatten();

@@ -16,7 +16,7 @@ use crate::result::row::{Row, FIELDS, WORDS};
 use crate::saved::{Problem, Saved};
 
 /// Documents of each kind that are short, so that damage meets what is read.
-const SHORT: [&str; 10] = [
+const SHORT: [&str; 11] = [
     r#"{"points":[{"from":0,"to":1,"ns":1.083,"working_set_bytes":16384,"stride_bytes":64,"kernel":"pointer","mad_ns":0.001,"ci95_ns":[1.08,1.09],"core_cycles":4.001,"core_ghz":3.5,"seed":42,"pages_obtained":"2m","placement":{"verified":true,"before":{"nodes":[]}}},
 {"from":0,"to":1,"ns":null,"working_set_bytes":32768}],"experiment":"curve","partial":true,"trust":{"level":"poor","reasons":["busy"]},
 "tool":{"name":"latency-bench","version":"0.1.0"},"command":["latency-bench","curve","--size","1M","-o","a.json","--pages=2m"],"clock":{"source":"tsc"},
@@ -25,6 +25,9 @@ const SHORT: [&str; 10] = [
 {"a":0,"b":1,"class":"same L3","method":"cas","lines":16,"ns":null,"ci95_ns":null}],
 "states":[{"cpu":0,"owner":4,"third":null,"class":"same core","op":"read","state":"modified","level":"L1","home":0,"lines":256,"ns":9.5,"ci95_ns":[9,10]}],
 "classes":[{"class":"same core","pairs":1,"ns":7.8,"ci95_ns":null}],"experiment":"cores"}"#,
+    r#"{"curves":[{"from":0,"to":1,"cpu":0,"load_node":0,"traffic":"read","limit":{"bytes_per_second":51312889109,"ci95_bytes_per_second":[51e9,52e9],"generators":3},"points":[
+{"from":0,"to":1,"traffic":"read","generators":0,"offered_bytes_per_second":0,"ns":153.8,"ci95_ns":[153,154],"core_ghz":3.7,"working_set_bytes":268435456,"pages_obtained":"2m","verified":true},
+{"from":0,"to":1,"traffic":"read","generators":3,"offered_bytes_per_second":null,"ns":900.5,"ci95_ns":null}]}],"experiment":"loaded"}"#,
     "a,b,class,method,ns,ci95_low_ns,ci95_high_ns,lines,verified\n0,4,same core,cas,7.8,7.7,7.9,16,true\n0,1,same L3,cas,,,,16,\n0,2,other socket,cas,135,134,136,16,true\n",
     r#"{"node_pairs":[{"from":0,"to":0,"cycles":395,"ns":132},{"from":0,"to":1,"ns":2.1e2}],"iters":10000000,"seed":42,"freq_ghz":3.0}"#,
     "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,mad_ns,working_set_bytes,stride_bytes,kernel,pages_obtained,verified,core_ghz,seed\n0,1,2.8,1.083,4.001,1.08,1.09,0.001,16384,64,pointer,4k,true,3.7,42\n0,1,,,,,,,32768,64,pointer,,,,\n0,1,9.8,3.797,14.02,3.7,3.8,0.002,65536,64,pointer,2m,false,,7\n",

@@ -105,8 +105,8 @@ impl Saved {
 
     /// Understands a document of one of many hosts, whose rows go to `rows`: also one without rows.
     pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut [Row]) -> Result<Draft<'r>, Problem> {
-        let mut draft = Draft::over(rows);
-        (draft.of_hosts, draft.in_brief) = (true, true);
+        let mut draft = Draft::in_brief(rows);
+        draft.of_hosts = true;
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {
             true => Err(Problem { line: 1, what: "it does not say of which experiment it is" }),

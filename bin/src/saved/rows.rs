@@ -110,13 +110,12 @@ pub struct Draft<'r> {
 impl<'r> Draft<'r> {
     /// A result without rows, whose rows will go to `rows`.
     pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
-        let (of_hosts, in_brief) = (false, false);
         Draft {
             rows,
             count: 0,
             saved: Saved::EMPTY,
-            of_hosts,
-            in_brief,
+            of_hosts: false,
+            in_brief: false,
             without_unit: false,
             fractions: false,
         }

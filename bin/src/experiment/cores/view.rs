@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use latency_core::cores::Method;
+use latency_core::cores::{Choice, Method};
 use latency_core::cpulist::CpuSet;
 use latency_core::text::{plural, Text};
 
@@ -222,7 +222,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         count += others.len();
     });
-    let all = of_classes(&report.machine.cpus, &report.machine.sharing).iter().sum::<usize>();
+    let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
         document.sentence(
             Role::Missing,
