@@ -108,6 +108,17 @@ impl<'m> Buffer<'m> {
         Ok(Buffer { lines, chain, encoding })
     }
 
+    /// Writes the same chain again, past the caches, unless `stop` says to stop, which is asked every few milliseconds.
+    ///
+    /// Every store leaves the line as it was, so a chain whose writing was stopped is whole.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Stopped`].
+    pub fn write_again(&mut self, stop: &dyn Fn() -> bool) -> Result<(), BuildError> {
+        build::write(self.lines, self.chain, self.encoding, Stores::STREAMING, stop)
+    }
+
     /// Returns the chain that the buffer holds.
     #[must_use]
     pub const fn chain(&self) -> &Chain {

@@ -1,6 +1,6 @@
 //! Where the memory of an experiment comes from, and what a reader has to know of how it was had.
 //!
-//! One buffer for each target and size, or one region for each kind of pages that chains are
+//! One buffer for each initiator, target and size, or one region for each kind of pages that chains are
 //! rewritten in. It knows no timing.
 
 use core::array;
@@ -8,13 +8,12 @@ use core::array;
 use latency_core::arch::Stamp;
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
-use latency_core::topology::MAX_NODES;
 use latency_core::units::{Bytes, NodeId};
 
 use super::counters::Meter;
 use super::memory::{serves, Key, Site};
 use super::new_chain;
-use super::placement::{Placement, Witness};
+use super::placement::{self, Placement, Witness};
 use super::session::Session;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
@@ -25,8 +24,8 @@ use crate::result::{chain, Means, Point, Walk};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
-/// Pieces of memory, at most: one for each target, or a few for one of them.
-pub const SITES: usize = if MAX_NODES > 8 { MAX_NODES } else { 8 };
+/// Pieces of memory, at most.
+pub const SITES: usize = plan::regions::MOST;
 
 /// Memory that was asked for.
 struct Piece<'a> {
@@ -76,7 +75,8 @@ impl<'a> Pieces<'a> {
             count += 1;
         }
         let mut chains = Table::empty()?;
-        if let Some(first) = points.clone().next().filter(|_| budget.memory == Memory::Kept) {
+        let stays = matches!(budget.memory, Memory::Kept | Memory::Shared);
+        if let Some(first) = points.clone().next().filter(|_| stays) {
             chains = Table::filled(count, chain::chain(&first)?)?;
         }
         for (chain, piece) in chains.iter_mut().zip(pieces.iter().flatten()) {
@@ -117,15 +117,17 @@ impl<'a> Pieces<'a> {
             session.progress.say(format_args!("writing the chain on node {}", piece.key.target));
             *site = Some(match (*memory, chain) {
                 (Memory::Rewritten { places }, _) => Site::rewritten(piece.key, witness, lines, places),
-                (Memory::Kept, Some(chain)) => {
+                (Memory::Kept | Memory::Shared, Some(chain)) => {
+                    // The CPU that walks it writes it: what stays in a cache is in its own.
+                    placement::pin(piece.like.cpu)?;
                     // Ordinary stores leave lines in a cache that is larger than reported: the first pass would be
                     // faster than memory. Only where a look saw no such cache there is a choice.
                     let seen = stamp.filter(|_| session.machine.is_clear(piece.like.size));
                     let stores = Stores::choose(lines, seen, session.machine.last_level_cache());
                     let buffer = new_chain::write(lines, chain, piece.like.kernel.encoding, stores)?;
-                    Site::kept(piece.key, witness, buffer)?
+                    Site::kept(piece.key, witness, buffer, piece.like.initiator)?
                 }
-                (Memory::Kept, None) => return Err(PlacementError::NothingToMeasure.into()),
+                (Memory::Kept | Memory::Shared, None) => return Err(PlacementError::NothingToMeasure.into()),
             });
         }
         Ok(())
@@ -182,13 +184,15 @@ fn wanted(
     point: &Point,
     budget: &Budget,
 ) -> (Key, Bytes) {
+    let is_kept = budget.memory == Memory::Kept;
     let key = Key {
+        initiator: is_kept.then_some(point.initiator),
         target: point.target,
         pages: point.pages,
-        size: (budget.memory == Memory::Kept).then_some(point.size),
+        size: (is_kept || budget.memory == Memory::Shared).then_some(point.size),
     };
     let size = match budget.memory {
-        Memory::Kept => point.size,
+        Memory::Kept | Memory::Shared => point.size,
         Memory::Rewritten { places } => region(machine, points, &key, places).unwrap_or(point.size),
     };
     (key, size)

@@ -1,5 +1,6 @@
 //! Ground that is none: hops take as long as a function says, in time that is simulated.
 
+use std::collections::BTreeMap;
 use std::vec::Vec;
 
 use super::ground::{Arena, Batch, Condition, Ground, Walked};
@@ -35,6 +36,8 @@ pub struct Hop {
 pub struct Visit {
     /// The point's index.
     pub index: usize,
+    /// Its chain was written again before it.
+    pub written: bool,
     /// The place of its chain.
     pub place: u64,
     /// When it began.
@@ -56,12 +59,14 @@ pub struct Fake<F> {
     pub byte_ns: f64,
     kept: bool,
     last: Option<usize>,
+    /// The node that wrote the memory of each target last, where initiators share it.
+    written: Option<BTreeMap<u32, u32>>,
 }
 
 impl<F: FnMut(Hop) -> f64> Fake<F> {
     /// Memory as the budget has it.
     pub fn new(budget: &Budget, latency: F) -> Self {
-        let kept = budget.memory == Memory::Kept;
+        let kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
         Fake {
             latency,
             now_ns: 0.0,
@@ -70,6 +75,7 @@ impl<F: FnMut(Hop) -> f64> Fake<F> {
             byte_ns: 0.0,
             kept,
             last: None,
+            written: (budget.memory == Memory::Shared).then(BTreeMap::new),
         }
     }
 }
@@ -180,7 +186,10 @@ impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
         walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
-        if !self.kept {
+        let by = point.initiator.0;
+        let is_others =
+            self.written.as_mut().is_some_and(|written| written.insert(point.target.0, by) != Some(by));
+        if !self.kept || is_others {
             self.now_ns += self.byte_ns * point.size.0 as f64;
         }
         let condition = match (self.kept, again) {
@@ -190,7 +199,7 @@ impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
         };
         // A chain that stays lies in one place.
         let place = if self.kept { 0 } else { place };
-        let mut visit = Visit { index, place, begun_ns: self.now_ns, hops: 0 };
+        let mut visit = Visit { index, written: is_others, place, begun_ns: self.now_ns, hops: 0 };
         let walked = walker(&mut FakeGround {
             hop_ns: &mut self.latency,
             now_ns: &mut self.now_ns,

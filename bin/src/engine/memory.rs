@@ -42,6 +42,8 @@ pub struct Beside<'b> {
 /// The memory that a point shares with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
+    /// The node of the CPUs that walk it, where each initiator has a region of its own.
+    pub initiator: Option<NodeId>,
     /// Its node.
     pub target: NodeId,
     /// The pages asked for.
@@ -52,8 +54,9 @@ pub struct Key {
 
 /// The chains in a piece of memory.
 enum Chains<'p> {
-    /// One that stays as it is written: where it is walked on, by one and by any number of lanes.
-    Kept(Buffer<'p>, u64, Table<Option<Positions>>),
+    /// One that stays as it is written: where it is walked on, by one and by any number of lanes, and the node that
+    /// has written it.
+    Kept(Buffer<'p>, u64, Table<Option<Positions>>, NodeId),
     /// One after another, each at one of so many places.
     Rewritten(&'p mut [Line], u64),
 }
@@ -66,15 +69,15 @@ pub struct Site<'p> {
 }
 
 impl<'p> Site<'p> {
-    /// Memory that holds a chain, which stays.
+    /// Memory that holds a chain, which stays; a CPU of node `by` wrote it.
     ///
     /// # Errors
     ///
     /// That of mapping a table.
-    pub fn kept(key: Key, witness: Witness, buffer: Buffer<'p>) -> Result<Site<'p>, Errno> {
+    pub fn kept(key: Key, witness: Witness, buffer: Buffer<'p>, by: NodeId) -> Result<Site<'p>, Errno> {
         let node = buffer.chain().start(0, 1);
         let positions = Table::filled(MOST_LANES + 1, None)?;
-        Ok(Site { key, witness, chains: Chains::Kept(buffer, node, positions) })
+        Ok(Site { key, witness, chains: Chains::Kept(buffer, node, positions, by) })
     }
 
     /// Memory for a chain after another, each at one of so many places.
@@ -156,7 +159,9 @@ impl<'p, 'b> Memory<'p, 'b> {
 /// Whether a point lies in the memory with that key.
 #[must_use]
 pub fn serves(key: &Key, point: &Point) -> bool {
-    (key.target, key.pages) == (point.target, point.pages) && key.size.is_none_or(|size| size == point.size)
+    (key.target, key.pages) == (point.target, point.pages)
+        && key.size.is_none_or(|size| size == point.size)
+        && key.initiator.is_none_or(|initiator| initiator == point.initiator)
 }
 
 impl Arena for Memory<'_, '_> {
@@ -184,8 +189,13 @@ impl Arena for Memory<'_, '_> {
         let mut sites = sites.iter_mut().flatten();
         let site = sites.find(|site| serves(&site.key, point)).ok_or(PlacementError::NothingToMeasure)?;
         match &mut site.chains {
-            Chains::Kept(buffer, node, positions) => {
+            Chains::Kept(buffer, node, positions, by) => {
                 let lanes = point.walk.lanes();
+                if *by != point.initiator {
+                    new_chain::write_again(buffer)?;
+                    *by = point.initiator;
+                    *last = None;
+                }
                 let (who, side) = match point.walk {
                     Walk::Chain | Walk::Loaded(_) => (Walker::Alone(index), None),
                     walk => {

@@ -13,6 +13,13 @@ use crate::error::{Failure, PlacementError};
 use crate::result::{chain, Point};
 use crate::sys::signal;
 
+fn failed(error: BuildError) -> Failure<'static> {
+    match error {
+        BuildError::Stopped => Failure::Interrupted,
+        BuildError::TooSmall | BuildError::Encoding => PlacementError::NothingToMeasure.into(),
+    }
+}
+
 /// Writes a chain to the start of `lines`.
 ///
 /// # Errors
@@ -24,10 +31,16 @@ pub fn write<'m>(
     encoding: Encoding,
     stores: Stores,
 ) -> Result<Buffer<'m>, Failure<'static>> {
-    Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(|error| match error {
-        BuildError::Stopped => Failure::Interrupted,
-        BuildError::TooSmall | BuildError::Encoding => PlacementError::NothingToMeasure.into(),
-    })
+    Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(failed)
+}
+
+/// Writes the chain of a buffer again, past the caches: none has a line of it afterwards, and memory has them from this CPU.
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`].
+pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
+    buffer.write_again(&signal::interrupted).map_err(failed)
 }
 
 /// Writes the chain of `point` into `placement`, and has `walker` walk it from its start.

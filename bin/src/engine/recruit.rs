@@ -13,7 +13,7 @@ use super::generators::uncores::Uncores;
 use super::placement::Placement;
 use super::session::Session;
 use crate::error::{Failure, PlacementError};
-use crate::plan::budget::Budget;
+use crate::plan::budget::{Budget, Memory};
 use crate::result::{Point, Traffic, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -86,7 +86,7 @@ pub fn with_generators<'a, R>(
     });
     let shared = Shared { boxes: &boxes, fields: &fields, clock };
     let known_fields = Fields::new(&known);
-    let loaded = known.iter().flatten().map(|((node, _), _)| *node);
+    let loaded = known.iter().flatten().map(|(key, _)| key.on);
     let uncores = Uncores::of(&session.machine.topology, loaded)?;
     let throttle = session.machine.host.throttle.as_ref();
     let found = thread::scope(wanted, &shared, work, dismiss, |started| {
@@ -164,7 +164,8 @@ fn is_alike(one: &Point, other: &Point) -> bool {
         }
 }
 
-/// Places the memory of all traffic: on each node as much as its largest needs.
+/// Places the memory of all traffic: on each node, and where there is room for each node that loads it, as much as its
+/// largest needs.
 fn place<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
@@ -174,13 +175,15 @@ fn place<'a>(
     let mut count = 0;
     for point in points {
         let Some(traffic) = point.walk.traffic() else { continue };
-        if pieces.iter().flatten().any(|piece| piece.key.0 == traffic.node) {
+        if pieces.iter().flatten().any(|piece| piece.key.serves(traffic)) {
             continue;
         }
-        let on_node = points.iter().filter_map(|point| point.walk.traffic());
-        let on_node = on_node.filter(|other| other.node == traffic.node).map(|other| other.footprint);
-        let key = (traffic.node, on_node.max().unwrap_or(traffic.footprint));
-        let placement = match arena::place(session, key.0, key.1, point.pages) {
+        let from = (budget.memory == Memory::Kept).then_some(traffic.from);
+        let mut key = Key { from, on: traffic.node, size: traffic.footprint };
+        let all = points.iter().filter_map(|point| point.walk.traffic());
+        let largest = all.filter(|other| key.serves(other)).map(|other| other.footprint).max();
+        key.size = largest.unwrap_or(key.size);
+        let placement = match arena::place(session, key.on, key.size, point.pages) {
             Ok(placement) => Ok(placement),
             Err(Failure::Placement(&error)) if budget.optional.covers(point, &error) => Err(error),
             Err(error) => return Err(error),

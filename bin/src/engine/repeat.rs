@@ -40,7 +40,7 @@ pub fn again<'a>(
     }
     let Some((outcome, first)) = chosen(machine, measured) else { return Ok(None) };
     let memory = match budget.memory {
-        Memory::Kept => Memory::Kept,
+        Memory::Kept | Memory::Shared => Memory::Kept,
         Memory::Rewritten { .. } => Memory::Rewritten { places: 1 },
     };
     let budget = Budget {

@@ -10,6 +10,7 @@ use latency_core::rng::Pcg32;
 use latency_core::sort::sort_by;
 use latency_core::stats;
 use latency_core::text::plural;
+use latency_core::units::Bytes;
 
 use super::ground::Arena;
 use super::judge::Judge;
@@ -261,11 +262,13 @@ impl<A: Arena> Schedule<A> {
         Ok(length > 0)
     }
 
-    /// The first point of those that go on where each other stopped: lanes of one number in one chain. Before lanes of
-    /// another number, a trail is walked that takes longer than a round.
+    /// The first point of those that follow each other in a round. Lanes of one number in one chain go on where each other
+    /// stopped: before lanes of another number, a trail is walked that takes longer than a round. An initiator writes the
+    /// chains that it shares with others once a round.
     fn group(&self, point: &Point) -> Option<usize> {
         let group = |point: &Point| match (self.budget.memory, point.walk) {
             (Memory::Kept, Walk::Lanes(_) | Walk::Apart(_)) => Some((point.size, point.walk.lanes())),
+            (Memory::Shared, _) => Some((Bytes(0), point.initiator.0 as usize)),
             _ => None,
         };
         let mine = group(point)?;

@@ -11,7 +11,8 @@ use crate::engine::{finish, lookout, placement, prefetch_audit, repeat, self_tes
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::plan::budget::Budget;
+use crate::plan::budget::{Budget, Memory};
+use crate::plan::regions;
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::{Health, Point};
@@ -48,6 +49,8 @@ pub struct Conducted<'a> {
     pub health: Health,
     /// What else happened meanwhile; `None` where nothing was timed.
     pub conditions: Option<Conditions>,
+    /// The memory that several nodes walk; `None` where each memory is walked from one node.
+    pub regions: Option<Memory>,
     /// The points, measured or not.
     pub findings: Findings<'a>,
 }
@@ -69,7 +72,7 @@ impl<'a> Conducted<'a> {
         terminal: Terminal,
         (started, seconds): (u64, f64),
     ) -> Report<'r, 'a> {
-        let Conducted { machine, timer, health, conditions, findings } = self;
+        let Conducted { machine, timer, health, conditions, regions, findings } = self;
         Report {
             options,
             machine,
@@ -81,6 +84,7 @@ impl<'a> Conducted<'a> {
             distributions: &findings.distributions,
             analysis: findings.analysis.first(),
             extra: &findings.extra,
+            regions: *regions,
             arguments,
             terminal,
             partial: findings.interrupted,
@@ -150,7 +154,9 @@ pub fn conduct<'a>(
     check(session, &timer, &mut health, &findings, &budget, effort)?;
     let conditions = watch.map(|watch| watch.end(session, &timer));
     finish::warn(session, &timer, &findings.outcomes, &budget);
-    let conducted = Conducted { machine, timer, health, conditions, findings };
+    let several = regions::have_several_initiators(&points);
+    let regions = several.then_some(budget.memory);
+    let conducted = Conducted { machine, timer, health, conditions, regions, findings };
     if conducted.findings.interrupted {
         let planned = conducted.findings.outcomes.len() as u32;
         session.warnings.push(Warning::Partial { finished: conducted.done() as u32, planned });

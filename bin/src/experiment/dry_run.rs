@@ -11,6 +11,7 @@ use super::facts::{self, point};
 use crate::options::Choice;
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
+use crate::plan::regions;
 use crate::report::document::{fields, Document, Level, Part, Role, Table};
 use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
@@ -37,7 +38,8 @@ pub fn present(
 ) {
     // The levels of curves whose limit is measured first; what other experiments may add is seldom needed.
     let more = if budget.window_ns > 0.0 { budget.more } else { 0 };
-    let (threads, bytes) = (threads(points), memory(points));
+    let (threads, bytes) = (threads(points), regions::bytes(budget.memory, points));
+    let several = regions::have_several_initiators(points);
     document.sentence(
         Role::Answer,
         format_args!(
@@ -53,6 +55,9 @@ pub fn present(
             })
         ),
     );
+    if several {
+        document.sentence(Role::Method("Memory"), format_args!("{}", facts::method::regions(budget.memory)));
+    }
     groups(document, points);
     every(document, points);
     facts::tool(document, experiment, "");
@@ -61,6 +66,9 @@ pub fn present(
         document.put(&MORE, more);
         document.put(&THREADS, threads);
         document.put(&MEMORY, bytes);
+        if several {
+            document.put(&facts::REGIONS, facts::method::regions_name(budget.memory));
+        }
         document.put(&LEAST, takes.0 / 1e9);
         document.put(&MOST, takes.1 / 1e9);
     });
@@ -91,38 +99,6 @@ fn threads(points: &[Point]) -> u32 {
         Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) => 1,
     };
     points.iter().map(of).max().unwrap_or(1)
-}
-
-/// The memory that all points need together.
-///
-/// Chains side by side have memory for every working set; traffic, and other points, on one node in one kind of pages
-/// share the largest.
-fn memory(points: &[Point]) -> Bytes {
-    let mut bytes = Bytes(0);
-    for (index, point) in points.iter().enumerate() {
-        let alike = |other: &Point| {
-            other.target == point.target
-                && other.pages == point.pages
-                && (other.size == point.size || matches!(point.walk, Walk::Chain | Walk::Traffic(_)))
-                && matches!(other.walk, Walk::Traffic(_)) == matches!(point.walk, Walk::Traffic(_))
-        };
-        if !points.get(..index).unwrap_or_default().iter().any(alike) {
-            let sizes = points.iter().filter(|other| alike(other)).map(|other| other.size);
-            bytes.0 += sizes.max().map_or(0, |largest| largest.0);
-        }
-    }
-    // What generators walk over, where others chase.
-    let field = |point: &Point| match point.walk {
-        Walk::Loaded(traffic) => Some((traffic.node, traffic.footprint)),
-        _ => None,
-    };
-    for (index, own) in points.iter().enumerate().filter_map(|(index, point)| Some((index, field(point)?))) {
-        let earlier = points.get(..index).unwrap_or_default();
-        if !earlier.iter().any(|other| field(other) == Some(own)) {
-            bytes.0 += own.1 .0;
-        }
-    }
-    bytes
 }
 
 /// The kind of a point's traffic, or how CPUs exchange its lines.
@@ -252,16 +228,6 @@ mod tests {
         pages: Pages::Small4k,
         walk: Walk::Chain,
     };
-
-    #[test]
-    fn points_share_memory_unless_they_are_walked_side_by_side() {
-        let large = Point { size: Bytes(4 << 20), ..POINT };
-        assert_eq!(memory(&[POINT, large]), Bytes(4 << 20));
-        let elsewhere = Point { target: NodeId(1), ..POINT };
-        assert_eq!(memory(&[POINT, large, elsewhere]), Bytes(5 << 20));
-        let lanes = |point: Point| Point { walk: Walk::Lanes(&PARALLEL[1]), ..point };
-        assert_eq!(memory(&[lanes(POINT), lanes(large), lanes(large)]), Bytes(5 << 20));
-    }
 
     #[test]
     fn points_of_one_group_differ_in_size_alone() {

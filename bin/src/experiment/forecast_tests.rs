@@ -7,8 +7,9 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
+use latency_core::host::MemoryLimit;
 use latency_core::rng::Pcg32;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, NodeId};
 
 use super::tests::{fixture, machine, machine_of, planned};
 use crate::engine::fake::{Fake, Hop};
@@ -17,7 +18,7 @@ use crate::engine::schedule::Schedule;
 use crate::machine::Machine;
 use crate::options::{Pages, When};
 use crate::plan::budget::Memory;
-use crate::plan::duration;
+use crate::plan::{duration, regions};
 
 /// A forecast is a range: a run takes no less than its lower end by more than this factor, nor its upper end.
 const FACTOR: f64 = 1.5;
@@ -72,15 +73,18 @@ fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Ran
     fake.byte_ns = WRITTEN_BYTE_NS;
     let mut schedule = Schedule::new(fake, budget, &points[0], points.iter().copied()).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
-    // A chain that stays has memory of its own; those written anew share a region.
-    let kept = budget.memory == Memory::Kept;
-    let mut mapped = BTreeMap::new();
-    for point in &points {
-        let own = if kept { point.size } else { Bytes(0) };
-        let region = mapped.entry((point.target.0, point.pages as u8, own)).or_insert(0.0);
-        *region = f64::max(*region, point.size.0 as f64);
-    }
-    let mapped: f64 = mapped.values().sum();
+    // A chain that stays has memory of its own; those written for each visit share a region.
+    let mapped = match budget.memory {
+        Memory::Kept | Memory::Shared => regions::bytes(budget.memory, &points).0 as f64,
+        Memory::Rewritten { .. } => {
+            let mut mapped = BTreeMap::new();
+            for point in &points {
+                let region = mapped.entry((point.target.0, point.pages as u8)).or_insert(0.0);
+                *region = f64::max(*region, point.size.0 as f64);
+            }
+            mapped.values().sum()
+        }
+    };
     let audited = points.iter().any(|point| point.size >= Bytes(16 << 20));
     let besides =
         START_NS + mapped * (MAPPED_BYTE_NS + WRITTEN_BYTE_NS) + if audited { AUDIT_NS } else { 0.0 };
@@ -117,15 +121,66 @@ fn a_run_takes_as_long_as_was_forecast() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// The same machine with so many bytes free on each node.
+fn with_free_memory(mut machine: Box<Machine>, free: Bytes) -> Box<Machine> {
+    machine.host.memory_limit = Some(MemoryLimit { limit: free, usage: Bytes(0), headroom: free });
+    machine
+}
+
 #[test]
 fn a_whole_matrix_of_eight_nodes_is_over_in_a_minute() {
-    let eight = eight_nodes();
-    assert_eq!(planned(&eight, "").unwrap().0.len(), 64);
-    for scatter in [0.003, 0.03, 0.3] {
-        let (took_ns, _) = simulated(&eight, "", scatter);
-        assert!(took_ns < 60e9, "{scatter}: {took_ns}");
+    let plenty = eight_nodes();
+    let scarce = with_free_memory(eight_nodes(), Bytes::GIB.times(6));
+    for (machine, memory) in [(&plenty, Memory::Kept), (&scarce, Memory::Shared)] {
+        let (points, budget, _) = planned(machine, "").unwrap();
+        assert_eq!((points.len(), points[0].size, budget.memory), (64, Bytes::MIB.times(256), memory));
+        for scatter in [0.003, 0.03, 0.3] {
+            let (took_ns, _) = simulated(machine, "", scatter);
+            assert!(took_ns < 60e9, "{memory:?} {scatter}: {took_ns}");
+        }
     }
     // One pair takes seven seconds, since its rounds are spread over five.
     let (took_ns, _) = simulated(&machine("one-node", None), "", 0.003);
     assert!((5e9..7e9).contains(&took_ns), "{took_ns}");
+}
+
+#[test]
+fn initiators_have_regions_of_their_own_where_memory_has_room() {
+    let memory = |machine: &Machine, line: &str| planned(machine, line).unwrap().1.memory;
+    let four = machine("four-nodes", None);
+    assert_eq!((memory(&four, ""), memory(&four, "bandwidth")), (Memory::Kept, Memory::Kept));
+    // A pool that has pages for some pairs and not for others would make them differ in their pages.
+    let two = machine("two-sockets", None);
+    assert_eq!((memory(&two, ""), memory(&two, "bandwidth")), (Memory::Kept, Memory::Shared));
+    assert_eq!(memory(&two, "bandwidth --pages=thp"), Memory::Kept);
+    // Half of what a node can give has room for one region of so much and not for two; one initiator needs but one.
+    let half = two.supply(NodeId(1)).unwrap().on_node().0 / 2;
+    let line = std::format!("--pages=thp --size={}M", half / 10 * 6 >> 20);
+    assert_eq!(memory(&two, &line), Memory::Shared);
+    assert_eq!(memory(&two, &std::format!("{line} --cpunode=1")), Memory::Kept);
+    // The working set is no smaller for that.
+    assert_eq!(planned(&two, &line).unwrap().0[0].size.0, (half / 10 * 6 >> 20) << 20);
+}
+
+#[test]
+fn a_shared_region_is_written_when_its_initiator_changes_and_then_alone() {
+    let scarce = with_free_memory(machine("four-nodes", None), Bytes::GIB.times(3));
+    let (points, budget, _) = planned(&scarce, "--spread=0").unwrap();
+    assert_eq!((points.len(), budget.memory), (16, Memory::Shared));
+    let fake = Fake::new(&budget, |_| 100.0);
+    let mut schedule = Schedule::new(fake, budget, &points[0], points.iter().copied()).unwrap();
+    schedule.run(&mut Progress::new(When::Never)).unwrap();
+    let mut last = BTreeMap::new();
+    let (mut written, mut turns) = (0, 0);
+    let visits = &schedule.arena.visits;
+    for (index, visit) in visits.iter().enumerate() {
+        let point = &points[visit.index];
+        let changes = last.insert(point.target, point.initiator) != Some(point.initiator);
+        assert_eq!(visit.written, changes, "visit {index}");
+        written += usize::from(visit.written);
+        turns += usize::from(index == 0 || points[visits[index - 1].index].initiator != point.initiator);
+    }
+    // In each round an initiator visits all its targets in one turn, and writes each of their regions once.
+    let rounds = visits.len() / points.len();
+    assert!(written <= rounds * 16 && turns <= rounds * 4 && rounds >= 15, "{written} {turns} {rounds}");
 }

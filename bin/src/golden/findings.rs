@@ -305,6 +305,8 @@ fn made_up(
         distributions: &distributions,
         analysis: analysis.as_ref(),
         extra: &extra,
+        regions: crate::plan::regions::have_several_initiators(&points)
+            .then(|| (experiment.budget)(options, machine, &points).memory),
         arguments,
         terminal,
         partial,

@@ -2,6 +2,7 @@
 //!
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, as all of the plan.
 
+use super::regions;
 use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{FlagId, Options, Pages};
@@ -29,6 +30,13 @@ const WALK_NS: f64 = 1e9;
 /// All pairs of nodes together take no longer, unless a limit for each was asked for: with 64 of them, so many rounds
 /// that are never precise would go on for minutes.
 const PAIRS_NS: f64 = 40e9;
+/// A matrix is over within a minute: nanoseconds that its memory and its visits have, without the look before them and the
+/// checks after them.
+const MATRIX_NS: f64 = 54e9;
+/// Nanoseconds for mapping, clearing and writing a byte, where the host has to find the memory first.
+const SET_UP_BYTE_NS: f64 = 1.5;
+/// All pairs together have this time, however large their memory is.
+const LEAST_PAIRS_NS: f64 = 20e9;
 /// The part of a time limit that rounds are spread over at the most: the rest is for warming up.
 const SPREAD_SHARE: f64 = 0.7;
 /// A core that has idled for longer needs so long to come up to its clock; a shorter pause is not worth it.
@@ -64,8 +72,11 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
 /// The memory that points are walked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// One chain for each target and size, written once: whoever comes next goes on where the last walk stopped.
+    /// One chain for each initiator, target and size, written once: whoever comes next goes on where the last walk stopped.
     Kept,
+    /// One chain for each target and size, which all initiators walk in turn, for want of memory: before its visits an
+    /// initiator writes it again, past the caches, so that it meets no line as another node has left it.
+    Shared,
     /// One region for each target and kind of pages, in which a visit writes its chain anew, at one of so many places.
     Rewritten {
         /// The places.
@@ -221,9 +232,11 @@ impl Budget {
         };
         let budget = Budget { optional, ..Budget::new(options, machine) };
         let few = points.len() <= FEW_POINTS && budget.spread_ns > 0.0;
-        let budget = Budget { rounds: if few { SPREAD_ROUNDS } else { ROUNDS }, ..budget };
-        let run_ns = PAIRS_NS.max(2.0 * budget.spread_ns).min(budget.point_ns * points.len() as f64);
-        let budget = budget.within(run_ns, points.len());
+        let budget =
+            Budget { rounds: if few { SPREAD_ROUNDS } else { ROUNDS }, ..budget }.in_regions(machine, points);
+        let left_ns = MATRIX_NS - SET_UP_BYTE_NS * regions::bytes(budget.memory, points).0 as f64;
+        let visits_ns = left_ns.clamp(LEAST_PAIRS_NS, PAIRS_NS).max(2.0 * budget.spread_ns);
+        let budget = budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len());
         // A pool that has pages for the working set need not have more.
         let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
         if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
@@ -283,6 +296,7 @@ impl Budget {
             optional,
             ..Budget::new(options, machine)
         }
+        .in_regions(machine, points)
         .within(run_ns, points.len())
     }
 
@@ -320,6 +334,18 @@ impl Budget {
     #[must_use]
     pub fn most_pairs(options: &Options<'_>) -> usize {
         (budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
+    }
+
+    /// The same in regions of their own for the initiators of each target, where there is room.
+    ///
+    /// A chain that was just written shows at once what a load takes that no cache serves: no long first pass is needed.
+    fn in_regions(self, machine: &Machine, points: &[Point]) -> Budget {
+        let memory = regions::memory(machine, points);
+        let warm_up = match memory {
+            Memory::Shared => self.warm_up.or(Some(FEW_HOPS.1)),
+            Memory::Kept | Memory::Rewritten { .. } => self.warm_up,
+        };
+        Budget { memory, warm_up, ..self }
     }
 
     /// The same with chains written anew for each visit.

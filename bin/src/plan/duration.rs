@@ -182,6 +182,13 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
             let warm = if held { filled + lap * 2.0 } else { few };
             (written + first(FEW_HOPS.1) + filled + warm, written + warm)
         }
+        // What the first of several points writes, the others find.
+        (Memory::Shared, _, Walk::Traffic(_)) if alone => (Range::ZERO, Range::ZERO),
+        (Memory::Shared, _, Walk::Traffic(_)) => {
+            let written = WRITTEN_BYTE * point.size.0 as f64;
+            (written, written)
+        }
+        (Memory::Shared, ..) => (written + first(SHORT_PASS), written + few),
         (Memory::Kept, _, Walk::Chain | Walk::Loaded(_)) => {
             (first(SHORT_PASS), if alone { Range::ZERO } else { few })
         }
@@ -221,15 +228,28 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let mut last = None::<(Bytes, usize)>;
     for (index, point) in points.iter().enumerate().filter(|(_, point)| can_be_had(machine, point)) {
         let earlier = points.get(..index).unwrap_or_default();
-        let shared = |other: &&Point| (other.target, other.pages) == (point.target, point.pages);
+        let shared = |other: &&Point| {
+            (other.target, other.pages) == (point.target, point.pages)
+                && (budget.memory != Memory::Kept || other.initiator == point.initiator)
+        };
         let walked = (point.size, point.walk.lanes());
         let alone = match (budget.memory, point.walk) {
-            (Memory::Kept, Walk::Chain) => points.len() == 1,
+            (Memory::Kept | Memory::Shared, Walk::Chain) => points.len() == 1,
+            (Memory::Shared, Walk::Traffic(_)) => {
+                let alike = |other: &Point| {
+                    let route =
+                        |point: &Point| (point.initiator, point.target, point.walk.traffic().is_some());
+                    route(other) == route(point)
+                };
+                earlier.iter().any(alike)
+            }
             _ => last.replace(walked) == Some(walked),
         };
         let (first, again) = before(machine, point, budget, alone);
         match budget.memory {
-            Memory::Kept if !earlier.iter().filter(shared).any(|other| other.size == point.size) => {
+            Memory::Kept | Memory::Shared
+                if !earlier.iter().filter(shared).any(|other| other.size == point.size) =>
+            {
                 mapped += point.size.0 as f64;
                 once = once + written(point);
             }

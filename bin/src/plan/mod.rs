@@ -10,6 +10,7 @@ pub mod duration;
 pub mod generators;
 pub mod lanes;
 pub mod loaded;
+pub mod regions;
 mod scope;
 pub mod single;
 mod sizes;

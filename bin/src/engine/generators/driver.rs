@@ -7,7 +7,7 @@ use latency_core::cpulist::CpuSet;
 use latency_core::host::Throttle;
 use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
-use latency_core::traffic::Part;
+use latency_core::traffic::{Kind, Part};
 use latency_core::units::{CpuId, NodeId};
 
 use super::fields::Fields;
@@ -141,11 +141,31 @@ impl<'g> Generators<'g> {
         traffic: &Traffic,
         body: &mut dyn FnMut() -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
+        self.write_again(traffic)?;
         let before = self.stops();
         let driven = self.start(point, traffic).and_then(|()| body());
         self.rest();
         self.throttled.set(self.throttled.get() + u64::from(self.stops() > before));
         driven
+    }
+
+    /// Writes the memory of some traffic past the caches, from this CPU, where another node has walked it last:
+    /// a load of a line that another node has read may be served by that node's cache, or wait for an answer of it.
+    fn write_again(&self, traffic: &Traffic) -> Result<(), Failure<'static>> {
+        /// 4 MiB of lines: a millisecond between two looks for an interrupt.
+        const PIECE: usize = 1 << 16;
+        let field = self.fields.find(traffic).and_then(|index| self.shared.fields.get(index)?.as_ref());
+        let (Some(field), true) = (field, self.fields.changes_hands(traffic)) else { return Ok(()) };
+        let (Some(kind), Some(mut all)) = (Kind::parse("nt-write"), field.part(0, 1)) else { return Ok(()) };
+        let mut left = all.lines();
+        while left > 0 {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            all.touch(kind, left.min(PIECE));
+            left -= left.min(PIECE);
+        }
+        Ok(())
     }
 
     /// How often the quota of CPU time was used up so far; `None` without one.

@@ -9,6 +9,7 @@ use latency_core::text::plural;
 
 use super::{conditions, Report};
 use crate::options::{Choice, Pages};
+use crate::plan::budget::Memory;
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
@@ -76,14 +77,37 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Method("Method"),
             format_args!(
-                "each load waits for the one before; {} order, a line every {}; page walks included; seed {}",
+                "each load waits for the one before; {} order, a line every {}; page walks included; seed {}{}",
                 OrderName(point.order),
                 point.stride,
-                point.seed
+                point.seed,
+                optional(report.regions, |memory, out| write!(out, "; {}", regions(memory)))
             ),
         );
     }
     ending(document, report);
+}
+
+/// The word of documents for the memory that several nodes walk.
+#[must_use]
+pub const fn regions_name(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Kept => "own",
+        Memory::Shared => "shared",
+        Memory::Rewritten { .. } => "rewritten",
+    }
+}
+
+/// The same in words, for people.
+#[must_use]
+pub const fn regions(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Kept => "each pair of nodes has a region of its own",
+        Memory::Shared => {
+            "too little memory for a region of each pair: nodes write the region of a target again in turn"
+        }
+        Memory::Rewritten { .. } => "the region of a target is written again for each visit",
+    }
 }
 
 /// Says that these CPUs measured, and of what kind they are.

@@ -34,6 +34,7 @@ fields! {
     DURATION "duration_s" "How long it took.";
     PARTIAL "partial" "Whether it was interrupted; what is here is what was finished.";
     ITERS "iters" "Loads in each trial, at the most.";
+    pub REGIONS "regions" "The memory of a target that several nodes walk. own: a region for each node; shared: one that they write again in turn; rewritten: one that is written again for each visit.";
     FREQUENCY "freq_ghz" "Ticks of the time-stamp counter in a nanosecond.";
 }
 
@@ -85,6 +86,9 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     machine::host(document, report.machine, &report.options.labels);
     machine::machine(document, report.machine);
     sizing::sizing(document, report);
+    if let Some(memory) = report.regions {
+        document.put(&REGIONS, method::regions_name(memory));
+    }
     machine::clock(document, report.clock);
     method::health(document, report);
     conditions::conditions(document, report);

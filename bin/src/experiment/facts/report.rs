@@ -3,6 +3,7 @@
 use crate::analysis::curve::Analysis;
 use crate::machine::Machine;
 use crate::options::Options;
+use crate::plan::budget::Memory;
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
@@ -33,6 +34,8 @@ pub struct Report<'r, 'a> {
     pub analysis: Option<&'r Analysis>,
     /// What was found besides them.
     pub extra: &'r Extra,
+    /// The memory that several nodes walk; `None` where each memory is walked from one node.
+    pub regions: Option<Memory>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
     /// What the result is shown on.

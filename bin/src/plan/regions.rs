@@ -1,0 +1,188 @@
+//! The memory of several initiators that walk one target: a region for each of them, or one that they walk in turn.
+//!
+//! A line that another node has read or written last is not the line that a node meets when it is measured alone: that
+//! node's cache may serve it, and a memory directory or a probe filter may ask that node's socket first (McCalpin,
+//! "Memory directories in Intel processors", 2023). Pure, as all of the plan.
+
+use latency_core::topology::MAX_NODES;
+use latency_core::units::{Bytes, NodeId, PageSize};
+
+use super::budget::Memory;
+use crate::machine::Machine;
+use crate::options::Pages;
+use crate::result::{Point, Walk};
+
+/// Regions of a run, at most: all pairs of 11 nodes.
+pub const MOST: usize = MAX_NODES;
+
+/// Memory that one initiator needs for itself, or that all initiators share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Region {
+    /// The node whose CPUs walk it.
+    from: NodeId,
+    /// The node where it is.
+    on: NodeId,
+    pages: Pages,
+    size: Bytes,
+    /// Generators walk it.
+    is_of_traffic: bool,
+}
+
+impl Region {
+    /// The region of a point's chain or of the lines that go between its CPUs, and that of its traffic.
+    fn of(point: &Point) -> [Option<Region>; 2] {
+        let Point { initiator, target, pages, size, walk, .. } = *point;
+        let chain = Region { from: initiator, on: target, pages, size, is_of_traffic: false };
+        let traffic = walk.traffic().map(|traffic| {
+            let (from, on, size) = (traffic.from, traffic.node, traffic.footprint);
+            Region { from, on, pages, size, is_of_traffic: true }
+        });
+        [Some(chain).filter(|_| !matches!(walk, Walk::Traffic(_))), traffic]
+    }
+
+    /// Whether one piece of memory serves both.
+    fn is_one_with(&self, other: &Region, memory: Memory) -> bool {
+        let grows = self.is_of_traffic || matches!(memory, Memory::Rewritten { .. });
+        (self.on, self.pages, self.is_of_traffic) == (other.on, other.pages, other.is_of_traffic)
+            && (memory != Memory::Kept || self.from == other.from)
+            && (grows || self.size == other.size)
+    }
+}
+
+/// The regions of a run, each once.
+struct Regions {
+    list: [Option<Region>; 2 * MOST],
+    /// There was room for all in the list.
+    is_complete: bool,
+}
+
+impl Regions {
+    fn of(memory: Memory, points: impl Iterator<Item = Point>) -> Regions {
+        let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
+        for region in points.flat_map(|point| Region::of(&point)).flatten() {
+            let slot = found
+                .list
+                .iter_mut()
+                .find(|slot| slot.as_ref().is_none_or(|known| known.is_one_with(&region, memory)));
+            match slot {
+                Some(Some(known)) => known.size = known.size.max(region.size),
+                Some(slot) => *slot = Some(region),
+                None => found.is_complete = false,
+            }
+        }
+        found
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Region> {
+        self.list.iter().flatten()
+    }
+
+    fn bytes(&self, counts: impl Fn(&Region) -> bool) -> Bytes {
+        Bytes(self.iter().filter(|region| counts(region)).map(|region| region.size.0).sum())
+    }
+
+    /// Whether any memory has more than one initiator.
+    fn have_several_initiators(&self) -> bool {
+        !self.is_complete
+            || self.iter().any(|one| self.iter().any(|other| one.on == other.on && one.from != other.from))
+    }
+
+    /// Whether memory has room for all: half of what each node can give, and nine tenths of what the control group has
+    /// left.
+    fn fit(&self, machine: &Machine) -> bool {
+        let of_kind = |is_of_traffic| self.iter().filter(|one| one.is_of_traffic == is_of_traffic).count();
+        let all = self.bytes(|_| true);
+        let fits = |one: &Region| {
+            let Some(supply) = machine.supply(one.on) else { return true };
+            let in_group = supply.headroom.is_none_or(|headroom| all.0 <= headroom.0 / 10 * 9);
+            let is_pooled = matches!(one.pages, Pages::Huge2m | Pages::Huge1g);
+            is_pooled || in_group && self.bytes(|other| other.on == one.on).0 <= supply.on_node().0 / 2
+        };
+        let are_few = of_kind(true) <= MOST && of_kind(false) <= MOST;
+        self.is_complete && are_few && self.iter().all(|one| fits(one) && self.have_same_pages(machine, one))
+    }
+
+    /// Whether all regions on the node of `one` get the same pages: a pool has room for all of its kind, or for none.
+    /// Traffic takes its pages first.
+    fn have_same_pages(&self, machine: &Machine, one: &Region) -> bool {
+        let page = match one.pages {
+            Pages::Huge2m | Pages::Auto => PageSize::Huge2M,
+            Pages::Huge1g => PageSize::Huge1G,
+            Pages::Small4k | Pages::Thp => return true,
+        };
+        let pool = machine.topology.node(one.on).and_then(|node| node.page_pool(page));
+        let mut left = pool.map_or(0, |pool| pool.free.saturating_mul(page.bytes().0));
+        [true, false].into_iter().all(|is_of_traffic| {
+            let is_alike = |other: &Region| {
+                (other.on, other.pages, other.is_of_traffic) == (one.on, one.pages, is_of_traffic)
+            };
+            let all = self.bytes(is_alike).0.next_multiple_of(page.bytes().0);
+            let is_room = all <= left;
+            left -= if is_room { all } else { 0 };
+            let has_none = self.iter().filter(|other| is_alike(other)).all(|other| other.size.0 > left);
+            is_room || one.pages == Pages::Auto && has_none
+        })
+    }
+}
+
+/// Returns where chains and the lines of traffic are: in a region for each initiator of a target where memory has room for
+/// all of them.
+#[must_use]
+pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
+    let own = Regions::of(Memory::Kept, points.iter().copied());
+    match own.have_several_initiators() && !own.fit(machine) {
+        true => Memory::Shared,
+        false => Memory::Kept,
+    }
+}
+
+/// Returns whether some memory is walked from several nodes, but for lines that go between CPUs.
+#[must_use]
+pub fn have_several_initiators(points: &[Point]) -> bool {
+    let walked = points.iter().copied().filter(|point| !point.walk.is_of_cores());
+    Regions::of(Memory::Kept, walked).have_several_initiators()
+}
+
+/// Returns the bytes that `points` need together.
+#[must_use]
+pub fn bytes(memory: Memory, points: &[Point]) -> Bytes {
+    let of_cores = points.iter().any(|point| point.walk.is_of_cores());
+    let memory = if of_cores { Memory::Shared } else { memory };
+    Regions::of(memory, points.iter().copied()).bytes(|_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::chain::Order;
+    use latency_core::kernel::POINTER;
+    use latency_core::units::CpuId;
+
+    const POINT: Point = Point {
+        initiator: NodeId(0),
+        cpu: CpuId(0),
+        target: NodeId(0),
+        kernel: &POINTER,
+        order: Order::Random,
+        size: Bytes(1 << 20),
+        stride: Bytes(64),
+        seed: 42,
+        pages: Pages::Small4k,
+        walk: Walk::Chain,
+    };
+
+    #[test]
+    fn points_share_memory_unless_chains_stay_as_they_are_written() {
+        let large = Point { size: Bytes(4 << 20), ..POINT };
+        let rewritten = Memory::Rewritten { places: 1 };
+        assert_eq!(bytes(rewritten, &[POINT, large]), Bytes(4 << 20));
+        let elsewhere = Point { target: NodeId(1), ..POINT };
+        assert_eq!(bytes(rewritten, &[POINT, large, elsewhere]), Bytes(5 << 20));
+        assert_eq!(bytes(Memory::Kept, &[POINT, large, large]), Bytes(5 << 20));
+        // Two nodes that walk one target have a region each, unless memory is short.
+        let other = Point { initiator: NodeId(1), ..POINT };
+        assert_eq!(bytes(Memory::Kept, &[POINT, other]), Bytes(2 << 20));
+        assert_eq!(bytes(Memory::Shared, &[POINT, other]), Bytes(1 << 20));
+        assert!(have_several_initiators(&[POINT, other]) && !have_several_initiators(&[POINT, elsewhere]));
+    }
+}
