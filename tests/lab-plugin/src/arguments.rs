@@ -63,11 +63,12 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given once.
-const SINGLE: [&str; 18] = [
+const SINGLE: [&str; 19] = [
     "start",
     "end",
     "stamps",
     "other",
+    "directory-bit",
     "page",
     "prefetch",
     "noise",
@@ -140,6 +141,7 @@ impl Arguments {
             }
             "level" => self.add_level(&pieces)?,
             "other" => self.description.other = Some(number(value)?),
+            "directory-bit" => self.description.directory_bit = positive(value)?,
             "node" => self.add_node(&pieces)?,
             "backend" => {
                 let [node, size] = exactly(&pieces, "NODE:SIZE")?;
@@ -191,7 +193,7 @@ impl Arguments {
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
                 let unknown =
-                    "unknown; known are start, end, stamps, block, level, other, node, backend, latency, cpu, tlb, page, \
+                    "unknown; known are start, end, stamps, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
                      prefetch, tail, pause, noise, drift, burst, stream, server, outstanding, cores, cluster, cost, \
                      slowline, calls, seed, absorb, overhead, probe, report";
                 return self.many.set(name, &pieces).unwrap_or_else(|| Err(unknown.to_owned()));

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn outcome(source: Source, ticks: u64, tail: u64) -> Outcome {
-        Outcome { ticks: ticks + tail, tail, misses: 0, pause: 0, source }
+        Outcome { ticks: ticks + tail, tail, misses: 0, pause: 0, source, pair: Some(0), paid: false }
     }
 
     fn window(windows: &mut Windows, hops: &[Outcome], taken: u64) {

@@ -25,6 +25,7 @@
 //! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi`; ticks of each block: the guest's core clock. Without, it is the host's |
 //! | `level=SIZE:WAYS:TICKS[:lru\|random][:node\|shared]` + | a cache level, the nearest first: lines of 64 bytes, ticks of a load that hits it, all told; private to each CPU, or one for each `node`, or one `shared` by all; LRU by default |
 //! | `other=TICKS` | ticks of a load whose line is not in a level of its CPU or node, and is in one of another node; without, these serve their own node alone |
+//! | `directory-bit=TICKS` | memory keeps for each line whether a node other than its own read it last, and a load of it from its own node takes so many ticks more then, once; loads that a cache serves change nothing, and a store past the caches clears the bit; none |
 //! | `latency=FROM:TO:TICKS` + | ticks of a load by a CPU of node FROM from memory of node TO, all told; `*` is every node; the narrower goes before the wider, the later before the earlier; required for every pair unless `probe=on` |
 //! | `cpu=FIRST[-LAST]:NODE` + | node of these CPUs; 0 for all that are not named |
 //! | `node=NODE:START:SIZE` + | memory of a node, in the addresses that a plugin is told (below) |
@@ -174,6 +175,7 @@ pub mod pacing;
 pub mod page;
 pub mod plugin;
 pub mod prefetch;
+pub mod readers;
 pub mod report;
 pub mod server;
 pub mod stamped;

@@ -5,7 +5,7 @@
 //! of a node, common to its CPUs, and behind them levels that all share. A load that
 //! misses fills every level that it passed; nothing is taken out of an inner level
 //! when an outer one gives a line up. A line that another node's levels have may be
-//! served by them. The model is a pure function of the loads it was shown and of their
+//! served by them, and memory may remember which node read a line last. The model is a pure function of the loads it was shown and of their
 //! times: no clock, no QEMU.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,16 @@ use crate::drift::{Burst, Drift, Noise};
 use crate::memory::{Memory, Pair};
 use crate::page::PageRule;
 use crate::prefetch::Prefetcher;
+use crate::readers::Readers;
 use crate::tlb::{Tlb, TlbLevel};
+pub use counts::Counts;
+use levels::Found;
+
+mod counts;
+mod levels;
+mod places;
+#[cfg(test)]
+mod tests;
 
 /// Base-2 logarithm of the bytes of a line.
 const LINE_SHIFT: u32 = 6;
@@ -63,6 +72,9 @@ pub struct Description {
     pub levels: Vec<Level>,
     /// Ticks of a load that another node's levels serve; without, they serve none.
     pub other: Option<u64>,
+    /// Ticks that a load by a line's own node takes longer once after another node has read it from memory; 0 is memory that
+    /// does not remember.
+    pub directory_bit: u64,
     /// TLB levels from the nearest.
     pub tlb: Vec<TlbLevel>,
     /// How the page of an access is found.
@@ -110,50 +122,10 @@ pub struct Outcome {
     pub pause: u64,
     /// Where the line was.
     pub source: Source,
-}
-
-/// What was counted, for one CPU or for all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Loads.
-    pub loads: u64,
-    /// Loads that hit each cache level.
-    pub hits: Vec<u64>,
-    /// Loads that another node's levels served.
-    pub other: u64,
-    /// Loads from memory for each of [`Memory::pairs`].
-    pub pairs: Vec<u64>,
-    /// Loads from addresses that no node claims.
-    pub unclaimed: u64,
-    /// Misses of each TLB level.
-    pub tlb_misses: Vec<u64>,
-    /// Loads taken to be on a 2 MiB page.
-    pub large: u64,
-    /// Loads made slower as a tail.
-    pub tails: u64,
-    /// Interruptions.
-    pub pauses: u64,
-    /// Modelled ticks, interruptions included.
-    pub ticks: u64,
-}
-
-impl Counts {
-    fn add(&mut self, other: &Counts) {
-        let sum = |into: &mut Vec<u64>, from: &[u64]| {
-            into.resize(into.len().max(from.len()), 0);
-            into.iter_mut().zip(from).for_each(|(into, from)| *into += from);
-        };
-        self.loads += other.loads;
-        sum(&mut self.hits, &other.hits);
-        self.other += other.other;
-        sum(&mut self.pairs, &other.pairs);
-        self.unclaimed += other.unclaimed;
-        sum(&mut self.tlb_misses, &other.tlb_misses);
-        self.large += other.large;
-        self.tails += other.tails;
-        self.pauses += other.pauses;
-        self.ticks = self.ticks.saturating_add(other.ticks);
-    }
+    /// The place in [`Memory::pairs`] of its nodes, wherever the line was; `None` if no node claims the address.
+    pub pair: Option<usize>,
+    /// Whether it took longer since another node had read the line last.
+    pub paid: bool,
 }
 
 /// What belongs to one virtual CPU.
@@ -178,6 +150,7 @@ pub struct Machine {
     /// The levels of each node with CPUs.
     nodes: Vec<Mutex<Vec<Cache>>>,
     shared: Mutex<Vec<Cache>>,
+    readers: Readers,
 }
 
 impl Machine {
@@ -206,6 +179,7 @@ impl Machine {
                 counts: Counts {
                     hits: vec![0; description.levels.len()],
                     pairs: vec![0; memory.pairs().len()],
+                    paid: vec![0; memory.pairs().len()],
                     ..Counts::default()
                 },
             })
@@ -213,7 +187,8 @@ impl Machine {
         let cores = (0..).zip(nodes).map(core).collect();
         let per_node = (1..).zip(&places).map(|(salt, _)| Mutex::new(caches(Scope::Node, salt))).collect();
         let shared = Mutex::new(caches(Scope::All, 0));
-        Self { description, memory, cores, nodes: per_node, shared }
+        let readers = Readers::new(description.directory_bit);
+        Self { description, memory, cores, nodes: per_node, shared, readers }
     }
 
     /// One load by CPU `cpu` at a reading of the time-stamp counter. `None` if there is no such CPU.
@@ -231,15 +206,21 @@ impl Machine {
 
         let counts = &mut core.counts;
         counts.loads += 1;
-        let pair = || self.memory.pair(core.node, physical_address);
+        let pair = self.memory.pair(core.node, physical_address);
+        let mut paid = false;
         let ticks_of = |level: usize| self.description.levels.get(level).map_or(0, |level| level.ticks);
         let (source, ticks, counter) = match found {
             Some(Found::Level(level)) => (Source::Level(level), ticks_of(level), counts.hits.get_mut(level)),
             Some(Found::Other(ticks)) => (Source::Other, ticks, Some(&mut counts.other)),
-            None => match pair() {
+            None => match pair {
                 Some(pair) => {
+                    let more = self.read(pair, line);
+                    paid = more > 0;
+                    if let Some(count) = counts.paid.get_mut(pair) {
+                        *count += u64::from(paid);
+                    }
                     let ticks = self.memory.pairs().get(pair).map_or(0, |pair| pair.ticks);
-                    (Source::Memory(pair), ticks, counts.pairs.get_mut(pair))
+                    (Source::Memory(pair), ticks.saturating_add(more), counts.pairs.get_mut(pair))
                 }
                 None => (Source::Unclaimed, 0, Some(&mut counts.unclaimed)),
             },
@@ -266,46 +247,7 @@ impl Machine {
         let steady = (steady as f64 * factor).round() as u64;
         let ticks = steady.saturating_add(tail);
         counts.ticks = counts.ticks.saturating_add(ticks).saturating_add(pause);
-        Some(Outcome { ticks, tail, misses, pause, source })
-    }
-
-    /// Uses `line` in all levels from the nearest to the one that has it; each level before that has it from now on.
-    fn fill(&self, place: usize, private: &mut [Cache], line: u64) -> Option<Found> {
-        let mut before = private.len();
-        if let Some(hit) = private.iter_mut().position(|cache| cache.access(line)) {
-            return Some(Found::Level(hit));
-        }
-        if let Some(own) = self.nodes.get(place) {
-            let mut own = locked(own);
-            if let Some(hit) = own.iter_mut().position(|cache| cache.access(line)) {
-                return Some(Found::Level(before + hit));
-            }
-            before += own.len();
-        }
-        if let Some(ticks) = self.description.other {
-            let others = self.nodes.iter().enumerate().filter(|(other, _)| *other != place);
-            let mut levels = others.map(|(_, levels)| locked(levels));
-            if levels.any(|levels| levels.iter().any(|cache| cache.holds(line))) {
-                return Some(Found::Other(ticks));
-            }
-        }
-        let hit = locked(&self.shared).iter_mut().position(|cache| cache.access(line))?;
-        Some(Found::Level(before + hit))
-    }
-
-    /// Whether a store has an effect: whether any cache is common to several CPUs, and could hold what they wrote.
-    #[must_use]
-    pub fn has_common_levels(&self) -> bool {
-        self.description.levels.iter().any(|level| level.scope != Scope::Cpu)
-    }
-
-    /// A store past the caches: none has the line afterwards.
-    pub fn stream(&self, physical_address: u64) {
-        let line = physical_address >> LINE_SHIFT;
-        let forget = |levels: &mut [Cache]| levels.iter_mut().for_each(|cache| cache.evict(line));
-        self.cores.iter().for_each(|core| forget(&mut locked(core).levels));
-        self.nodes.iter().for_each(|levels| forget(&mut locked(levels)));
-        forget(&mut locked(&self.shared));
+        Some(Outcome { ticks, tail, misses, pause, source, pair, paid })
     }
 
     /// The pairs of nodes, in the order of [`Counts::pairs`].
@@ -327,14 +269,6 @@ impl Machine {
     }
 }
 
-/// Where a line was, if not in memory.
-enum Found {
-    /// In this level.
-    Level(usize),
-    /// In a level of another node, which serves it in so many ticks.
-    Other(u64),
-}
-
 /// How many of `periodic` fall on the load with this number, and their ticks.
 fn due(periodic: &[Periodic], load: u64) -> (u64, u64) {
     let due = periodic.iter().filter(|periodic| load.checked_rem(periodic.every) == Some(0));
@@ -345,7 +279,3 @@ fn due(periodic: &[Periodic], load: u64) -> (u64, u64) {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-mod places;
-#[cfg(test)]
-mod tests;

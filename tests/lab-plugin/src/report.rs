@@ -101,6 +101,10 @@ impl fmt::Display for Report<'_> {
         for (pair, loads) in self.pairs.iter().zip(&counts.pairs) {
             writeln!(out, "{PREFIX} node {} to node {} loads {loads}", pair.from, pair.to)?;
         }
+        for (pair, loads) in self.pairs.iter().zip(&counts.paid) {
+            let Pair { from, to, .. } = pair;
+            writeln!(out, "{PREFIX} node {from} to node {to} loads after another node's {loads}")?;
+        }
         writeln!(out, "{PREFIX} other node's cache loads {}", counts.other)?;
         writeln!(out, "{PREFIX} unclaimed loads {}", counts.unclaimed)?;
         for (level, misses) in (1..).zip(&counts.tlb_misses) {
@@ -158,10 +162,12 @@ mod tests {
 
     #[test]
     fn every_fact_has_its_line() {
-        let counts = Counts { loads: 9, hits: vec![3, 4], pairs: vec![2], ..Counts::default() };
+        let counts =
+            Counts { loads: 9, hits: vec![3, 4], pairs: vec![2], paid: vec![1], ..Counts::default() };
         let mut windows = Windows::default();
         windows.open(100);
-        windows.hop(&Outcome { ticks: 500, tail: 0, misses: 1, pause: 0, source: Source::Memory(0) });
+        let (source, pair) = (Source::Memory(0), Some(0));
+        windows.hop(&Outcome { ticks: 500, tail: 0, misses: 1, pause: 0, source, pair, paid: true });
         windows.close(607);
         windows.keep();
         windows.open(700);
@@ -202,6 +208,7 @@ mod tests {
             "loads 9",
             "level 2 hits 4",
             "node 0 to node 1 loads 2",
+            "node 0 to node 1 loads after another node's 1",
             "gap p50 none",
             "empty window 90",
             "timed by 1, hops 1",

@@ -19,6 +19,7 @@ fn a_whole_machine_is_read() {
         "level=32K:8:3000:lru",
         "level=1M:16:5000:random:node",
         "other=7000",
+        "directory-bit=9000",
         "level=8M:16:9000:shared",
         "node=0:0:512M",
         "node=1:1G:0x20000000",
@@ -45,6 +46,7 @@ fn a_whole_machine_is_read() {
     .unwrap();
     assert_eq!(arguments.code, 0x40_1000..0x40_2000);
     let description = &arguments.description;
+    assert_eq!(description.directory_bit, 9000);
     let level = |sets, ways, ticks, replacement, scope| Level { sets, ways, ticks, replacement, scope };
     assert_eq!(
         description.levels,

@@ -44,11 +44,30 @@ fn each_working_set_costs_its_level() {
 fn memory_costs_what_lies_between_the_nodes() {
     let machine = machine(Description::default());
     let load = |cpu, address| machine.load(cpu, address, address, 0).unwrap();
-    assert_eq!(load(0, 0), Outcome { ticks: 1000, tail: 0, misses: 0, pause: 0, source: Source::Memory(0) });
+    assert_eq!(
+        load(0, 0),
+        Outcome {
+            ticks: 1000,
+            tail: 0,
+            misses: 0,
+            pause: 0,
+            source: Source::Memory(0),
+            pair: Some(0),
+            paid: false
+        }
+    );
     assert_eq!((load(0, 1 << 20).ticks, load(1, 1 << 20).ticks, load(1, 0).ticks), (2000, 1000, 2000));
     assert_eq!(
         load(0, 2 << 20),
-        Outcome { ticks: 0, tail: 0, misses: 0, pause: 0, source: Source::Unclaimed }
+        Outcome {
+            ticks: 0,
+            tail: 0,
+            misses: 0,
+            pause: 0,
+            source: Source::Unclaimed,
+            pair: None,
+            paid: false
+        }
     );
     assert_eq!(machine.load(2, 0, 0, 0), None);
     assert_eq!(machine.pair(0, 1 << 20), Some(Pair { from: 0, to: 1, ticks: 2000 }));
@@ -165,7 +184,7 @@ fn a_store_past_the_caches_leaves_the_line_in_none() {
     assert_eq!((load(0), load(1)), (Source::Memory(0), Source::Other));
     machine.stream(32);
     assert_eq!((load(1), load(0)), (Source::Memory(2), Source::Other));
-    assert!(machine.has_common_levels());
+    assert!(machine.minds_stores());
 }
 
 #[test]
@@ -175,4 +194,30 @@ fn drift_and_bursts_follow_the_time_of_a_load() {
     let machine = machine(Description { drift, burst, ..Description::default() });
     let ticks = [0, 100, 300, 1 << 20].map(|now| machine.load(0, 0, 0, now).unwrap().ticks);
     assert_eq!(ticks[..3], [1500, 1100, 900]);
+}
+
+#[test]
+fn memory_remembers_that_another_node_read_a_line() {
+    let machine = machine(Description { directory_bit: 700, ..Description::default() });
+    let load = |cpu, address| machine.load(cpu, address, address, 0).unwrap();
+    assert_eq!([load(0, 0).ticks, load(1, 0).ticks, load(1, 0).ticks], [1000, 2000, 2000]);
+    let (first, second) = (load(0, 0), load(0, 0));
+    assert_eq!((first.ticks, first.paid, second.ticks, second.paid), (1700, true, 1000, false));
+    // Node 1 is the own node of these lines.
+    load(0, 1 << 20);
+    assert_eq!((load(1, 1 << 20).ticks, load(1, LINE).ticks), (1700, 2000));
+    machine.stream(LINE);
+    assert_eq!(load(0, LINE).ticks, 1000, "a line that is written whole was read by no node");
+    assert_eq!(machine.counts().paid, [1, 0, 0, 1]);
+    assert!(machine.minds_stores());
+}
+
+#[test]
+fn a_load_that_a_cache_serves_changes_no_bit() {
+    let levels = vec![level(16, 5, Scope::Cpu)];
+    let machine = machine(Description { levels, directory_bit: 700, ..Description::default() });
+    let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap().ticks;
+    assert_eq!([load(0), load(1), load(0), load(1)], [1000, 2000, 5, 5]);
+    (1..=20).for_each(|line| drop(machine.load(0, 0, line * LINE, 0)));
+    assert_eq!(load(0), 1700);
 }

@@ -97,7 +97,7 @@ fn callback(plugin: &'static Plugin, address: u64, bytes: &[u8]) -> Option<Callb
         Some(Stamp::Open) => Some(Callback::Execution(on_open, nothing)),
         Some(Stamp::Close) => Some(Callback::Execution(on_close, nothing)),
         None => {
-            let matters = plugin.machine.has_common_levels() || plugin.directory.is_some();
+            let matters = plugin.machine.minds_stores() || plugin.directory.is_some();
             (streams(bytes) && matters).then_some(Callback::Access(on_stream, nothing))
         }
     }

@@ -1,0 +1,48 @@
+//! What the model counts.
+
+/// What was counted, for one CPU or for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Loads.
+    pub loads: u64,
+    /// Loads that hit each cache level.
+    pub hits: Vec<u64>,
+    /// Loads that another node's levels served.
+    pub other: u64,
+    /// Loads from memory for each of [`Memory::pairs`](crate::memory::Memory::pairs).
+    pub pairs: Vec<u64>,
+    /// Those of them that took longer since another node had read the line last.
+    pub paid: Vec<u64>,
+    /// Loads from addresses that no node claims.
+    pub unclaimed: u64,
+    /// Misses of each TLB level.
+    pub tlb_misses: Vec<u64>,
+    /// Loads taken to be on a 2 MiB page.
+    pub large: u64,
+    /// Loads made slower as a tail.
+    pub tails: u64,
+    /// Interruptions.
+    pub pauses: u64,
+    /// Modelled ticks, interruptions included.
+    pub ticks: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, other: &Counts) {
+        let sum = |into: &mut Vec<u64>, from: &[u64]| {
+            into.resize(into.len().max(from.len()), 0);
+            into.iter_mut().zip(from).for_each(|(into, from)| *into += from);
+        };
+        self.loads += other.loads;
+        sum(&mut self.hits, &other.hits);
+        self.other += other.other;
+        sum(&mut self.pairs, &other.pairs);
+        sum(&mut self.paid, &other.paid);
+        self.unclaimed += other.unclaimed;
+        sum(&mut self.tlb_misses, &other.tlb_misses);
+        self.large += other.large;
+        self.tails += other.tails;
+        self.pauses += other.pauses;
+        self.ticks = self.ticks.saturating_add(other.ticks);
+    }
+}
