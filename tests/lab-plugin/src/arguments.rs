@@ -40,6 +40,8 @@ pub struct Arguments {
     pub code: Range<u64>,
     /// Addresses of the guest's code whose stamps open and close timed windows.
     pub stamps: Range<u64>,
+    /// Address of the instruction with which a run of the program begins.
+    pub entry: Option<u64>,
     /// Addresses of routines of known arithmetic, and the ticks of each of their blocks.
     pub blocks: Vec<(Range<u64>, u64)>,
     /// Caches, translation and irregularities.
@@ -63,10 +65,11 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given once.
-const SINGLE: [&str; 19] = [
+const SINGLE: [&str; 20] = [
     "start",
     "end",
     "stamps",
+    "entry",
     "other",
     "directory-bit",
     "page",
@@ -135,6 +138,7 @@ impl Arguments {
                     return Err("the end is not above the start".to_owned());
                 }
             }
+            "entry" => self.entry = Some(number(value)?),
             "block" => {
                 let [start, end, ticks] = exactly(&pieces, "START:END:TICKS")?;
                 self.blocks.push((number(start)?..number(end)?, positive(ticks)?));
@@ -193,7 +197,7 @@ impl Arguments {
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
                 let unknown =
-                    "unknown; known are start, end, stamps, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
+                    "unknown; known are start, end, stamps, entry, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
                      prefetch, tail, pause, noise, drift, burst, stream, server, outstanding, cores, cluster, cost, \
                      slowline, calls, seed, absorb, overhead, probe, report";
                 return self.many.set(name, &pieces).unwrap_or_else(|| Err(unknown.to_owned()));

@@ -5,15 +5,15 @@
 //! less the time that its loads were to take, a hop. Nobody but the host can add to
 //! a window, so the excess says what a correct report of it has above the model.
 //!
-//! Windows are kept by what all of their hops had in common. Nothing here reads a
-//! clock.
+//! Windows are kept by what all of their hops had in common, and by the pair of nodes
+//! of their last hop. Nothing here reads a clock.
 
 use std::collections::BTreeMap;
 
+use crate::excesses::Excesses;
 use crate::model::{Outcome, Source};
+use crate::timed::{Key, Served};
 
-/// Below so many ticks excesses are kept as they are, above it to this part of themselves.
-const EXACT_BITS: u32 = 7;
 /// The longest window without a hop that is one of those which the guest times to learn what its stamps cost.
 const LONGEST_EMPTY: usize = 4096;
 
@@ -30,69 +30,21 @@ pub struct Class {
     pub tail: u64,
 }
 
-/// How often each excess was seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Excesses {
-    counts: BTreeMap<i64, u64>,
-    /// Windows.
-    pub windows: u64,
-    /// The sum of their excesses a hop, in ticks.
-    pub sum: i64,
-}
-
-impl Excesses {
-    fn note(&mut self, ticks: i64) {
-        *self.counts.entry(rounded(ticks)).or_default() += 1;
-        self.windows += 1;
-        self.sum = self.sum.saturating_add(ticks);
-    }
-
-    /// Adds what `other` has seen.
-    pub fn add(&mut self, other: &Excesses) {
-        for (&ticks, count) in &other.counts {
-            *self.counts.entry(ticks).or_default() += count;
-        }
-        self.windows += other.windows;
-        self.sum = self.sum.saturating_add(other.sum);
-    }
-
-    /// The excesses, ascending, and how often each was seen.
-    pub fn counts(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
-        self.counts.iter().map(|(&ticks, &count)| (ticks, count))
-    }
-}
-
-/// The middle of those excesses that are not told apart.
-fn rounded(ticks: i64) -> i64 {
-    let size = ticks.unsigned_abs();
-    let shift = (u64::BITS - size.leading_zeros()).saturating_sub(EXACT_BITS);
-    let middle = (size >> shift << shift) | (1_u64 << shift >> 1);
-    i64::try_from(middle).unwrap_or(i64::MAX) * ticks.signum()
-}
-
 /// A window that is open.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     opened: u64,
     class: Class,
-    asked: u64,
-    other: u64,
+    pair: Option<usize>,
+    served: Served,
 }
 
-/// Windows of the same number of hops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Served {
-    /// All of their hops.
-    pub hops: u64,
-    /// Those that another node's levels served.
-    pub other: u64,
-}
-
-impl Served {
-    fn add(&mut self, more: Served) {
-        self.hops += more.hops;
-        self.other += more.other;
-    }
+/// A window that is over.
+#[derive(Clone, Copy, Debug)]
+struct Closed {
+    window: Window,
+    /// Ticks a hop that were not asked for.
+    excess: i64,
 }
 
 /// The windows of one CPU.
@@ -100,18 +52,26 @@ impl Served {
 pub struct Windows {
     open: Option<Window>,
     /// The last one, which is kept when no window is open: keeping takes time.
-    closed: Option<(Class, i64, u64)>,
+    closed: Option<Closed>,
     kept: BTreeMap<Class, Excesses>,
-    /// By the hops of a window.
-    served: BTreeMap<u64, Served>,
+    timed: BTreeMap<Key, (Served, Excesses)>,
+    /// Runs of the program that have begun.
+    run: u32,
     empty: Vec<u64>,
 }
 
 impl Windows {
+    /// The program that times windows begins.
+    pub fn begin_run(&mut self) {
+        self.keep();
+        self.open = None;
+        self.run += 1;
+    }
+
     /// A window begins at `opened`; one that is open is forgotten.
     pub fn open(&mut self, opened: u64) {
         let class = Class { source: None, misses: 0, hops: 0, tail: 0 };
-        self.open = Some(Window { opened, class, asked: 0, other: 0 });
+        self.open = Some(Window { opened, class, pair: None, served: Served::default() });
     }
 
     /// Whether a window is open.
@@ -127,14 +87,14 @@ impl Windows {
 
     /// Adds a hop to the open window.
     pub fn hop(&mut self, outcome: &Outcome) {
-        let Some(Window { class, asked, other, .. }) = &mut self.open else { return };
-        *asked = asked.saturating_add(outcome.ticks).saturating_add(outcome.pause);
+        let Some(Window { class, pair, served, .. }) = &mut self.open else { return };
         if class.hops == 0 {
             class.source = Some(outcome.source);
         } else if class.source != Some(outcome.source) {
             class.source = None;
         }
-        *other += u64::from(outcome.source == Source::Other);
+        *pair = outcome.pair;
+        served.hop(outcome);
         class.misses = class.misses.max(outcome.misses);
         class.tail = if class.hops == 0 { outcome.tail } else { 0 };
         class.hops += 1;
@@ -142,29 +102,33 @@ impl Windows {
 
     /// The open window ends at `closed`.
     pub fn close(&mut self, closed: u64) {
-        let Some(Window { opened, class, asked, other }) = self.open.take() else { return };
-        let taken = closed.saturating_sub(opened);
-        let Some(hops) = i64::try_from(class.hops).ok().filter(|&hops| hops > 0) else {
+        let Some(window) = self.open.take() else { return };
+        let taken = closed.saturating_sub(window.opened);
+        let Some(hops) = i64::try_from(window.class.hops).ok().filter(|&hops| hops > 0) else {
             self.empty.resize(LONGEST_EMPTY, 0);
             if let Some(count) = usize::try_from(taken).ok().and_then(|taken| self.empty.get_mut(taken)) {
                 *count += 1;
             }
             return;
         };
-        let excess = i64::try_from(taken).unwrap_or(i64::MAX) - i64::try_from(asked).unwrap_or(i64::MAX);
-        self.closed = Some((class, (excess + hops.signum() * hops / 2).div_euclid(hops), other));
+        let asked = i64::try_from(window.served.asked).unwrap_or(i64::MAX);
+        let excess = i64::try_from(taken).unwrap_or(i64::MAX) - asked;
+        self.closed = Some(Closed { window, excess: (excess + hops.signum() * hops / 2).div_euclid(hops) });
     }
 
     /// Keeps the last window.
     pub fn keep(&mut self) {
         if let Some(closed) = self.closed.take() {
-            self.keep_one(closed);
+            self.keep_one(closed, self.run);
         }
     }
 
-    fn keep_one(&mut self, (class, excess, other): (Class, i64, u64)) {
+    fn keep_one(&mut self, closed: Closed, run: u32) {
+        let Closed { window: Window { class, pair, served, .. }, excess } = closed;
         self.kept.entry(class).or_default().note(excess);
-        self.served.entry(class.hops).or_default().add(Served { hops: class.hops, other });
+        let (all, excesses) = self.timed.entry(Key { run, pair, hops: class.hops }).or_default();
+        all.add(&served);
+        excesses.note(excess);
     }
 
     /// Adds what `other` has kept.
@@ -172,11 +136,13 @@ impl Windows {
         for (class, excesses) in &other.kept {
             self.kept.entry(*class).or_default().add(excesses);
         }
-        for (&hops, &served) in &other.served {
-            self.served.entry(hops).or_default().add(served);
+        for (key, (served, excesses)) in &other.timed {
+            let all = self.timed.entry(*key).or_default();
+            all.0.add(served);
+            all.1.add(excesses);
         }
         if let Some(closed) = other.closed {
-            self.keep_one(closed);
+            self.keep_one(closed, other.run);
         }
         self.empty.resize(self.empty.len().max(other.empty.len()), 0);
         self.empty.iter_mut().zip(&other.empty).for_each(|(into, from)| *into += from);
@@ -187,9 +153,21 @@ impl Windows {
         self.kept.iter()
     }
 
-    /// What served the hops of windows, by their number in one.
-    pub fn served(&self) -> impl Iterator<Item = (u64, Served)> + '_ {
-        self.served.iter().map(|(&hops, &served)| (hops, served))
+    /// What served the hops of windows, by run, pair of nodes and hops of a window.
+    pub fn timed(&self) -> impl Iterator<Item = (&Key, &Served, &Excesses)> {
+        self.timed.iter().map(|(key, (served, excesses))| (key, served, excesses))
+    }
+
+    /// All hops of windows, and those of them that another node's levels served, by the hops of a window.
+    #[must_use]
+    pub fn by_hops(&self) -> BTreeMap<u64, [u64; 2]> {
+        let mut all: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
+        for (Key { hops, .. }, served, _) in self.timed() {
+            let [every, other] = all.entry(*hops).or_default();
+            *every += served.hops();
+            *other += served.other;
+        }
+        all
     }
 
     /// The median ticks of windows without a hop, if there were any.
@@ -233,8 +211,9 @@ mod tests {
             window(&mut windows, &[memory; 4], taken);
         }
         let class = Class { source: Some(Source::Memory(1)), misses: 0, hops: 4, tail: 0 };
-        let long = rounded(2_250_000);
-        assert_eq!(kept(&windows), [(class, vec![(-10, 1), (10, 2), (long, 1)])]);
+        let [(found, excesses)] = &kept(&windows)[..] else { panic!("several classes") };
+        let [first, second, (long, 1)] = excesses[..] else { panic!("{excesses:?}") };
+        assert_eq!((*found, first, second), (class, (-10, 1), (10, 2)));
         assert!((long - 2_250_000).abs() < 2_250_000 / 100);
     }
 
@@ -264,10 +243,16 @@ mod tests {
         window(&mut windows, &[near, other], 20);
         window(&mut windows, &[other, other], 20);
         window(&mut windows, &[near], 10);
+        windows.begin_run();
+        window(&mut windows, &[near], 17);
         let mut all = Windows::default();
         all.add(&windows);
-        let served: Vec<_> = all.served().collect();
-        assert_eq!(served, [(1, Served { hops: 1, other: 0 }), (2, Served { hops: 4, other: 3 })]);
+        assert_eq!(all.by_hops(), BTreeMap::from([(1, [2, 0]), (2, [4, 3])]));
+        let timed: Vec<_> = all
+            .timed()
+            .map(|(key, served, excesses)| (key.run, key.hops, served.asked, excesses.sum))
+            .collect();
+        assert_eq!(timed, [(0, 1, 10, 0), (0, 2, 40, 0), (1, 1, 10, 7)]);
     }
 
     #[test]
@@ -283,11 +268,5 @@ mod tests {
         assert!(windows.is_open());
         windows.close(99);
         assert_eq!((kept(&windows), windows.empty()), (vec![], Some(90)));
-    }
-
-    #[test]
-    fn excesses_are_rounded_to_a_part_of_themselves() {
-        assert_eq!([-127, -1, 0, 127].map(rounded), [-127, -1, 0, 127]);
-        assert!((0..100_000).all(|ticks: i64| (rounded(-ticks) + ticks).abs() * 128 <= ticks));
     }
 }

@@ -22,6 +22,7 @@
 //! | --- | --- |
 //! | `start=ADDRESS` `end=ADDRESS` | virtual addresses of the code whose loads are modelled, the end excluded; required |
 //! | `stamps=START:END` | virtual addresses of code, the end excluded, in which `rdtsc` opens a timed window and `rdtscp` closes it; without them every call of a loop is a window |
+//! | `entry=ADDRESS` | virtual address of the instruction with which the program begins that times windows: what it timed is told by its run; without, all of it is run 0 |
 //! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi`; ticks of each block: the guest's core clock. Without, it is the host's |
 //! | `level=SIZE:WAYS:TICKS[:lru\|random][:node\|shared]` + | a cache level, the nearest first: lines of 64 bytes, ticks of a load that hits it, all told; private to each CPU, or one for each `node`, or one `shared` by all; LRU by default |
 //! | `other=TICKS` | ticks of a load whose line is not in a level of its CPU or node, and is in one of another node; without, these serve their own node alone |
@@ -86,6 +87,14 @@
 //! their lines in the same place, `mixed`; then come the TLB levels missed by any hop,
 //! the hops, the tail of an only hop, the windows and the sum of their excesses. `empty
 //! window` is what a window without hops takes, which is in each of the others as well.
+//!
+//! What served the hops of windows is there by run of the program (`entry=`), by the nodes of the CPU and of the line,
+//! and by the hops of a window; `paid` are those that `directory-bit=` made longer, `asked` is the sum of what all were to
+//! take:
+//!
+//! ```text
+//! latency-lab: timed in run 1; node 1 to node 0; by 103; windows 2; memory 200; paid 3; own caches 5; other caches 1; asked 10321000; excess 2:1 5:1
+//! ```
 //!
 //! # Load
 //!
@@ -168,6 +177,7 @@ pub mod calls;
 pub mod delivered;
 pub mod directory;
 pub mod drift;
+pub mod excesses;
 pub mod instruction;
 pub mod memory;
 pub mod model;
@@ -179,6 +189,7 @@ pub mod readers;
 pub mod report;
 pub mod server;
 pub mod stamped;
+pub mod timed;
 pub mod tlb;
 pub mod touched;
 pub mod traffic;

@@ -14,6 +14,7 @@ use crate::model::{Counts, Source};
 use crate::pacing::Pace;
 use crate::server::Lines;
 use crate::stamped::Window;
+use crate::timed::Key;
 use crate::traffic::Traffic;
 
 /// Begins every line.
@@ -134,15 +135,16 @@ impl fmt::Display for Report<'_> {
         }
         for (class, excesses) in self.windows.kept() {
             let (windows, sum) = (excesses.windows, excesses.sum);
-            write!(out, "{PREFIX} windows {}; count {windows}; sum {sum}; excess", self.name(class))?;
-            for (ticks, count) in excesses.counts() {
-                write!(out, " {ticks}:{count}")?;
-            }
-            writeln!(out)?;
+            writeln!(out, "{PREFIX} windows {}; count {windows}; sum {sum}; {excesses}", self.name(class))?;
         }
-        for (hops, served) in self.windows.served() {
-            writeln!(out, "{PREFIX} timed by {hops}, hops {}", served.hops)?;
-            writeln!(out, "{PREFIX} timed by {hops}, from the other node's cache {}", served.other)?;
+        for (hops, [every, other]) in self.windows.by_hops() {
+            writeln!(out, "{PREFIX} timed by {hops}, hops {every}")?;
+            writeln!(out, "{PREFIX} timed by {hops}, from the other node's cache {other}")?;
+        }
+        for (Key { run, pair, hops }, served, excesses) in self.windows.timed() {
+            let Some(Pair { from, to, .. }) = pair.and_then(|pair| self.pairs.get(pair)) else { continue };
+            write!(out, "{PREFIX} timed in run {run}; node {from} to node {to}; by {hops}; ")?;
+            writeln!(out, "windows {}; {served}; {excesses}", excesses.windows)?;
         }
         self.write_traffic(out)?;
         for range in self.touched.unwrap_or_default() {
@@ -213,6 +215,8 @@ mod tests {
             "empty window 90",
             "timed by 1, hops 1",
             "timed by 1, from the other node's cache 0",
+            "timed in run 0; node 0 to node 1; by 1; windows 1; memory 1; paid 1; own caches 0; other caches 0; asked 500; \
+             excess 7:1",
             "windows node 0 to node 1; misses 1; hops 1; tail 0; count 1; sum 7; excess 7:1",
             "stream copy read 1",
             "stream copy written 2",

@@ -20,6 +20,7 @@ fn a_whole_machine_is_read() {
         "level=1M:16:5000:random:node",
         "other=7000",
         "directory-bit=9000",
+        "entry=0x401234",
         "level=8M:16:9000:shared",
         "node=0:0:512M",
         "node=1:1G:0x20000000",
@@ -46,7 +47,7 @@ fn a_whole_machine_is_read() {
     .unwrap();
     assert_eq!(arguments.code, 0x40_1000..0x40_2000);
     let description = &arguments.description;
-    assert_eq!(description.directory_bit, 9000);
+    assert_eq!((description.directory_bit, arguments.entry), (9000, Some(0x40_1234)));
     let level = |sets, ways, ticks, replacement, scope| Level { sets, ways, ticks, replacement, scope };
     assert_eq!(
         description.levels,
@@ -83,7 +84,7 @@ fn a_whole_machine_is_read() {
 fn every_mistake_is_named() {
     for (argument, reason) in [
         ("probe", "not of the form name=value"),
-        ("lavel=1", "unknown; known are start, end, stamps, block, level"),
+        ("lavel=1", "unknown; known are start, end, stamps, entry, block, level"),
         ("start=0", "given twice"),
         ("stamps=5", "expected START:END"),
         ("stamps=5:5", "not above"),

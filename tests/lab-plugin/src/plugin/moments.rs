@@ -22,6 +22,12 @@ pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
     spend(&mut clock.pace, deadline);
 }
 
+/// A program that times windows is about to begin.
+pub(super) unsafe extern "C" fn on_entry(_cpu: c_uint, _data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    plugin.clocks.iter().for_each(|clock| locked(clock).windows.begin_run());
+}
+
 /// The guest is about to take the stamp that opens a timed window.
 pub(super) unsafe extern "C" fn on_open(cpu: c_uint, _data: *mut c_void) {
     let Some(clock) = PLUGIN.get().and_then(|plugin| plugin.clocks.get(cpu as usize)) else { return };

@@ -8,7 +8,7 @@
 use std::ffi::c_void;
 
 use super::lines::{on_exchange, on_flush, on_generator, on_line};
-use super::moments::{on_block, on_close, on_open, on_stream};
+use super::moments::{on_block, on_close, on_entry, on_open, on_stream};
 use super::{on_access, on_return, Plugin, PLUGIN};
 use crate::api::{self, Handle, OnAccess, OnExecution};
 use crate::instruction::{ends_block, exchanges, flushes, purpose, stamp, streams, Purpose, Stamp};
@@ -60,6 +60,7 @@ impl Plugin {
     fn follows(&self, address: u64) -> bool {
         self.code.contains(&address)
             || self.stamps.contains(&address)
+            || self.entry == Some(address)
             || self.cores.contains(&address)
             || self.blocks.iter().any(|(routine, _)| routine.contains(&address))
             || self.traffic.stream(address).is_some()
@@ -69,6 +70,9 @@ impl Plugin {
 /// What is done about the instruction with these bytes.
 fn callback(plugin: &'static Plugin, address: u64, bytes: &[u8]) -> Option<Callback> {
     let nothing = std::ptr::null_mut();
+    if plugin.entry == Some(address) {
+        return Some(Callback::Execution(on_entry, nothing));
+    }
     if let Some((_, ticks)) = plugin.blocks.iter().find(|(routine, _)| routine.contains(&address)) {
         let ticks = std::ptr::from_ref(ticks).cast_mut().cast();
         return ends_block(bytes).then_some(Callback::Execution(on_block, ticks));
