@@ -87,11 +87,12 @@ guest:
 		-Ctarget-feature=+crt-static
 
 # The latency lab: known latencies, emulated, against what the tool reports.
-# One model of your own: make lab LAB_ARGS='latency=0:0:7000' (tests/src/lab/mod.rs)
+# One model of your own: make lab LAB_ARGS='latency=0:0:7000' (tests/src/lab/mod.rs). LAB=all has runs of pairs of nodes
+# that take two minutes, too; LAB_SEED=N repeats the numbers that are drawn at each run.
 lab: all plugin guest
 	@tests/setup packages
 	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab \
-		$(if $(LAB_ARGS),,--test lab_load) -- --nocapture $(if $(LAB_ARGS),the_model_given)
+		$(if $(LAB_ARGS),,--test lab_pairs --test lab_load) -- --nocapture $(if $(LAB_ARGS),the_model_given)
 
 # Guests in a row, with each kernel in turn: none may hang. A hundred take ten minutes on an idle host.
 BOOTS := 100

@@ -130,7 +130,7 @@ impl Delivered {
 pub struct Ordered(Vec<(f64, u64)>);
 
 impl Ordered {
-    fn new(mut values: Vec<(f64, u64)>) -> Ordered {
+    pub(super) fn new(mut values: Vec<(f64, u64)>) -> Ordered {
         values.sort_by(|one, other| one.0.total_cmp(&other.0));
         Ordered(values)
     }

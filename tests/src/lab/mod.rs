@@ -44,6 +44,8 @@
 //! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
 //! | `level=SIZE:WAYS:TICKS[:random]` | a cache of each CPU, replaced in LRU order or with random victims; may be repeated, the nearest first. For `matrix` and `distribution`, which measure one working set: in LRU order it holds that or, since a lap visits every line once, nothing of it; so a size between one and the number of targets working sets is refused, and so are random victims | none |
 //! | `llc=SIZE:WAYS:TICKS[:random]` | a last-level cache of each node, common to its CPUs; what it holds it serves to other nodes, too, in twice the time | none |
+//! | `other=TICKS` | behind `llc=`: ticks of a load that another node's last level serves | twice those of its own |
+//! | `directory-bit=TICKS` | memory remembers for each line that another node read it last: the next load by its own node takes so much longer | none |
 //! | `hidden=SIZE:WAYS:TICKS[:random]` | a cache in front of all memory, behind all others, of which the guest is not told | none |
 //! | `l3=on\|off` | whether the processor claims the emulator's own last level of 16 MiB | off |
 //! | `tlb=ENTRIES:TICKS` | a translation buffer of each CPU, fully associative, and what a miss adds; may be repeated, the nearest first | none |
@@ -95,6 +97,7 @@ pub mod load;
 mod model;
 mod plugin;
 mod table;
+pub mod timed;
 
 pub use boot::Boot;
 pub use delivered::Truth;

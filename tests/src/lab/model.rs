@@ -155,6 +155,9 @@ pub struct Model {
     pub levels: Vec<Level>,
     /// Behind those, one for each node.
     pub last_level: Option<LastLevel>,
+    /// Ticks that a load by a line's own node takes longer once after another node has read it; 0 is memory that does not
+    /// remember.
+    pub directory_bit: u64,
     /// In front of all memory, and nobody tells the guest.
     pub hidden: Option<Level>,
     /// Whether the processor claims the emulator's own last level of 16 MiB.
@@ -288,6 +291,7 @@ impl Default for Model {
             latencies: Vec::new(),
             levels: Vec::new(),
             last_level: None,
+            directory_bit: 0,
             hidden: None,
             reports_last_level: false,
             tlb: Vec::new(),

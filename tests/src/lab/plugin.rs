@@ -60,6 +60,8 @@ pub struct Code {
     pub streams: Vec<(Range<u64>, String)>,
     /// The kernels between cores.
     pub cores: Range<u64>,
+    /// Where it begins.
+    pub entry: u64,
 }
 
 impl Code {
@@ -93,7 +95,15 @@ impl Code {
             Some((range(&symbol), name.to_owned()))
         });
         let streams = streams.collect();
-        Ok(Code { loops, streams, cores, all: text.address()..text.address() + text.size(), arithmetic })
+        let entry = object.entry();
+        Ok(Code {
+            loops,
+            streams,
+            cores,
+            entry,
+            all: text.address()..text.address() + text.size(),
+            arithmetic,
+        })
     }
 }
 
@@ -112,7 +122,7 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
     };
     let mut words = vec![
         plugin.display().to_string(),
-        format!("start={:#x},end={:#x}", code.loops.start, code.loops.end),
+        format!("start={:#x},end={:#x},entry={:#x}", code.loops.start, code.loops.end, code.entry),
         format!(
             "{},page={page},report={}",
             if model.servers.is_empty() { CALIBRATION } else { LOADED },
@@ -152,6 +162,7 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
             .iter()
             .flat_map(|last| [level(&last.level, ":node"), format!("other={}", last.other)]),
     );
+    words.extend((model.directory_bit > 0).then(|| format!("directory-bit={}", model.directory_bit)));
     words.extend(model.hidden.iter().map(|hidden| level(hidden, ":shared")));
     words.extend(model.tlb.iter().map(|tlb| format!("tlb={}:{}", tlb.entries, tlb.ticks)));
     words.extend((model.prefetch > 0).then(|| format!("prefetch={}", model.prefetch)));
@@ -208,6 +219,7 @@ mod tests {
             arithmetic: vec![(0x2000..0x2fff, 64)],
             streams: vec![(0x5000..0x5010, "read".into()), (0x5010..0x5020, "copy".into())],
             cores: 0x6000..0x6100,
+            entry: 0x1000,
         }
     }
 
@@ -236,16 +248,16 @@ mod tests {
     #[test]
     fn a_model_becomes_arguments() {
         let line = "nodes=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 level=32K:8:300 pause=5:9 \
-                    level=64K:8:400:random llc=1M:16:500 hidden=2M:16:800:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
+                    level=64K:8:400:random llc=1M:16:500 other=1200 directory-bit=70 hidden=2M:16:800:random tlb=64:700 prefetch=4 noise=3:500 experiment=curve pages=thp";
         let model: Model = line.parse().unwrap();
         let code = code();
         let text = argument(Path::new("/p.so"), &model, &code, Path::new("/report"));
         assert_eq!(
             text,
-            "/p.so,start=0x4000,end=0x40ff,absorb=64M,overhead=100,page=auto,report=/report,\
+            "/p.so,start=0x4000,end=0x40ff,entry=0x1000,absorb=64M,overhead=100,page=auto,report=/report,\
              stamps=0x1000:0x9000,block=0x2000:0x2fff:256,backend=0:268435456,backend=1:268435456,cpu=1:1,latency=0:0:1000,latency=0:1:2000,\
              latency=1:0:2000,latency=1:1:1000,level=32768:8:300,level=65536:8:400:random,\
-             level=1048576:16:500:node,other=1000,level=2097152:16:800:random:shared,\
+             level=1048576:16:500:node,other=1200,directory-bit=70,level=2097152:16:800:random:shared,\
              tlb=64:700,prefetch=4,noise=3:500,pause=5:9"
         );
     }

@@ -36,6 +36,11 @@ impl Model {
                 let level = level(value)?;
                 self.last_level = Some(LastLevel { level, other: 2 * level.ticks });
             }
+            "other" => {
+                let last = self.last_level.as_mut().ok_or("a last level has to come before it")?;
+                last.other = number(value)?;
+            }
+            "directory-bit" => self.directory_bit = number(value)?,
             "hidden" => self.hidden = Some(level(value)?),
             "l3" => {
                 self.reports_last_level = match value {

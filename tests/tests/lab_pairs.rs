@@ -1,0 +1,197 @@
+//! Pairs of nodes with a cache each, in memory that remembers who read a line last: each pair is what it is alone.
+//!
+//! What served each timed hop is counted in the emulator, so that a hop which another node's cache has served is seen
+//! however little it changes; what is reported is compared with what was delivered, as everywhere in the lab.
+
+use latency_tests::attempts::retried;
+use latency_tests::lab::timed::Runs;
+use latency_tests::lab::Model;
+use latency_tests::vm::ready;
+use std::process::{Child, Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Environment variable with the seed of the numbers that are drawn, to repeat a run.
+const SEED_VARIABLE: &str = "LAB_SEED";
+/// Environment variable that asks for the runs that take minutes.
+const LONG_VARIABLE: &str = "LAB";
+
+/// How far a pair may be from itself alone.
+const TOLERANCE: f64 = 0.01;
+/// The share of the timed hops that another node's cache may serve.
+const FROM_ANOTHER: f64 = 0.001;
+/// The share of a latency that what memory remembers may add.
+const REMEMBERED: f64 = 0.005;
+
+/// Options of every run.
+const OPTIONS: &str = "matrix --json --progress=never --pages=4k --size=16M";
+
+/// Latencies of two nodes, in ticks.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    local: u64,
+    remote: u64,
+    cache: u64,
+    other: u64,
+    bit: u64,
+}
+
+/// Those with which the shared lines of two initiators were found.
+const FOUND: Numbers = Numbers { local: 23_000, remote: 51_000, cache: 4000, other: 30_000, bit: 9000 };
+
+impl Numbers {
+    /// Others, in the same order: cache, local memory, the other node's cache, remote memory.
+    fn drawn(seed: u64) -> Numbers {
+        let mut state = seed;
+        let mut between = |low: u64, high: u64| {
+            // The multiplier of Knuth's MMIX generator; its high bits are good.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            low + (state >> 33) % (high - low)
+        };
+        // Seeds that follow each other are alike at first.
+        for _ in 0..8 {
+            between(0, 1);
+        }
+        // Shorter ones: a run then has more laps, and takes less of the host's time.
+        let local = between(9000, 13_000);
+        let other = local + between(3000, 5000);
+        Numbers {
+            local,
+            remote: other + between(7000, 12_000),
+            cache: between(2000, 3000),
+            other,
+            bit: between(3000, 5000),
+        }
+    }
+
+    fn model(self, random: bool) -> Model {
+        let Numbers { local, remote, cache, other, bit } = self;
+        let line = format!(
+            "nodes=2 latency=0:0:{local},0:1:{remote},1:0:{remote},1:1:{local} llc=4M:16:{cache} other={other} \
+             directory-bit={bit} size=16M"
+        );
+        let mut model: Model = line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"));
+        // What it keeps is counted here, and need not be known before.
+        if let Some(last) = &mut model.last_level {
+            last.level.random = random;
+        }
+        model
+    }
+}
+
+/// The seed given, or one of its own for each run.
+fn seed() -> u64 {
+    let given = std::env::var(SEED_VARIABLE).ok().and_then(|seed| seed.parse().ok());
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
+    given.unwrap_or_else(now)
+}
+
+/// Programs that compute all the time, with little claim to a CPU, until they are dropped.
+struct Busy(Vec<Child>);
+
+impl Busy {
+    fn start(count: usize) -> Busy {
+        let start = |_| {
+            let mut shell = Command::new("nice");
+            shell.args(["sh", "-c", "while :; do :; done"]).stdin(Stdio::null());
+            shell.spawn().expect("a shell")
+        };
+        Busy((0..count).map(start).collect())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // One that has ended already is what is wanted.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Boots a machine once, runs `matrix` with each of `options`, and compares each pair with itself alone.
+fn check<const N: usize>(test: &str, numbers: Numbers, random: bool, options: [&str; N]) {
+    let model = numbers.model(random);
+    let runs = options.map(|options| format!("{OPTIONS} {options}"));
+    let boot = Runs::boot(&model, runs.each_ref().map(String::as_str));
+    let boot = boot.unwrap_or_else(|reason| panic!("{test}: {reason}"));
+    let mut table =
+        format!("{test}, {:.0?}, random victims {random}, {numbers:?}\n", boot.consoles[0].elapsed);
+    let mut is_good = true;
+    for (run, console) in boot.consoles.iter().enumerate() {
+        table += &format!("  {}\n", options[run]);
+        let document = console.expect_json(0);
+        let pairs = document["node_pairs"].as_array().map_or(&[][..], Vec::as_slice);
+        assert_eq!(pairs.len(), 4, "{table}");
+        for pair in pairs {
+            let number = |key: &str| pair[key].as_u64().unwrap_or(u64::MAX);
+            let (from, to, hops) = (number("from") as u32, number("to") as u32, number("hops_per_trial"));
+            let timed = boot.timed(run, from, to, hops);
+            let timed = timed.unwrap_or_else(|| panic!("{test}: no window of {hops} hops, {from} to {to}"));
+            let memory = if from == to { numbers.local } else { numbers.remote };
+            let truth = timed.alone(memory, numbers.cache);
+            let reported = pair["cycles"].as_f64().unwrap_or(f64::NAN);
+            let all = timed.all() as f64;
+            let from_another = timed.other as f64 / all;
+            let remembered = (timed.paid * numbers.bit) as f64 / (truth.asked * all);
+            let range = truth.low * (1.0 - TOLERANCE)..=truth.high * (1.0 + TOLERANCE);
+            let good = range.contains(&reported) && from_another < FROM_ANOTHER && remembered < REMEMBERED;
+            is_good &= good;
+            table += &format!(
+                "    {from} to {to}: alone {:.0}, delivered {:.0}, reported {reported:.0} ({:+.2} %); of {} hops own cache \
+                 {:.2} %, other cache {:.3} %, after another node {:.2} % (+{:.2} %){}\n",
+                truth.asked,
+                timed.asked as f64 / all + truth.delivered - truth.asked,
+                (reported / truth.delivered - 1.0) * 100.0,
+                timed.all(),
+                timed.own as f64 / all * 100.0,
+                from_another * 100.0,
+                timed.paid as f64 / all * 100.0,
+                remembered * 100.0,
+                if good { "" } else { "  WRONG" }
+            );
+        }
+    }
+    assert!(is_good, "{table}");
+    // In one piece, since tests print side by side.
+    println!("\n{table}");
+}
+
+#[test]
+fn each_pair_is_what_it_is_alone_with_random_victims() {
+    const TEST: &str = "pairs, random victims";
+    if ready(TEST) {
+        retried(TEST, |_| check(TEST, FOUND, true, ["--time-limit=2", "--time-limit=6"]));
+    }
+}
+
+#[test]
+fn each_pair_is_what_it_is_alone_beside_busy_programs() {
+    const TEST: &str = "pairs, least recently used victims, beside two busy programs";
+    if ready(TEST) {
+        let seed = seed();
+        println!("{SEED_VARIABLE}={seed}");
+        retried(TEST, |_| {
+            let _busy = Busy::start(2);
+            check(
+                &format!("{TEST}, {SEED_VARIABLE}={seed}"),
+                Numbers::drawn(seed),
+                false,
+                ["--time-limit=4"],
+            );
+        });
+    }
+}
+
+// Not by default: it takes two minutes.
+#[test]
+fn each_pair_is_what_it_is_alone_in_long_runs() {
+    const TEST: &str = "pairs, long runs";
+    if std::env::var_os(LONG_VARIABLE).is_some_and(|value| value == "all") && ready(TEST) {
+        for random in [false, true] {
+            retried(TEST, |_| {
+                check(TEST, FOUND, random, ["--time-limit=2", "--time-limit=6", "--time-limit=20"])
+            });
+        }
+    }
+}
