@@ -35,6 +35,9 @@ const STEADY: u64 = 1 << 18;
 const PARTLY_HELD: u64 = 4;
 /// The most of these: after so many, an eighth is missed of what a cache with random victims holds in the end.
 const MOST_LAPS: u32 = 16;
+/// The share of a point's time that its first pass over a chain in memory may have: a pass over slow memory would leave no
+/// time for rounds, and of a single trial nothing tells an interruption.
+const WARM_UP_SHARE: f64 = 0.3;
 /// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Without a lap
 /// the chain just written stays cold, and would for ever.
 const SECOND_LOOKS: usize = 2;
@@ -114,6 +117,9 @@ impl Warmth {
                 }
             }
             (_, None) if first => {
+                let now_ns = ground.now_ns();
+                let share = if budget.warm_up.is_some() { 1.0 } else { WARM_UP_SHARE };
+                let until_ns = now_ns + share * (until_ns - now_ns);
                 self.pass(ground, judge, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
             }
             // Another point has been walked in between: what it left in TLBs and near caches is not this one's.

@@ -140,6 +140,18 @@ fn the_time_limit_holds_within_trials_and_warm_up() {
     assert_eq!(schedule.courses[0].state.trials, 100);
 }
 
+// 16 MiB of lines of 20 us each, in six seconds: a whole pass would take five of them.
+#[test]
+fn a_first_pass_over_slow_memory_leaves_time_for_an_interval() {
+    let budget = Budget { point_ns: 6e9, bounded: true, ..Budget::DEFAULT };
+    let sizes = [Bytes(16 << 20), Bytes((16 << 20) + 64)];
+    let (mut schedule, _) = run(budget, sizes.into_iter().map(point), |_| 20e3);
+    assert!(schedule.arena.now_ns < 13e9, "{}", schedule.arena.now_ns);
+    assert!(rounds(&mut schedule).iter().all(|&made| made >= FEWEST_ROUNDS), "{:?}", rounds(&mut schedule));
+    let (_, series) = schedule.series(0).unwrap();
+    assert!(series.nanoseconds.interval.is_some());
+}
+
 #[test]
 fn writing_a_chain_anew_counts() {
     let budget = Budget { point_ns: 1e9, bounded: true, precision: 0.0, ..rewritten() };
