@@ -16,7 +16,9 @@ use crate::pacing::Pacing;
 use crate::page::PageRule;
 use crate::tlb::TlbLevel;
 use many::Many;
-use values::{any_or_index, cpus, divides, exactly, index, number, page, percent, periodic, positive};
+use values::{
+    any_or_index, cpus, divides, exactly, index, number, page, percent, periodic, positive, switch,
+};
 
 /// An argument that cannot be used, as it was written, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +67,7 @@ pub struct Arguments {
 }
 
 /// Arguments that may be given once.
-const SINGLE: [&str; 20] = [
+const SINGLE: [&str; 22] = [
     "start",
     "end",
     "stamps",
@@ -74,6 +76,8 @@ const SINGLE: [&str; 20] = [
     "directory-bit",
     "page",
     "prefetch",
+    "adjacent",
+    "neighbour",
     "noise",
     "drift",
     "burst",
@@ -168,6 +172,8 @@ impl Arguments {
                 }
             }
             "prefetch" => self.description.prefetch = number(value)?,
+            "adjacent" => self.description.adjacent = switch(value)?,
+            "neighbour" => self.description.neighbour = number(value)?,
             "tail" => self.description.tails.push(periodic(&pieces)?),
             "pause" => self.description.pauses.push(periodic(&pieces)?),
             "noise" => {
@@ -186,19 +192,13 @@ impl Arguments {
             "seed" => self.description.seed = number(value)?,
             "absorb" => self.pacing.absorb = number(value)?,
             "overhead" => self.pacing.overhead = number(value)?,
-            "probe" => {
-                self.probe = match value {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err("neither on nor off".to_owned()),
-                }
-            }
+            "probe" => self.probe = switch(value)?,
             "report" if value.is_empty() => return Err("no file named".to_owned()),
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
                 let unknown =
                     "unknown; known are start, end, stamps, entry, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
-                     prefetch, tail, pause, noise, drift, burst, stream, server, outstanding, cores, cluster, cost, \
+                     prefetch, adjacent, neighbour, tail, pause, noise, drift, burst, stream, server, outstanding, cores, cluster, cost, \
                      slowline, calls, seed, absorb, overhead, probe, report";
                 return self.many.set(name, &pieces).unwrap_or_else(|| Err(unknown.to_owned()));
             }

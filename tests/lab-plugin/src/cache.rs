@@ -78,6 +78,12 @@ impl Cache {
         self.row(block).contains(&block)
     }
 
+    /// How many blocks fit.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.blocks.len() as u64
+    }
+
     /// Gives `block` up, if it is there.
     pub fn evict(&mut self, block: u64) {
         let first = self.first(block);

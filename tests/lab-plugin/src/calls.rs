@@ -93,9 +93,10 @@ impl fmt::Display for Call {
             "{kind}; from {from}; to {to}; blocks {blocks}; hops {hops}; asked {asked}; waited {waited}; gap {gap}"
         )?;
         for ((place, before), (_, after)) in before.iter().zip(after) {
-            let Lines { read, written, hops } = after.since(*before);
+            let Lines { read, written, hops, prefetched } = after.since(*before);
             write!(out, "; {place} read {}+{read}", before.read)?;
             write!(out, " written {}+{written} hops {}+{hops}", before.written, before.hops)?;
+            write!(out, " prefetched {}+{prefetched}", before.prefetched)?;
         }
         Ok(())
     }
@@ -106,7 +107,10 @@ mod tests {
     use super::*;
 
     fn served(read: u64, hops: u64) -> Served {
-        vec![(Place::Node(0), Lines { read, written: read / 3, hops }), (Place::Link, Lines::default())]
+        vec![
+            (Place::Node(0), Lines { read, written: read / 3, hops, prefetched: 2 * read }),
+            (Place::Link, Lines::default()),
+        ]
     }
 
     #[test]
@@ -128,7 +132,7 @@ mod tests {
         assert_eq!(
             lines,
             ["chase; from 1000; to 1975; blocks 2; hops 2; asked 950; waited 150; gap 33; \
-              node 0 read 30+60 written 10+20 hops 7+2; link read 0+0 written 0+0 hops 0+0"]
+              node 0 read 30+60 written 10+20 hops 7+2 prefetched 60+120; link read 0+0 written 0+0 hops 0+0 prefetched 0+0"]
         );
     }
 }

@@ -187,7 +187,16 @@ mod tests {
     use super::*;
 
     fn outcome(source: Source, ticks: u64, tail: u64) -> Outcome {
-        Outcome { ticks: ticks + tail, tail, misses: 0, pause: 0, source, pair: Some(0), paid: false }
+        Outcome {
+            ticks: ticks + tail,
+            tail,
+            misses: 0,
+            pause: 0,
+            source,
+            pair: Some(0),
+            paid: false,
+            prefetched: 0,
+        }
     }
 
     fn window(windows: &mut Windows, hops: &[Outcome], taken: u64) {

@@ -26,14 +26,16 @@
 //! | `block=START:END:TICKS` + | virtual addresses of a routine, the end excluded, that does known arithmetic in blocks and counts them by `dec rdi`; ticks of each block: the guest's core clock. Without, it is the host's |
 //! | `level=SIZE:WAYS:TICKS[:lru\|random][:node\|shared]` + | a cache level, the nearest first: lines of 64 bytes, ticks of a load that hits it, all told; private to each CPU, or one for each `node`, or one `shared` by all; LRU by default |
 //! | `other=TICKS` | ticks of a load whose line is not in a level of its CPU or node, and is in one of another node; without, these serve their own node alone |
-//! | `directory-bit=TICKS` | memory keeps for each line whether a node other than its own read it last, and a load of it from its own node takes so many ticks more then, once; loads that a cache serves change nothing, and a store past the caches clears the bit; none |
+//! | `directory-bit=TICKS` | memory keeps for each line whether a node other than its own read it last, and a load of it from its own node takes TICKS more then, once; loads that a cache serves change nothing, and a store past the caches clears the bit; none |
 //! | `latency=FROM:TO:TICKS` + | ticks of a load by a CPU of node FROM from memory of node TO, all told; `*` is every node; the narrower goes before the wider, the later before the earlier; required for every pair unless `probe=on` |
 //! | `cpu=FIRST[-LAST]:NODE` + | node of these CPUs; 0 for all that are not named |
 //! | `node=NODE:START:SIZE` + | memory of a node, in the addresses that a plugin is told (below) |
 //! | `backend=NODE:SIZE` + | instead: the `memory-backend-…` objects, in the order of the command line and of the nodes. Without either, all memory is node 0 |
 //! | `tlb=ENTRIES:TICKS[:WAYSway][:4k\|2m]` + | a TLB level, the nearest first: the ticks are added to a load that misses it; fully associative and for both page sizes by default; LRU |
 //! | `page=auto\|4k\|2m` | size of the guest's pages; `auto` takes an access whose virtual and physical addresses agree in 21 bits to be on a 2 MiB page, until an access beside it shows that they did by chance |
-//! | `prefetch=LINES` | a prefetcher that runs so many lines ahead of a walk in order, up or down, within each 4 KiB; 0 |
+//! | `prefetch=LINES` | a prefetcher of each CPU that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators; 0 |
+//! | `adjacent=on\|off` | another one, which brings the other line of the same 128 bytes with each line that is not in a level of its CPU; off |
+//! | `neighbour=LINES` | a program elsewhere uses LINES lines of its own, each once, in every 2^20 ticks in each level of a node or of all; 0 |
 //! | `tail=EVERY:TICKS` + | every n-th load of a CPU is slower |
 //! | `pause=EVERY:TICKS` + | after every n-th load of a CPU nothing happens for so long |
 //! | `drift=PERCENT:TICKS` | all that loads take is multiplied by a factor that follows a sine of time, 1 ± PERCENT, with that period; none |
@@ -104,8 +106,14 @@
 //! are on their way, the CPU waits until one is there. More accesses of a CPU to the same
 //! line in a row are no other line; so four stores past the caches that fill a line are one
 //! line written. A line that is loaded and then stored to is one read and one written, which
-//! is a write-back: it takes the server's time like any other. Lines do not go through the
-//! caches of the model, and have no translation.
+//! is a write-back: it takes the server's time like any other. Lines go through the caches of
+//! the model, but for stores past them, after which no cache has the line; they have no
+//! translation. A line that a level of the CPU, of its node or of all has, or the cache of
+//! another node, takes no server's time and waits for nothing, and a store to it is no
+//! write-back. It is one of the lines touched, and counted as `cached`.
+//!
+//! What prefetchers bring from memory for a hop or a generator is a line for the server at
+//! the same moment. It is in the levels at once.
 //!
 //! A hop that finds its line in memory waits for the same server, and then for its service;
 //! `latency=` is what it takes besides. It is in the queue from when it really begins, so
@@ -118,16 +126,18 @@
 //! ```text
 //! latency-lab: stream update2 read 3000
 //! latency-lab: stream update2 written 1500
+//! latency-lab: stream update2 cached 0
 //! latency-lab: server node 0 read 3000
 //! latency-lab: server node 0 written 1500
 //! latency-lab: server node 0 hops 500
-//! latency-lab: call by 0; chase; from 81; to 46200981; blocks 0; hops 500; asked 46150000; waited 25000; gap 900000; node 0 read 70+9 written 20+3 hops 0+500
+//! latency-lab: server node 0 prefetched 0
+//! latency-lab: call by 0; chase; from 81; to 46200981; blocks 0; hops 500; asked 46150000; waited 25000; gap 900000; node 0 read 70+9 written 20+3 hops 0+500 prefetched 0+0
 //! ```
 //!
 //! A call lasts from its first access to its return, with whatever the host did to it;
 //! `blocks` are those of `block=` that its CPU has done since the call before; `asked` is
 //! what its hops were to take, `waited` the part of it for which others were served, `gap`
-//! the longest time in which no generator sent for a line; and then comes what each server had served before and what it served meanwhile. That divided
+//! the longest time in which no generator touched a line; and then comes what each server had served before and what it served meanwhile. That divided
 //! by `to` less `from` is the bandwidth during the call, and `to` less `from` by `hops` its
 //! latency.
 //!
@@ -181,6 +191,7 @@ pub mod excesses;
 pub mod instruction;
 pub mod memory;
 pub mod model;
+pub mod neighbour;
 pub mod pacing;
 pub mod page;
 pub mod plugin;

@@ -13,12 +13,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::cache::{Cache, Generator, Replacement};
 use crate::drift::{Burst, Drift, Noise};
 use crate::memory::{Memory, Pair};
+use crate::neighbour::Common;
 use crate::page::PageRule;
 use crate::prefetch::Prefetcher;
 use crate::readers::Readers;
 use crate::tlb::{Tlb, TlbLevel};
 pub use counts::Counts;
-use levels::Found;
+use levels::{Brought, Found};
+pub use places::Touched;
 
 mod counts;
 mod levels;
@@ -81,6 +83,10 @@ pub struct Description {
     pub page: PageRule,
     /// Lines that the sequential prefetcher runs ahead; 0 is none.
     pub prefetch: u64,
+    /// Whether a miss brings the other line of its 128 bytes, too.
+    pub adjacent: bool,
+    /// Lines that a neighbour uses in each level common to several CPUs in 2^20 ticks; 0 is none.
+    pub neighbour: u64,
     /// The noise on all latencies, if there is any.
     pub noise: Option<Noise>,
     /// Their drift.
@@ -126,6 +132,8 @@ pub struct Outcome {
     pub pair: Option<usize>,
     /// Whether it took longer since another node had read the line last.
     pub paid: bool,
+    /// Lines that prefetchers bring from memory because of it, between the same nodes.
+    pub prefetched: u64,
 }
 
 /// What belongs to one virtual CPU.
@@ -148,8 +156,8 @@ pub struct Machine {
     memory: Memory,
     cores: Vec<Mutex<Core>>,
     /// The levels of each node with CPUs.
-    nodes: Vec<Mutex<Vec<Cache>>>,
-    shared: Mutex<Vec<Cache>>,
+    nodes: Vec<Mutex<Common>>,
+    shared: Mutex<Common>,
     readers: Readers,
 }
 
@@ -185,8 +193,9 @@ impl Machine {
             })
         };
         let cores = (0..).zip(nodes).map(core).collect();
-        let per_node = (1..).zip(&places).map(|(salt, _)| Mutex::new(caches(Scope::Node, salt))).collect();
-        let shared = Mutex::new(caches(Scope::All, 0));
+        let common = |scope, salt| Mutex::new(Common::new(caches(scope, salt), description.neighbour));
+        let per_node = (1..).zip(&places).map(|(salt, _)| common(Scope::Node, salt)).collect();
+        let shared = common(Scope::All, 0);
         let readers = Readers::new(description.directory_bit);
         Self { description, memory, cores, nodes: per_node, shared, readers }
     }
@@ -197,16 +206,11 @@ impl Machine {
         let core = &mut *guard;
         let line = physical_address >> LINE_SHIFT;
         let (translation, misses) = core.tlb.access(virtual_address, physical_address);
-        let found = self.fill(core.place, &mut core.levels, line);
-        if let Some(ahead) = core.prefetcher.access(line) {
-            for line in ahead {
-                self.fill(core.place, &mut core.levels, line);
-            }
-        }
+        let pair = self.memory.pair(core.node, physical_address);
+        let Brought { found, prefetched } = self.demand(core, line, pair, now);
 
         let counts = &mut core.counts;
         counts.loads += 1;
-        let pair = self.memory.pair(core.node, physical_address);
         let mut paid = false;
         let ticks_of = |level: usize| self.description.levels.get(level).map_or(0, |level| level.ticks);
         let (source, ticks, counter) = match found {
@@ -247,7 +251,7 @@ impl Machine {
         let steady = (steady as f64 * factor).round() as u64;
         let ticks = steady.saturating_add(tail);
         counts.ticks = counts.ticks.saturating_add(ticks).saturating_add(pause);
-        Some(Outcome { ticks, tail, misses, pause, source, pair, paid })
+        Some(Outcome { ticks, tail, misses, pause, source, pair, paid, prefetched })
     }
 
     /// The pairs of nodes, in the order of [`Counts::pairs`].

@@ -252,6 +252,9 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     let Clock { pace, windows, calls, .. } = &mut *locked(clock);
     plugin.open_call(calls, "chase", pace.arrival(plugin.pacing, entry));
     let waited = plugin.queue(&mut outcome, entry);
+    if let Some(pair) = outcome.pair.and_then(|pair| plugin.machine.pairs().get(pair)) {
+        plugin.traffic.prefetch(*pair, outcome.prefetched, entry);
+    }
     calls.hop(outcome.ticks.saturating_add(outcome.pause), waited);
     let deadline = pace.enter(plugin.pacing, entry, outcome.ticks, outcome.pause);
     if plugin.stamps.is_empty() && !windows.is_open() {

@@ -71,12 +71,14 @@ impl Report<'_> {
                 let (name, (read, written)) = (&stream.kernel.name, stream.lines());
                 writeln!(out, "{PREFIX} stream {name} read {read}")?;
                 writeln!(out, "{PREFIX} stream {name} written {written}")?;
+                writeln!(out, "{PREFIX} stream {name} cached {}", stream.cached())?;
             }
             writeln!(out, "{PREFIX} unclaimed lines {}", self.traffic.unclaimed())?;
-            for (place, Lines { read, written, hops }) in self.traffic.servers.lines() {
+            for (place, Lines { read, written, hops, prefetched }) in self.traffic.servers.lines() {
                 writeln!(out, "{PREFIX} server {place} read {read}")?;
                 writeln!(out, "{PREFIX} server {place} written {written}")?;
                 writeln!(out, "{PREFIX} server {place} hops {hops}")?;
+                writeln!(out, "{PREFIX} server {place} prefetched {prefetched}")?;
             }
         }
         for (name, tally) in self.directory.map(Directory::tallies).unwrap_or_default() {
@@ -169,7 +171,16 @@ mod tests {
         let mut windows = Windows::default();
         windows.open(100);
         let (source, pair) = (Source::Memory(0), Some(0));
-        windows.hop(&Outcome { ticks: 500, tail: 0, misses: 1, pause: 0, source, pair, paid: true });
+        windows.hop(&Outcome {
+            ticks: 500,
+            tail: 0,
+            misses: 1,
+            pause: 0,
+            source,
+            pair,
+            paid: true,
+            prefetched: 0,
+        });
         windows.close(607);
         windows.keep();
         windows.open(700);
@@ -220,13 +231,15 @@ mod tests {
             "windows node 0 to node 1; misses 1; hops 1; tail 0; count 1; sum 7; excess 7:1",
             "stream copy read 1",
             "stream copy written 2",
+            "stream copy cached 0",
+            "server node 0 prefetched 0",
             "unclaimed lines 0",
             "server node 0 read 1",
             "server node 0 written 2",
             "server node 0 hops 0",
             "cores memory store i; count 1; asked 70; imposed 75",
             "call by 3; chase; from 5; to 9; blocks 3; hops 1; asked 4; waited 2; gap 7; \
-             node 0 read 0+1 written 0+2 hops 0+0",
+             node 0 read 0+1 written 0+2 hops 0+0 prefetched 0+0",
             "stamped by 2; copy; node 1; from 5; to 9; read 4; written 3",
             "touched 0x0-0xfffff",
         ] {

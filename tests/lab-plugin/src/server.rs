@@ -64,6 +64,8 @@ pub enum Request {
     Write,
     /// A hop of a chase.
     Hop,
+    /// A prefetcher brings it.
+    Prefetch,
 }
 
 /// Lines that were served.
@@ -75,6 +77,8 @@ pub struct Lines {
     pub written: u64,
     /// Hops of chases.
     pub hops: u64,
+    /// Brought by prefetchers.
+    pub prefetched: u64,
 }
 
 impl Lines {
@@ -85,6 +89,7 @@ impl Lines {
             read: self.read - earlier.read,
             written: self.written - earlier.written,
             hops: self.hops - earlier.hops,
+            prefetched: self.prefetched - earlier.prefetched,
         }
     }
 }
@@ -116,12 +121,21 @@ struct Server {
     read: AtomicU64,
     written: AtomicU64,
     hops: AtomicU64,
+    prefetched: AtomicU64,
 }
 
 impl Server {
     fn new(place: Place, service: Service) -> Self {
         let zero = || AtomicU64::new(0);
-        Self { place, service, free_at: zero(), read: zero(), written: zero(), hops: zero() }
+        Self {
+            place,
+            service,
+            free_at: zero(),
+            read: zero(),
+            written: zero(),
+            hops: zero(),
+            prefetched: zero(),
+        }
     }
 
     fn serve(&self, request: Request, arrival: u64) -> Slot {
@@ -129,6 +143,7 @@ impl Server {
             Request::Read => &self.read,
             Request::Write => &self.written,
             Request::Hop => &self.hops,
+            Request::Prefetch => &self.prefetched,
         };
         count.fetch_add(1, Ordering::Relaxed);
         if self.service.ticks == 0 {
@@ -147,7 +162,12 @@ impl Server {
 
     fn lines(&self) -> Lines {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Lines { read: of(&self.read), written: of(&self.written), hops: of(&self.hops) }
+        Lines {
+            read: of(&self.read),
+            written: of(&self.written),
+            hops: of(&self.hops),
+            prefetched: of(&self.prefetched),
+        }
     }
 }
 
@@ -237,7 +257,7 @@ mod tests {
         assert_eq!(servers.serve(own, Request::Read, 0), Slot { start: 0, end: 10 });
         let places: Vec<Place> = servers.lines().into_iter().map(|(place, _)| place).collect();
         assert_eq!(places, [Place::Node(0), Place::Node(1), Place::Link]);
-        assert_eq!(servers.lines()[2].1, Lines { read: 0, written: 1, hops: 1 });
+        assert_eq!(servers.lines()[2].1, Lines { written: 1, hops: 1, ..Lines::default() });
         assert!(Servers::new(&[0], &[(Place::Node(7), service(1))]).unwrap_err().contains("node 7"));
     }
 

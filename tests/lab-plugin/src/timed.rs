@@ -71,8 +71,16 @@ mod tests {
 
     #[test]
     fn hops_are_told_by_what_served_them() {
-        let outcome =
-            |source, paid| Outcome { ticks: 10, tail: 0, misses: 0, pause: 2, source, pair: Some(1), paid };
+        let outcome = |source, paid| Outcome {
+            ticks: 10,
+            tail: 0,
+            misses: 0,
+            pause: 2,
+            source,
+            pair: Some(1),
+            paid,
+            prefetched: 0,
+        };
         let mut served = Served::default();
         for (source, paid) in [
             (Source::Memory(1), false),

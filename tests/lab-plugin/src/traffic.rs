@@ -3,7 +3,8 @@
 //! A generator touches lines and waits for none of them, until too many are on their
 //! way. Accesses to the same line in a row are one line read or one line written; a
 //! line that is loaded and then stored to is both, since memory first gives it and
-//! later takes it back. No cache of the model sees any of this. Times are the caller's.
+//! later takes it back. What a cache of the model has reaches no memory: neither the load
+//! nor the store that follows it. Times are the caller's.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,9 +34,39 @@ pub struct Stream {
     pub kernel: Kernel,
     read: AtomicU64,
     written: AtomicU64,
+    cached: AtomicU64,
+}
+
+/// How a generator touches a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// It loads from it.
+    Load,
+    /// It stores to it.
+    Store,
+    /// It stores to it past the caches.
+    StorePast,
+}
+
+impl Touch {
+    /// Whether it is a store.
+    #[must_use]
+    pub const fn is_store(self) -> bool {
+        matches!(self, Touch::Store | Touch::StorePast)
+    }
 }
 
 impl Stream {
+    /// Those of the lines that caches served, which did not reach memory.
+    #[must_use]
+    pub fn cached(&self) -> u64 {
+        self.cached.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, is_store: bool) {
+        if is_store { &self.written } else { &self.read }.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Lines read, and lines written.
     #[must_use]
     pub fn lines(&self) -> (u64, u64) {
@@ -48,6 +79,8 @@ impl Stream {
 struct Generator {
     /// The lines that were read and written last, by their virtual addresses.
     last: [Option<u64>; 2],
+    /// Whether memory gave the one that was read last.
+    given: bool,
     /// When lines will be there, the earliest first.
     outstanding: BinaryHeap<Reverse<u64>>,
 }
@@ -81,7 +114,7 @@ pub struct Traffic {
     generators: Vec<Mutex<Generator>>,
     most: usize,
     unclaimed: AtomicU64,
-    /// When the last line was sent for.
+    /// When the last line was touched.
     last: AtomicU64,
     /// The longest time without one.
     gap: AtomicU64,
@@ -92,7 +125,7 @@ impl Traffic {
     #[must_use]
     pub fn new(kernels: Vec<Kernel>, servers: Servers, cpus: usize, most: usize) -> Self {
         let zero = || AtomicU64::new(0);
-        let stream = |kernel| Stream { kernel, read: zero(), written: zero() };
+        let stream = |kernel| Stream { kernel, read: zero(), written: zero(), cached: zero() };
         Self {
             streams: kernels.into_iter().map(stream).collect(),
             servers,
@@ -121,6 +154,32 @@ impl Traffic {
         self.generator(cpu).is_some_and(|mut generator| generator.touches(virtual_address, is_store))
     }
 
+    /// Tells whether an access by CPU `cpu` to a line reaches memory; `misses` tells whether the caches have the line, and uses it
+    /// there. A line that memory gave goes back there once it is stored to, and so does one that is stored to without
+    /// having been in a cache.
+    pub fn reaches_memory(
+        &self,
+        cpu: usize,
+        virtual_address: u64,
+        touch: Touch,
+        misses: impl FnOnce() -> bool,
+    ) -> bool {
+        let line = Some(virtual_address >> LINE_SHIFT);
+        let read = self.generator(cpu).map(|generator| (generator.last[0], generator.given));
+        match (touch, read) {
+            (Touch::StorePast, _) => true,
+            (Touch::Store, Some((last, given))) if last == line => given,
+            (Touch::Store, _) => misses(),
+            (Touch::Load, _) => {
+                let given = misses();
+                if let Some(mut generator) = self.generator(cpu) {
+                    generator.given = given;
+                }
+                given
+            }
+        }
+    }
+
     /// When CPU `cpu` can send for another line: `now`, or later if too many are on their way.
     pub fn admitted(&self, cpu: usize, now: u64) -> u64 {
         self.generator(cpu).map_or(now, |mut generator| generator.admitted(now, self.most))
@@ -132,18 +191,34 @@ impl Traffic {
             self.unclaimed.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let (request, count) =
-            if is_store { (Request::Write, &stream.written) } else { (Request::Read, &stream.read) };
-        count.fetch_add(1, Ordering::Relaxed);
-        let last = self.last.swap(now, Ordering::Relaxed);
-        self.gap.fetch_max(now.saturating_sub(last), Ordering::Relaxed);
+        self.note(stream, is_store, now);
+        let request = if is_store { Request::Write } else { Request::Read };
         let Slot { end, .. } = self.servers.serve(pair, request, now);
         if let Some(mut generator) = self.generator(cpu) {
             generator.outstanding.push(Reverse(end.saturating_add(pair.ticks)));
         }
     }
 
-    /// The longest time in which no generator sent for a line, of those that ended since this was asked last.
+    /// Counts a line that a cache has at `now`.
+    pub fn hit(&self, stream: &Stream, is_store: bool, now: u64) {
+        self.note(stream, is_store, now);
+        stream.cached.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sends for `lines` lines that prefetchers bring, between the nodes of `pair`, at `now`.
+    pub fn prefetch(&self, pair: Pair, lines: u64, now: u64) {
+        for _ in 0..lines {
+            self.servers.serve(pair, Request::Prefetch, now);
+        }
+    }
+
+    fn note(&self, stream: &Stream, is_store: bool, now: u64) {
+        stream.count(is_store);
+        let last = self.last.swap(now, Ordering::Relaxed);
+        self.gap.fetch_max(now.saturating_sub(last), Ordering::Relaxed);
+    }
+
+    /// The longest time in which no generator touched a line, of those that ended since this was asked last.
     pub fn longest_gap(&self) -> u64 {
         self.gap.swap(0, Ordering::Relaxed)
     }
@@ -251,7 +326,32 @@ mod tests {
         }
         traffic.post(1, update, None, false, 5);
         assert_eq!((update.lines(), traffic.streams[0].lines(), traffic.unclaimed()), ((2, 1), (0, 0), 1));
-        assert_eq!(traffic.servers.lines(), [(Place::Node(0), Lines { read: 2, written: 1, hops: 0 })]);
+        assert_eq!(
+            traffic.servers.lines(),
+            [(Place::Node(0), Lines { read: 2, written: 1, ..Lines::default() })]
+        );
         assert!(traffic.stream(20).is_none());
+    }
+
+    #[test]
+    fn what_a_cache_has_does_not_reach_memory() {
+        let traffic = traffic(Service::default(), 8);
+        let reaches = |address, touch, is_cached: bool| {
+            traffic.touches(0, address, touch == Touch::Store);
+            traffic.reaches_memory(0, address, touch, || !is_cached)
+        };
+        assert!(reaches(0, Touch::Load, false) && !reaches(64, Touch::Load, true));
+        assert!(!reaches(64, Touch::Store, true), "memory has not given the line");
+        assert!(reaches(128, Touch::Load, false));
+        assert!(reaches(128, Touch::Store, true), "a line that was changed goes back where it came from");
+        assert!(reaches(192, Touch::Store, false) && !reaches(0, Touch::Store, true));
+        assert!(traffic.reaches_memory(0, 128, Touch::StorePast, || panic!("no cache is asked")));
+        let read = &traffic.streams[0];
+        traffic.post(0, read, Some(PAIR), false, 5);
+        traffic.hit(read, false, 6);
+        traffic.prefetch(PAIR, 3, 7);
+        assert_eq!((read.lines(), read.cached(), traffic.longest_gap()), ((2, 0), 1, 5));
+        let lines = Lines { read: 1, prefetched: 3, ..Lines::default() };
+        assert_eq!(traffic.servers.lines(), [(Place::Node(0), lines)]);
     }
 }

@@ -45,11 +45,14 @@
 //! | `level=SIZE:WAYS:TICKS[:random]` | a cache of each CPU, replaced in LRU order or with random victims; may be repeated, the nearest first. For `matrix` and `distribution`, which measure one working set: in LRU order it holds that or, since a lap visits every line once, nothing of it; so a size between one and the number of targets working sets is refused, and so are random victims | none |
 //! | `llc=SIZE:WAYS:TICKS[:random]` | a last-level cache of each node, common to its CPUs; what it holds it serves to other nodes, too, in twice the time | none |
 //! | `other=TICKS` | behind `llc=`: ticks of a load that another node's last level serves | twice those of its own |
-//! | `directory-bit=TICKS` | memory remembers for each line that another node read it last: the next load by its own node takes so much longer | none |
+//! | `directory-bit=TICKS` | memory remembers for each line that another node read it last: the next load by its own node takes TICKS longer | none |
 //! | `hidden=SIZE:WAYS:TICKS[:random]` | a cache in front of all memory, behind all others, of which the guest is not told | none |
 //! | `l3=on\|off` | whether the processor claims the emulator's own last level of 16 MiB | off |
 //! | `tlb=ENTRIES:TICKS` | a translation buffer of each CPU, fully associative, and what a miss adds; may be repeated, the nearest first | none |
-//! | `prefetch=LINES` | a prefetcher that runs so many lines ahead of a walk in order, up or down, within each 4 KiB | none |
+//! | `shared=SIZE:WAYS:TICKS[:random]` | a cache that all CPUs have in common, behind all others; for the tests of [`load`], whose generators go through the caches, too | none |
+//! | `neighbour=LINES` | a program elsewhere that streams through each cache common to several CPUs: lines of its own in 2^20 ticks. Not for experiments whose truth is compared with the model | none |
+//! | `prefetch=LINES` | a prefetcher that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators | none |
+//! | `adjacent=on\|off` | a prefetcher that brings the other line of 128 bytes with each that its CPU misses; for the tests of [`load`] | off |
 //! | `drift=PERCENT:PERIOD_MS` | a factor on all latencies that follows a sine of time, 1 ± PERCENT | none |
 //! | `burst=EVERY_MS:LENGTH_MS:PERCENT` | for LENGTH_MS out of every EVERY_MS all latencies are so much longer | none |
 //! | `noise=PERCENT:EVERY` | a factor on all latencies, drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT | none |
@@ -66,6 +69,15 @@
 //!
 //! 103 hops leave a remainder of seven of the loop that is unrolled eight times:
 //! a tool that drops it is 7 % off.
+//!
+//! # Conditions that are planted elsewhere
+//!
+//! Who read a line last, prefetchers, a neighbour in the cache and load are planted here, by the plugin. The emulator can
+//! give neither offsets between the counters of CPUs nor stolen time. All of its virtual CPUs read the counter of the host:
+//! it ignores what a guest writes to `IA32_TSC` and `IA32_TSC_ADJUST`, and adds an offset of a CPU's own only to the
+//! guest of a guest (`helper_wrmsr` and `helper_rdtsc` of QEMU 7.2 to 10.0); a plugin may read registers and change none.
+//! Stolen time is told by KVM alone, to guests that it runs itself. Both are given by readers of the unit tests of `bin`,
+//! which stand in for the counter and for `/proc/stat`.
 //!
 //! # What is checked
 //!

@@ -164,6 +164,12 @@ pub struct Model {
     pub reports_last_level: bool,
     /// The nearest first.
     pub tlb: Vec<Tlb>,
+    /// Common to all CPUs, for tests of [`super::load`].
+    pub shared: Option<Level>,
+    /// Lines that a program elsewhere uses in each level common to several CPUs in 2^20 ticks; 0 is none.
+    pub neighbour: u64,
+    /// Whether a miss brings the other line of its 128 bytes, too.
+    pub adjacent: bool,
     /// Lines that a prefetcher runs ahead of a walk in order; 0 is none.
     pub prefetch: u64,
     /// The noise, if there is one.
@@ -295,6 +301,9 @@ impl Default for Model {
             hidden: None,
             reports_last_level: false,
             tlb: Vec::new(),
+            shared: None,
+            neighbour: 0,
+            adjacent: false,
             prefetch: 0,
             noise: None,
             drift: None,

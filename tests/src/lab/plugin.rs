@@ -163,9 +163,12 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
             .flat_map(|last| [level(&last.level, ":node"), format!("other={}", last.other)]),
     );
     words.extend((model.directory_bit > 0).then(|| format!("directory-bit={}", model.directory_bit)));
+    words.extend(model.shared.iter().map(|shared| level(shared, ":shared")));
     words.extend(model.hidden.iter().map(|hidden| level(hidden, ":shared")));
     words.extend(model.tlb.iter().map(|tlb| format!("tlb={}:{}", tlb.entries, tlb.ticks)));
     words.extend((model.prefetch > 0).then(|| format!("prefetch={}", model.prefetch)));
+    words.extend(model.adjacent.then(|| "adjacent=on".to_owned()));
+    words.extend((model.neighbour > 0).then(|| format!("neighbour={}", model.neighbour)));
     if !model.servers.is_empty() {
         words.extend(model.servers.iter().map(|server| format!("server={server}")));
         words.extend(model.outstanding.iter().map(|lines| format!("outstanding={lines}")));
@@ -227,12 +230,20 @@ mod tests {
     fn load_becomes_arguments() {
         let line =
             "nodes=2 cpus=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 server=0:500 server=link:900:20:150 \
-                    outstanding=9 pages=4k";
+                    outstanding=9 pages=4k shared=1M:16:500 adjacent=on neighbour=300";
         let text = argument(Path::new("/p.so"), &line.parse().unwrap(), &code(), Path::new("/report"));
         let words: Vec<&str> = text.split(',').collect();
-        for word in
-            ["cpu=2-3:1", "server=0:500", "server=link:900:20:150", "outstanding=9", "calls=1", "absorb=256K"]
-        {
+        for word in [
+            "cpu=2-3:1",
+            "server=0:500",
+            "server=link:900:20:150",
+            "outstanding=9",
+            "calls=1",
+            "absorb=256K",
+            "level=1048576:16:500:shared",
+            "adjacent=on",
+            "neighbour=300",
+        ] {
             assert!(words.contains(&word), "{word} in {text}");
         }
         assert!(text.ends_with("stream=0x5000:0x5010:read,stream=0x5010:0x5020:copy"), "{text}");

@@ -29,10 +29,11 @@ fn bandwidth_is_that_of_the_servers_and_lines_are_counted_exactly() {
     if !ready(TEST) {
         return;
     }
+    // A cache of 4 KiB has one in 500 of the lines that are chosen at random.
     let services = [4.0, 7.0].map(microseconds);
     let [first, second] = services;
     let model = model(&format!(
-        "nodes=2 memory=128M level=32K:8:300 latency=0:0:4000,0:1:4000,1:0:4000,1:1:4000 \
+        "nodes=2 memory=128M level=4K:8:300 latency=0:0:4000,0:1:4000,1:0:4000,1:1:4000 \
          server=0:{first} server=1:{second} outstanding={OUTSTANDING}"
     ));
     let runs = [

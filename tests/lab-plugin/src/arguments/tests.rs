@@ -32,6 +32,8 @@ fn a_whole_machine_is_read() {
         "tlb=1536:2000",
         "page=4k",
         "prefetch=8",
+        "adjacent=on",
+        "neighbour=300",
         "tail=1000:50000",
         "tail=100:7000",
         "pause=1000000:3000000",
@@ -47,6 +49,7 @@ fn a_whole_machine_is_read() {
     .unwrap();
     assert_eq!(arguments.code, 0x40_1000..0x40_2000);
     let description = &arguments.description;
+    assert_eq!((description.adjacent, description.neighbour), (true, 300));
     assert_eq!((description.directory_bit, arguments.entry), (9000, Some(0x40_1234)));
     let level = |sets, ways, ticks, replacement, scope| Level { sets, ways, ticks, replacement, scope };
     assert_eq!(

@@ -93,3 +93,12 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         percent => Err(format!("{percent} % and more would leave no latency")),
     }
 }
+
+/// `on` or `off`.
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("neither on nor off".to_owned()),
+    }
+}

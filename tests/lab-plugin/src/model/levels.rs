@@ -1,6 +1,6 @@
 //! The levels of caches together: where a line is found, and where it is afterwards.
 
-use super::{locked, Machine, Scope, LINE_SHIFT};
+use super::{locked, Core, Machine, Scope, LINE_SHIFT};
 use crate::cache::Cache;
 
 /// Where a line was, if not in memory.
@@ -11,15 +11,44 @@ pub(super) enum Found {
     Other(u64),
 }
 
+/// What a load brings into the levels.
+pub(super) struct Brought {
+    /// Where its line was.
+    pub found: Option<Found>,
+    /// Lines that prefetchers brought from memory, between the same nodes.
+    pub prefetched: u64,
+}
+
 impl Machine {
+    /// Loads `line` on a CPU at `now`, with what its prefetchers make of that; `pair` are the nodes, if one claims the line.
+    pub(super) fn demand(&self, core: &mut Core, line: u64, pair: Option<usize>, now: u64) -> Brought {
+        let found = self.fill(core.place, &mut core.levels, line, now);
+        let mut brought = Brought { found, prefetched: 0 };
+        if self.description.levels.is_empty() {
+            // They would have nowhere to bring anything.
+            return brought;
+        }
+        let misses = !matches!(brought.found, Some(Found::Level(level)) if level < core.levels.len());
+        let adjacent = (self.description.adjacent && misses).then_some(line ^ 1);
+        let ahead = core.prefetcher.access(line);
+        for line in adjacent.into_iter().chain(ahead.into_iter().flatten()) {
+            if self.fill(core.place, &mut core.levels, line, now).is_none() {
+                brought.prefetched += u64::from(pair.is_some());
+                pair.map(|pair| self.read(pair, line));
+            }
+        }
+        brought
+    }
+
     /// Uses `line` in all levels from the nearest to the one that has it; each level before that has it from now on.
-    pub(super) fn fill(&self, place: usize, private: &mut [Cache], line: u64) -> Option<Found> {
+    fn fill(&self, place: usize, private: &mut [Cache], line: u64, now: u64) -> Option<Found> {
         let mut before = private.len();
         if let Some(hit) = private.iter_mut().position(|cache| cache.access(line)) {
             return Some(Found::Level(hit));
         }
         if let Some(own) = self.nodes.get(place) {
             let mut own = locked(own);
+            let own = own.at(now);
             if let Some(hit) = own.iter_mut().position(|cache| cache.access(line)) {
                 return Some(Found::Level(before + hit));
             }
@@ -28,12 +57,18 @@ impl Machine {
         if let Some(ticks) = self.description.other {
             let others = self.nodes.iter().enumerate().filter(|(other, _)| *other != place);
             let mut levels = others.map(|(_, levels)| locked(levels));
-            if levels.any(|levels| levels.iter().any(|cache| cache.holds(line))) {
+            if levels.any(|mut levels| levels.at(now).iter().any(|cache| cache.holds(line))) {
                 return Some(Found::Other(ticks));
             }
         }
-        let hit = locked(&self.shared).iter_mut().position(|cache| cache.access(line))?;
+        let hit = locked(&self.shared).at(now).iter_mut().position(|cache| cache.access(line))?;
         Some(Found::Level(before + hit))
+    }
+
+    /// Whether there are caches, or memory remembers who read a line.
+    #[must_use]
+    pub fn has_levels(&self) -> bool {
+        self.readers.are_kept() || !self.description.levels.is_empty()
     }
 
     /// Whether a store past the caches has an effect: whether any cache is common to several CPUs, and could hold what they
@@ -46,10 +81,11 @@ impl Machine {
     /// A store past the caches: none has the line afterwards, and memory does not remember who read it.
     pub fn stream(&self, physical_address: u64) {
         let line = physical_address >> LINE_SHIFT;
-        let forget = |levels: &mut [Cache]| levels.iter_mut().for_each(|cache| cache.evict(line));
-        self.cores.iter().for_each(|core| forget(&mut locked(core).levels));
-        self.nodes.iter().for_each(|levels| forget(&mut locked(levels)));
-        forget(&mut locked(&self.shared));
+        for core in &self.cores {
+            locked(core).levels.iter_mut().for_each(|cache| cache.evict(line));
+        }
+        self.nodes.iter().for_each(|levels| locked(levels).evict(line));
+        locked(&self.shared).evict(line);
         self.readers.forget(line);
     }
 }

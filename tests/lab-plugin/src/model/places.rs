@@ -1,7 +1,17 @@
 //! Between which nodes an access goes, whatever the caches hold, and what memory remembers of it.
 
-use super::{locked, Machine};
+use super::levels::Brought;
+use super::{locked, Machine, LINE_SHIFT};
 use crate::memory::Pair;
+
+/// What an access of a generator brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Whether its line comes from memory.
+    pub from_memory: bool,
+    /// Lines that prefetchers bring from memory because of it.
+    pub prefetched: u64,
+}
 
 impl Machine {
     /// The nodes between which an access by CPU `cpu` goes; `None` if there is no such CPU or no node claims the
@@ -10,6 +20,21 @@ impl Machine {
     pub fn pair(&self, cpu: usize, physical_address: u64) -> Option<Pair> {
         let node = locked(self.cores.get(cpu)?).node;
         self.pairs().get(self.memory.pair(node, physical_address)?).copied()
+    }
+
+    /// Loads or stores on CPU `cpu` at `now` without waiting: tells whether the line comes from memory, and how many more come
+    /// that prefetchers bring. There is no translation, and the access is not counted as a load.
+    #[must_use]
+    pub fn touch(&self, cpu: usize, physical_address: u64, now: u64) -> Option<Touched> {
+        let core = &mut *locked(self.cores.get(cpu)?);
+        let line = physical_address >> LINE_SHIFT;
+        let pair = self.memory.pair(core.node, physical_address);
+        let Brought { found, prefetched } = self.demand(core, line, pair, now);
+        let from_memory = found.is_none();
+        if from_memory {
+            pair.map(|pair| self.read(pair, line));
+        }
+        Some(Touched { from_memory, prefetched })
     }
 
     /// Reads `line` from memory between the nodes of this pair: ticks that it takes longer since another node read it last.

@@ -53,7 +53,8 @@ fn memory_costs_what_lies_between_the_nodes() {
             pause: 0,
             source: Source::Memory(0),
             pair: Some(0),
-            paid: false
+            paid: false,
+            prefetched: 0
         }
     );
     assert_eq!((load(0, 1 << 20).ticks, load(1, 1 << 20).ticks, load(1, 0).ticks), (2000, 1000, 2000));
@@ -66,7 +67,8 @@ fn memory_costs_what_lies_between_the_nodes() {
             pause: 0,
             source: Source::Unclaimed,
             pair: None,
-            paid: false
+            paid: false,
+            prefetched: 0
         }
     );
     assert_eq!(machine.load(2, 0, 0, 0), None);
@@ -218,6 +220,56 @@ fn a_load_that_a_cache_serves_changes_no_bit() {
     let machine = machine(Description { levels, directory_bit: 700, ..Description::default() });
     let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap().ticks;
     assert_eq!([load(0), load(1), load(0), load(1)], [1000, 2000, 5, 5]);
-    (1..=20).for_each(|line| drop(machine.load(0, 0, line * LINE, 0)));
+    (1..=20).for_each(|line| _ = machine.load(0, 0, line * LINE, 0));
     assert_eq!(load(0), 1700);
+}
+
+#[test]
+fn a_miss_brings_the_other_line_of_its_pair() {
+    let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::All)];
+    let machine = machine(Description { levels, adjacent: true, ..Description::default() });
+    let load = |line| machine.load(0, 0, line * LINE, 0).unwrap();
+    assert_eq!((load(7).source, load(7).prefetched), (Source::Memory(0), 0));
+    assert_eq!((load(6).source, load(5).prefetched), (Source::Level(0), 1));
+    // Both lines are in the shared level: nothing comes from memory.
+    assert_eq!(machine.touch(1, 5 * LINE, 0), Some(Touched { from_memory: false, prefetched: 0 }));
+}
+
+#[test]
+fn generators_use_the_levels_and_their_prefetcher() {
+    let levels = vec![level(16, 5, Scope::Cpu), level(256, 50, Scope::All)];
+    let machine = machine(Description { levels, prefetch: 20, ..Description::default() });
+    let touch = |cpu, line| machine.touch(cpu, line * LINE, 0).unwrap();
+    let touched = |from_memory, prefetched| Touched { from_memory, prefetched };
+    assert_eq!(
+        [touch(0, 0), touch(0, 1), touch(0, 2)],
+        [touched(true, 0), touched(true, 20), touched(false, 1)]
+    );
+    assert_eq!([touch(1, 2), touch(1, 60)], [touched(false, 0), touched(true, 0)]);
+    assert_eq!(machine.load(0, 0, 60 * LINE, 0).unwrap().source, Source::Level(1));
+    assert_eq!((machine.touch(2, 0, 0), machine.counts().loads), (None, 1));
+}
+
+#[test]
+fn without_a_level_prefetchers_bring_nothing() {
+    let machine = machine(Description { prefetch: 8, adjacent: true, ..Description::default() });
+    let brought: Vec<u64> =
+        (0..9).map(|line| machine.load(0, 0, line * LINE, 0).unwrap().prefetched).collect();
+    assert_eq!(brought, [0; 9]);
+}
+
+#[test]
+fn a_neighbour_takes_lines_of_common_levels_alone() {
+    let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::Node), level(256, 300, Scope::All)];
+    let machine = machine(Description { levels, neighbour: 64, ..Description::default() });
+    let load = |cpu, now| machine.load(cpu, 0, 0, now).unwrap().source;
+    assert_eq!([load(0, 0), load(1, 0)], [Source::Memory(0), Source::Level(2)]);
+    let period = 1 << 20;
+    // 64 lines take all of a node's level, and a quarter of the common one.
+    for line in 1..=16 {
+        machine.load(0, 0, line * LINE, period);
+    }
+    assert_eq!(load(0, period), Source::Level(2));
+    (1..=16).for_each(|line| _ = machine.load(0, 0, line * LINE, 6 * period));
+    assert_eq!((load(0, 6 * period), load(1, 6 * period)), (Source::Memory(0), Source::Level(0)));
 }

@@ -9,20 +9,46 @@ use std::sync::atomic::Ordering;
 
 use super::{locked, place, ticks, Plugin, PLUGIN};
 use crate::directory::Operation;
-use crate::traffic::Stream;
+use crate::traffic::{Stream, Touch};
 
-/// A generator has made an access: if it is one to another line, waits until that can be sent for.
+/// A generator has loaded or stored.
 pub(super) unsafe extern "C" fn on_generator(cpu: c_uint, access: u32, address: u64, data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
-    // SAFETY: the callback was asked for with a pointer to a stream of the static plugin.
+    // SAFETY: the access and the data are those that QEMU passed to this callback.
+    unsafe {
+        let touch = if (plugin.api.is_store)(access) { Touch::Store } else { Touch::Load };
+        generate(plugin, cpu as usize, access, address, touch, data);
+    }
+}
+
+/// A generator has stored past the caches.
+pub(super) unsafe extern "C" fn on_generator_past(cpu: c_uint, access: u32, address: u64, data: *mut c_void) {
+    let Some(plugin) = PLUGIN.get() else { return };
+    // SAFETY: the access and the data are those that QEMU passed to this callback.
+    unsafe { generate(plugin, cpu as usize, access, address, Touch::StorePast, data) };
+}
+
+/// If an access of a generator is one to another line, shows it to the caches, and where it reaches memory waits until the
+/// line can be sent for.
+///
+/// # Safety
+///
+/// The access is the one that QEMU passed to the callback that runs; the data point to a stream of the static plugin.
+unsafe fn generate(
+    plugin: &'static Plugin,
+    cpu: usize,
+    access: u32,
+    address: u64,
+    touch: Touch,
+    data: *mut c_void,
+) {
+    // SAFETY: the caller's promise.
     let stream = unsafe { &*data.cast::<Stream>() };
-    // SAFETY: the access is the one that QEMU passed to this callback.
-    let is_store = unsafe { (plugin.api.is_store)(access) };
-    let (cpu, traffic) = (cpu as usize, &plugin.traffic);
-    if plugin.is_foreign(address) || !traffic.touches(cpu, address, is_store) {
+    let traffic = &plugin.traffic;
+    if plugin.is_foreign(address) || !traffic.touches(cpu, address, touch.is_store()) {
         return;
     }
-    // SAFETY: as above.
+    // SAFETY: the caller's promise.
     let Some(physical_address) = (unsafe { place(plugin, access, address) }) else {
         plugin.devices.fetch_add(1, Ordering::Relaxed);
         return;
@@ -32,15 +58,31 @@ pub(super) unsafe extern "C" fn on_generator(cpu: c_uint, access: u32, address: 
         let clock = &mut *locked(clock);
         clock.windows.forget();
         if let Some(pair) = pair {
-            clock.stamped.line(&stream.kernel.name, pair.to, is_store);
+            clock.stamped.line(&stream.kernel.name, pair.to, touch.is_store());
         }
     }
     let mut now = ticks();
-    let admitted = traffic.admitted(cpu, now);
-    while now < admitted {
-        now = ticks();
+    let mut prefetched = 0;
+    let reaches_memory = traffic.reaches_memory(cpu, address, touch, || {
+        let touched = plugin.machine.touch(cpu, physical_address, now);
+        prefetched = touched.map_or(0, |touched| touched.prefetched);
+        touched.is_none_or(|touched| touched.from_memory)
+    });
+    if touch == Touch::StorePast && plugin.machine.has_levels() {
+        plugin.machine.stream(physical_address);
     }
-    traffic.post(cpu, stream, pair, is_store, now);
+    if reaches_memory {
+        let admitted = traffic.admitted(cpu, now);
+        while now < admitted {
+            now = ticks();
+        }
+        traffic.post(cpu, stream, pair, touch.is_store(), now);
+    } else {
+        traffic.hit(stream, touch.is_store(), now);
+    }
+    if let Some(pair) = pair {
+        traffic.prefetch(pair, prefetched, now);
+    }
 }
 
 /// A kernel between cores has loaded or stored.

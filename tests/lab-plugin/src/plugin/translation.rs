@@ -7,7 +7,7 @@
 
 use std::ffi::c_void;
 
-use super::lines::{on_exchange, on_flush, on_generator, on_line};
+use super::lines::{on_exchange, on_flush, on_generator, on_generator_past, on_line};
 use super::moments::{on_block, on_close, on_entry, on_open, on_stream};
 use super::{on_access, on_return, Plugin, PLUGIN};
 use crate::api::{self, Handle, OnAccess, OnExecution};
@@ -86,7 +86,8 @@ fn callback(plugin: &'static Plugin, address: u64, bytes: &[u8]) -> Option<Callb
     }
     if let Some(stream) = plugin.traffic.stream(address) {
         let stream = std::ptr::from_ref(stream).cast_mut().cast();
-        return (purpose(bytes) == Purpose::Data).then_some(Callback::Access(on_generator, stream));
+        let callback = if streams(bytes) { on_generator_past } else { on_generator };
+        return (purpose(bytes) == Purpose::Data).then_some(Callback::Access(callback, stream));
     }
     if plugin.cores.contains(&address) {
         return match purpose(bytes) {

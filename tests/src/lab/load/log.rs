@@ -13,6 +13,8 @@ pub struct Lines {
     pub written: u64,
     /// Hops of chases.
     pub hops: u64,
+    /// Brought by prefetchers.
+    pub prefetched: u64,
 }
 
 /// A call of a chase.
@@ -60,6 +62,7 @@ pub struct Window {
 struct Stream {
     name: String,
     lines: Lines,
+    cached: u64,
 }
 
 /// All of it.
@@ -79,13 +82,17 @@ impl Log {
                 log.calls.push(found);
             } else if let Some(found) = fact.strip_prefix("stamped by ").and_then(window) {
                 log.windows.push(found);
-            } else if let Some((name, is_written, count)) = fact.strip_prefix("stream ").and_then(stream) {
+            } else if let Some((name, what, count)) = fact.strip_prefix("stream ").and_then(stream) {
                 let place = log.streams.iter().position(|stream| stream.name == name).unwrap_or_else(|| {
-                    log.streams.push(Stream { name: name.to_owned(), lines: Lines::default() });
+                    log.streams.push(Stream { name: name.to_owned(), lines: Lines::default(), cached: 0 });
                     log.streams.len() - 1
                 });
-                let lines = &mut log.streams[place].lines;
-                *if is_written { &mut lines.written } else { &mut lines.read } += count;
+                let Stream { lines, cached, .. } = &mut log.streams[place];
+                *match what {
+                    "written" => &mut lines.written,
+                    "cached" => cached,
+                    _ => &mut lines.read,
+                } += count;
             }
         }
         log
@@ -94,6 +101,14 @@ impl Log {
     /// The lines that a kernel of that name has touched.
     pub fn stream(&self, name: &str) -> Lines {
         self.streams.iter().find(|stream| stream.name == name).map_or(Lines::default(), |stream| stream.lines)
+    }
+
+    /// The share of the lines touched by the kernel of that name that reached memory.
+    pub fn reached_memory(&self, name: &str) -> f64 {
+        let stream = self.streams.iter().find(|stream| stream.name == name);
+        stream.map_or(f64::NAN, |stream| {
+            1.0 - stream.cached as f64 / (stream.lines.read + stream.lines.written) as f64
+        })
     }
 
     /// The timed windows of generators.
@@ -131,14 +146,13 @@ fn window(fact: &str) -> Option<Window> {
     Some(Window { cpu, name, node, ticks: to - from, lines: number("read")? + number("written")? })
 }
 
-/// `NAME read|written COUNT`.
-fn stream(fact: &str) -> Option<(&str, bool, u64)> {
+/// `NAME read|written|cached COUNT`.
+fn stream(fact: &str) -> Option<(&str, &str, u64)> {
     let mut words = fact.split(' ');
-    let (name, what, count) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
-    Some((name, what == "written", count))
+    Some((words.next()?, words.next()?, words.next()?.parse().ok()?))
 }
 
-/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N hops N+N; ...`.
+/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N hops N+N prefetched N+N; ...`.
 fn call(fact: &str) -> Option<Call> {
     let mut pieces = fact.split("; ");
     let cpu = pieces.next()?.parse().ok()?;
@@ -152,7 +166,7 @@ fn call(fact: &str) -> Option<Call> {
     let mut call = Call { cpu, from, to, blocks, hops, asked, waited, gap, ..Call::default() };
     for server in pieces {
         let words: Vec<&str> = server.split(' ').collect();
-        let counts = words.len().checked_sub(6).and_then(|first| words.get(first..))?;
+        let counts = words.len().checked_sub(8).and_then(|first| words.get(first..))?;
         let mut add = |place: usize, of: fn(&mut Lines) -> &mut u64| {
             let (before, during) = counts.get(place)?.split_once('+')?;
             *of(&mut call.before) += before.parse::<u64>().ok()?;
@@ -162,6 +176,7 @@ fn call(fact: &str) -> Option<Call> {
         add(1, |lines| &mut lines.read)?;
         add(3, |lines| &mut lines.written)?;
         add(5, |lines| &mut lines.hops)?;
+        add(7, |lines| &mut lines.prefetched)?;
     }
     Some(call)
 }
@@ -176,12 +191,14 @@ mod tests {
             "latency-lab: loads 9\n\
              latency-lab: stream update2 read 40\n\
              latency-lab: stream update2 written 20\n\
+             latency-lab: stream update2 cached 15\n\
              latency-lab: call by 1; chase; from 5; to 9; blocks 3; hops 2; asked 4; waited 1; gap 3; \
-             node 0 read 10+1 written 20+2 hops 30+2; link read 100+0 written 200+0 hops 300+0\n\
+             node 0 read 10+1 written 20+2 hops 30+2 prefetched 4+7; link read 100+0 written 200+0 hops 300+0 prefetched 1+0\n\
              latency-lab: stamped by 1; copy; node 2; from 30; to 90; read 7; written 5\n\
              latency-lab: call by 0; cores; from 5; to 9; blocks 3; hops 2; asked 4; waited 1\n",
         );
-        assert_eq!(log.stream("update2"), Lines { read: 40, written: 20, hops: 0 });
+        assert_eq!(log.stream("update2"), Lines { read: 40, written: 20, ..Lines::default() });
+        assert_eq!(log.reached_memory("update2"), 0.75);
         assert_eq!(log.stream("copy"), Lines::default());
         let expected = Call {
             cpu: 1,
@@ -192,8 +209,8 @@ mod tests {
             asked: 4,
             waited: 1,
             gap: 3,
-            before: Lines { read: 110, written: 220, hops: 330 },
-            during: Lines { read: 1, written: 2, hops: 2 },
+            before: Lines { read: 110, written: 220, hops: 330, prefetched: 5 },
+            during: Lines { read: 1, written: 2, hops: 2, prefetched: 7 },
         };
         assert_eq!(log.calls, [expected]);
         assert_eq!(log.windows, [Window { cpu: 1, name: "copy".into(), node: 2, ticks: 60, lines: 12 }]);

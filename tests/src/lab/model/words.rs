@@ -42,13 +42,10 @@ impl Model {
             }
             "directory-bit" => self.directory_bit = number(value)?,
             "hidden" => self.hidden = Some(level(value)?),
-            "l3" => {
-                self.reports_last_level = match value {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err("neither on nor off".into()),
-                }
-            }
+            "shared" => self.shared = Some(level(value)?),
+            "neighbour" => self.neighbour = number(value)?,
+            "adjacent" => self.adjacent = switch(value)?,
+            "l3" => self.reports_last_level = switch(value)?,
             "tlb" => {
                 let [entries, ticks] = pieces(value, "ENTRIES:TICKS")?;
                 self.tlb.push(Tlb { entries: number(entries)?, ticks: number(ticks)? });
@@ -193,4 +190,12 @@ fn positive(value: u32, text: &str) -> Result<u32, String> {
 /// A node, or a number of nodes.
 fn small(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|&value| value < 64).ok_or_else(|| format!("{text} is not a number below 64"))
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("neither on nor off".into()),
+    }
 }

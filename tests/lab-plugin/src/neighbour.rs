@@ -1,0 +1,137 @@
+//! A neighbour: a program elsewhere that streams through a cache which CPUs have in common, at a rate that is known.
+//!
+//! As time goes by it uses lines of its own, each once, so that others are given up. Times are the caller's.
+
+use std::ops::Range;
+
+use crate::cache::Cache;
+
+/// Base-2 logarithm of the ticks for which a rate is given.
+const PERIOD_SHIFT: u32 = 20;
+/// The first of its lines: no memory has so many.
+const FIRST_LINE: u64 = 1 << 56;
+/// Times the lines of a cache: of what was there before so many are used, hardly a fiftieth is left by random victims, and
+/// nothing by others. More would take time and change nothing.
+const ENOUGH: u64 = 4;
+
+/// How far a neighbour is in one cache.
+#[derive(Clone, Debug)]
+pub struct Neighbour {
+    /// Lines in 2^20 ticks.
+    rate: u64,
+    /// Until when it has used its lines.
+    until: Option<u64>,
+    /// The next line.
+    next: u64,
+}
+
+impl Neighbour {
+    /// One that uses `rate` lines in every 2^20 ticks; 0 is none.
+    #[must_use]
+    pub const fn new(rate: u64) -> Self {
+        Self { rate, until: None, next: FIRST_LINE }
+    }
+
+    /// The lines that it has used until `now`, since this was asked last; no more than `most`.
+    fn due(&mut self, now: u64, most: u64) -> Range<u64> {
+        let first = self.next;
+        let until = *self.until.get_or_insert(now);
+        let ticks = u128::from(now.saturating_sub(until)) * u128::from(self.rate);
+        let lines = u64::try_from(ticks >> PERIOD_SHIFT).unwrap_or(u64::MAX);
+        if lines > 0 {
+            // The rest of a line stays due.
+            let taken = (u128::from(lines) << PERIOD_SHIFT) / u128::from(self.rate);
+            self.until = Some(until.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX)));
+            self.next = FIRST_LINE + (first - FIRST_LINE + lines.min(most)) % FIRST_LINE;
+        }
+        first..first + lines.min(most)
+    }
+}
+
+/// Levels that several CPUs have in common, and their neighbour.
+#[derive(Clone, Debug)]
+pub struct Common {
+    levels: Vec<Cache>,
+    neighbour: Neighbour,
+}
+
+impl Common {
+    /// Empty levels with a neighbour that uses `rate` lines of each in every 2^20 ticks.
+    #[must_use]
+    pub const fn new(levels: Vec<Cache>, rate: u64) -> Self {
+        Self { levels, neighbour: Neighbour::new(rate) }
+    }
+
+    /// The levels as they are at `now`.
+    pub fn at(&mut self, now: u64) -> &mut [Cache] {
+        if self.neighbour.rate > 0 && !self.levels.is_empty() {
+            let most = self.levels.iter().map(Cache::lines).max().unwrap_or(0).saturating_mul(ENOUGH);
+            for line in self.neighbour.due(now, most) {
+                self.levels.iter_mut().for_each(|level| _ = level.access(line));
+            }
+        }
+        &mut self.levels
+    }
+
+    /// None of them has `line` any more.
+    pub fn evict(&mut self, line: u64) {
+        self.levels.iter_mut().for_each(|level| level.evict(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Replacement;
+
+    /// One level of 1024 lines, beside a neighbour of 512 lines in 2^20 ticks.
+    fn common(replacement: Replacement) -> Common {
+        let mut common = Common::new(vec![Cache::new(64, 16, replacement, 3)], 512);
+        (0..1024).for_each(|line| _ = common.at(7)[0].access(line));
+        common
+    }
+
+    /// How many of the first lines are there at so many periods.
+    fn left(common: &mut Common, periods: u64) -> usize {
+        let level = &common.at(7 + (periods << PERIOD_SHIFT))[0];
+        (0..1024).filter(|&line| level.holds(line)).count()
+    }
+
+    #[test]
+    fn lines_are_due_by_time_and_none_is_lost() {
+        let mut neighbour = Neighbour::new(3);
+        let mut due = |now| neighbour.due(now, 100).count();
+        assert_eq!([due(1 << 40), due(1 << 40), due((1 << 40) + (1 << 20) - 1)], [0, 0, 2]);
+        assert_eq!([due((1 << 40) + (1 << 20) + 2), due((1 << 40) + 5 * (1 << 20))], [1, 12]);
+        assert_eq!([due(1 << 39), due(1 << 50)], [0, 100]);
+        let mut none = Neighbour::new(0);
+        assert_eq!((none.due(5, 9).count(), none.due(1 << 50, 9).count()), (0, 0));
+    }
+
+    #[test]
+    fn a_neighbour_takes_the_lines_that_were_used_longest_ago() {
+        let mut common = common(Replacement::LeastRecentlyUsed);
+        assert_eq!([0, 1, 2, 3].map(|periods| left(&mut common, periods)), [1024, 512, 0, 0]);
+    }
+
+    // Each line of the neighbour takes one of the 16 ways of its set.
+    #[test]
+    fn random_victims_leave_what_chance_leaves() {
+        let mut common = common(Replacement::Random);
+        for periods in 1..5_i32 {
+            let expected = 1024.0 * (15.0_f64 / 16.0).powi(8 * periods);
+            let found = left(&mut common, u64::from(periods.unsigned_abs())) as f64;
+            assert!((found - expected).abs() < 60.0, "{found} after {periods} periods, expected {expected}");
+        }
+    }
+
+    #[test]
+    fn what_is_used_more_often_stays() {
+        let mut common = common(Replacement::LeastRecentlyUsed);
+        // Half a period takes four lines of each set; the last eight of each are used again meanwhile.
+        for half in 1..20_u64 {
+            let level = &mut common.at(7 + (half << (PERIOD_SHIFT - 1)))[0];
+            assert!((512..1024).all(|line| level.access(line)), "{half} halves of a period");
+        }
+    }
+}
