@@ -1,9 +1,9 @@
 //! Pairs of nodes with a cache each, in memory that remembers who read a line last: each pair is what it is alone.
 //!
-//! What served each timed hop is counted in the emulator, so that a hop which another node's cache has served is seen
+//! The emulator counts what served each timed hop, so that a hop which another node's cache has served is seen
 //! however little it changes; what is reported is compared with what was delivered, as everywhere in the lab.
 
-use latency_tests::attempts::retried;
+use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::timed::Runs;
 use latency_tests::lab::Model;
 use latency_tests::vm::ready;
@@ -15,10 +15,12 @@ const SEED_VARIABLE: &str = "LAB_SEED";
 /// Environment variable that asks for the runs that take minutes.
 const LONG_VARIABLE: &str = "LAB";
 
-/// How far a pair may be from itself alone.
+/// The largest difference of a pair from itself alone, as a fraction.
 const TOLERANCE: f64 = 0.01;
 /// The share of the timed hops that another node's cache may serve.
 const FROM_ANOTHER: f64 = 0.001;
+/// The share of the windows that a busy host may make longer, without which what is reported cannot be too slow.
+const LATE: f64 = 0.02;
 /// The share of a latency that what memory remembers may add.
 const REMEMBERED: f64 = 0.005;
 
@@ -35,11 +37,11 @@ struct Numbers {
     bit: u64,
 }
 
-/// Those with which the shared lines of two initiators were found.
+/// The numbers with which the shared lines of two initiators were found.
 const FOUND: Numbers = Numbers { local: 23_000, remote: 51_000, cache: 4000, other: 30_000, bit: 9000 };
 
 impl Numbers {
-    /// Others, in the same order: cache, local memory, the other node's cache, remote memory.
+    /// Draws others, in the same order: cache, local memory, the other node's cache, remote memory.
     fn drawn(seed: u64) -> Numbers {
         let mut state = seed;
         let mut between = |low: u64, high: u64| {
@@ -70,7 +72,7 @@ impl Numbers {
              directory-bit={bit} size=16M"
         );
         let mut model: Model = line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"));
-        // What it keeps is counted here, and need not be known before.
+        // The plugin counts what it keeps: that need not be known before.
         if let Some(last) = &mut model.last_level {
             last.level.random = random;
         }
@@ -78,7 +80,7 @@ impl Numbers {
     }
 }
 
-/// The seed given, or one of its own for each run.
+/// Returns the seed given, or one of its own for each run.
 fn seed() -> u64 {
     let given = std::env::var(SEED_VARIABLE).ok().and_then(|seed| seed.parse().ok());
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
@@ -110,14 +112,21 @@ impl Drop for Busy {
 }
 
 /// Boots a machine once, runs `matrix` with each of `options`, and compares each pair with itself alone.
-fn check<const N: usize>(test: &str, numbers: Numbers, random: bool, options: [&str; N]) {
+///
+/// `Err` where a pair is reported too slow whose windows the host made longer: nothing is shown then.
+fn check<const N: usize>(
+    test: &str,
+    numbers: Numbers,
+    random: bool,
+    options: [&str; N],
+) -> Result<(), String> {
     let model = numbers.model(random);
     let runs = options.map(|options| format!("{OPTIONS} {options}"));
     let boot = Runs::boot(&model, runs.each_ref().map(String::as_str));
     let boot = boot.unwrap_or_else(|reason| panic!("{test}: {reason}"));
     let mut table =
         format!("{test}, {:.0?}, random victims {random}, {numbers:?}\n", boot.consoles[0].elapsed);
-    let mut is_good = true;
+    let (mut is_right, mut is_quiet) = (true, true);
     for (run, console) in boot.consoles.iter().enumerate() {
         table += &format!("  {}\n", options[run]);
         let document = console.expect_json(0);
@@ -134,12 +143,18 @@ fn check<const N: usize>(test: &str, numbers: Numbers, random: bool, options: [&
             let all = timed.all() as f64;
             let from_another = timed.other as f64 / all;
             let remembered = (timed.paid * numbers.bit) as f64 / (truth.asked * all);
-            let range = truth.low * (1.0 - TOLERANCE)..=truth.high * (1.0 + TOLERANCE);
-            let good = range.contains(&reported) && from_another < FROM_ANOTHER && remembered < REMEMBERED;
-            is_good &= good;
+            let late = timed.late(truth.asked * TOLERANCE);
+            let is_slow = reported > truth.high * (1.0 + TOLERANCE);
+            let by_host = is_slow && late > LATE;
+            let good = from_another < FROM_ANOTHER
+                && remembered < REMEMBERED
+                && reported >= truth.low * (1.0 - TOLERANCE)
+                && (!is_slow || by_host);
+            is_right &= good;
+            is_quiet &= !by_host;
             table += &format!(
                 "    {from} to {to}: alone {:.0}, delivered {:.0}, reported {reported:.0} ({:+.2} %); of {} hops own cache \
-                 {:.2} %, other cache {:.3} %, after another node {:.2} % (+{:.2} %){}\n",
+                 {:.2} %, other cache {:.3} %, after another node {:.2} % (+{:.2} %); {} rounds, {:.1} % of the windows late{}\n",
                 truth.asked,
                 timed.asked as f64 / all + truth.delivered - truth.asked,
                 (reported / truth.delivered - 1.0) * 100.0,
@@ -148,20 +163,26 @@ fn check<const N: usize>(test: &str, numbers: Numbers, random: bool, options: [&
                 from_another * 100.0,
                 timed.paid as f64 / all * 100.0,
                 remembered * 100.0,
+                pair["rounds"],
+                late * 100.0,
                 if good { "" } else { "  WRONG" }
             );
         }
     }
-    assert!(is_good, "{table}");
+    assert!(is_right, "{table}");
+    if !is_quiet {
+        return Err(table);
+    }
     // In one piece, since tests print side by side.
     println!("\n{table}");
+    Ok(())
 }
 
 #[test]
 fn each_pair_is_what_it_is_alone_with_random_victims() {
     const TEST: &str = "pairs, random victims";
     if ready(TEST) {
-        retried(TEST, |_| check(TEST, FOUND, true, ["--time-limit=2", "--time-limit=6"]));
+        retried_where_quiet(TEST, |_| check(TEST, FOUND, true, ["--time-limit=2", "--time-limit=6"]));
     }
 }
 
@@ -171,14 +192,9 @@ fn each_pair_is_what_it_is_alone_beside_busy_programs() {
     if ready(TEST) {
         let seed = seed();
         println!("{SEED_VARIABLE}={seed}");
-        retried(TEST, |_| {
+        retried_where_quiet(TEST, |_| {
             let _busy = Busy::start(2);
-            check(
-                &format!("{TEST}, {SEED_VARIABLE}={seed}"),
-                Numbers::drawn(seed),
-                false,
-                ["--time-limit=4"],
-            );
+            check(&format!("{TEST}, {SEED_VARIABLE}={seed}"), Numbers::drawn(seed), false, ["--time-limit=4"])
         });
     }
 }
@@ -189,7 +205,7 @@ fn each_pair_is_what_it_is_alone_in_long_runs() {
     const TEST: &str = "pairs, long runs";
     if std::env::var_os(LONG_VARIABLE).is_some_and(|value| value == "all") && ready(TEST) {
         for random in [false, true] {
-            retried(TEST, |_| {
+            retried_where_quiet(TEST, |_| {
                 check(TEST, FOUND, random, ["--time-limit=2", "--time-limit=6", "--time-limit=20"])
             });
         }

@@ -1,4 +1,4 @@
-//! What served the hops that each run of the executable timed, and what its windows really took.
+//! The hops that each run of the executable timed, by what served them, and what its windows really took.
 //!
 //! Several runs of one boot are told apart. Read from the plugin's report, whose documentation has the form of the lines.
 
@@ -21,7 +21,7 @@ pub struct Timed {
     pub hops: u64,
     /// Hops that memory served.
     pub memory: u64,
-    /// Those of them that took longer since another node had read the line last.
+    /// Hops of these that took longer since another node had read the line last.
     pub paid: u64,
     /// Hops that the caches of the own node served.
     pub own: u64,
@@ -34,12 +34,20 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// All of the hops.
+    /// Counts all of the hops.
     pub fn all(&self) -> u64 {
         self.memory + self.own + self.other
     }
 
-    /// What a hop takes where none is served by another node's cache and none pays for what another node has read: from
+    /// Returns the share of the windows that took longer than was asked for by more than `more` ticks a hop.
+    pub fn late(&self, more: f64) -> f64 {
+        let count =
+            |windows: &mut dyn Iterator<Item = &(f64, u64)>| windows.map(|(_, count)| count).sum::<u64>();
+        let late = count(&mut self.excess.iter().filter(|(excess, _)| *excess > more));
+        late as f64 / count(&mut self.excess.iter()) as f64
+    }
+
+    /// Returns what a hop takes where none is served by another node's cache and none pays for what another node has read: from
     /// memory in `memory` ticks, and from the own cache, as often as in these windows, in `own` ticks. The host's part of these
     /// windows is in it.
     pub fn alone(&self, memory: u64, own: u64) -> Truth {
@@ -53,7 +61,7 @@ impl Timed {
 /// Runs of the executable in one boot.
 #[derive(Clone, Debug)]
 pub struct Runs<const N: usize> {
-    /// What each printed.
+    /// Console output of each.
     pub consoles: [Console; N],
     timed: Vec<Timed>,
 }
@@ -69,14 +77,14 @@ impl<const N: usize> Runs<N> {
         Ok(Runs { consoles, timed: parse(&report) })
     }
 
-    /// The windows of `hops` hops that a run, counted from 0, timed for a pair.
+    /// Returns the windows of `hops` hops that a run, counted from 0, timed for a pair.
     pub fn timed(&self, run: usize, from: u32, to: u32, hops: u64) -> Option<&Timed> {
         let wanted = (run + 1, from, to, hops);
         self.timed.iter().find(|timed| (timed.run, timed.from, timed.to, timed.hops) == wanted)
     }
 }
 
-/// What a plugin reports.
+/// Reads the report of a plugin.
 fn parse(report: &str) -> Vec<Timed> {
     let empty = Counts(report.to_owned()).count("empty window") as f64;
     let facts = report.lines().filter_map(|line| line.strip_prefix(PREFIX)?.strip_prefix("timed in run "));
@@ -119,5 +127,6 @@ mod tests {
         assert_eq!((timed.paid, timed.own, timed.other, timed.asked), (3, 2, 1, 900));
         let truth = timed.alone(100, 15);
         assert_eq!((truth.asked, truth.delivered, truth.high), (90.0, 92.0, 110.0));
+        assert_eq!([timed.late(1.0), timed.late(2.0), timed.late(20.0)], [1.0, 0.5, 0.0]);
     }
 }
