@@ -22,6 +22,8 @@ pub use counts::Counts;
 use levels::{Brought, Found};
 pub use places::Touched;
 
+#[cfg(test)]
+mod bursts;
 mod counts;
 mod levels;
 mod places;
@@ -83,7 +85,7 @@ pub struct Description {
     pub page: PageRule,
     /// Lines that the sequential prefetcher runs ahead; 0 is none.
     pub prefetch: u64,
-    /// Whether a miss brings the other line of its 128 bytes, too.
+    /// Prefetching of the other line of its 128 bytes at each miss.
     pub adjacent: bool,
     /// Lines that a neighbour uses in each level common to several CPUs in 2^20 ticks; 0 is none.
     pub neighbour: u64,
@@ -130,7 +132,7 @@ pub struct Outcome {
     pub source: Source,
     /// The place in [`Memory::pairs`] of its nodes, wherever the line was; `None` if no node claims the address.
     pub pair: Option<usize>,
-    /// Whether it took longer since another node had read the line last.
+    /// True if it took longer since another node had read the line last.
     pub paid: bool,
     /// Lines that prefetchers bring from memory because of it, between the same nodes.
     pub prefetched: u64,

@@ -201,12 +201,21 @@ impl Servers {
         Ok(Self(servers))
     }
 
-    /// Serves a line between the nodes of `pair` that arrives at `arrival`.
-    pub fn serve(&self, pair: Pair, request: Request, arrival: u64) -> Slot {
+    fn find(&self, pair: Pair) -> Option<&Server> {
         let find = |place| self.0.iter().find(|server| server.place == place);
         let link = if pair.from == pair.to { None } else { find(Place::Link) };
-        let server = link.or_else(|| find(Place::Node(pair.to)));
-        server.map_or(Slot { start: arrival, end: arrival }, |server| server.serve(request, arrival))
+        link.or_else(|| find(Place::Node(pair.to)))
+    }
+
+    /// Serves a line between the nodes of `pair` that arrives at `arrival`.
+    pub fn serve(&self, pair: Pair, request: Request, arrival: u64) -> Slot {
+        self.find(pair).map_or(Slot { start: arrival, end: arrival }, |server| server.serve(request, arrival))
+    }
+
+    /// Returns the ticks for which a line between the nodes of `pair` would wait at `arrival`; none arrives.
+    #[must_use]
+    pub fn backlog(&self, pair: Pair, arrival: u64) -> u64 {
+        self.find(pair).map_or(0, |server| server.free_at.load(Ordering::Relaxed).saturating_sub(arrival))
     }
 
     /// Whether any of them needs time.

@@ -1,4 +1,5 @@
-//! How long hops wait behind lines that come at random, and that ones that come evenly would make them wait less.
+//! How long hops wait behind lines that come at random; that ones that come evenly would make them wait less, and a stream
+//! that a prefetcher follows longer.
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{Call, Loaded};
@@ -11,6 +12,7 @@ use crate::{microseconds, model};
 struct Case {
     load: f64,
     pacing: &'static str,
+    traffic: &'static str,
     /// Runs of the tool, each with some thousand hops.
     runs: usize,
     /// Hops without which nothing is said of the mean wait. The deviation of a wait in this queue is .4, .8 and 2.3 services
@@ -18,13 +20,17 @@ struct Case {
     enough: u64,
 }
 
-const CASES: [Case; 4] = [
-    Case { load: 0.2, pacing: "poisson", runs: 1, enough: 300 },
-    Case { load: 0.5, pacing: "poisson", runs: 1, enough: 500 },
-    Case { load: 0.8, pacing: "poisson", runs: 3, enough: 1800 },
-    Case { load: 0.8, pacing: "even", runs: 1, enough: 300 },
+const CASES: [Case; 5] = [
+    Case { load: 0.2, pacing: "poisson", traffic: "read", runs: 1, enough: 300 },
+    Case { load: 0.5, pacing: "poisson", traffic: "read", runs: 1, enough: 500 },
+    Case { load: 0.8, pacing: "poisson", traffic: "read", runs: 3, enough: 1800 },
+    Case { load: 0.8, pacing: "even", traffic: "read", runs: 1, enough: 300 },
+    Case { load: 0.5, pacing: "poisson", traffic: "read-stream", runs: 1, enough: 300 },
 ];
-const RUNS: usize = 6;
+const RUNS: usize = 7;
+/// Lines that the prefetcher of each CPU runs ahead of a stream, in bursts: in each page 17 lines of 64 come at once, and hops wait
+/// for more than two services at half of the server's load.
+const PREFETCH: u64 = 16;
 /// Services that a mean wait may be off. Even lines are 1.1 to 2 off at the highest load.
 const TOLERANCE: f64 = 0.1;
 
@@ -63,7 +69,7 @@ impl Wait {
 }
 
 #[test]
-fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_do_not() {
+fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_and_prefetched_streams_do_not() {
     const TEST: &str = "waiting in a queue";
     if !ready(TEST) {
         return;
@@ -72,15 +78,15 @@ fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_do_not() {
     // hops so long that they hardly come back to a queue that they have made themselves.
     let (service, latency) = (microseconds(SERVICE), microseconds(800.0));
     let model = model(&format!(
-        "cpus=2 memory=192M level=32K:8:300 latency=0:0:{latency} server=0:{service} outstanding=128"
+        "cpus=2 memory=192M level=32K:8:300 latency=0:0:{latency} server=0:{service} outstanding=128 prefetch={PREFETCH}"
     ));
     let full = ticks_per_second() / service as f64 * 64.0 / 1e9;
     // The case of each run.
     let cases: Vec<usize> = (0..CASES.len()).flat_map(|case| vec![case; CASES[case].runs]).collect();
     let runs: [String; RUNS] = std::array::from_fn(|run| {
-        let Case { load, pacing, .. } = CASES[cases[run]];
+        let Case { load, pacing, traffic, .. } = CASES[cases[run]];
         format!(
-            "loaded --json --progress=never --size=8M --pages=4k --traffic=read --warmup-iters=64 \
+            "loaded --json --progress=never --size=8M --pages=4k --traffic={traffic} --warmup-iters=64 \
              --time-limit=2 --rates={:.7} --pacing={pacing}",
             load * full
         )
@@ -97,18 +103,19 @@ fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_do_not() {
             pooled[*case].extend(calls);
         }
         let (mut is_enough, mut is_good, mut is_wrong) = (true, true, false);
-        for (Case { load, pacing, enough, .. }, calls) in CASES.into_iter().zip(&pooled) {
+        for (Case { load, pacing, traffic, enough, .. }, calls) in CASES.into_iter().zip(&pooled) {
             let Wait { mean, error, hops } = Wait::of(calls, load, service as f64);
             let theory = load / (2.0 * (1.0 - load));
             let off = mean - theory;
             let is_theory = off.abs() <= TOLERANCE;
             let is_other = off < -TOLERANCE - error || off > TOLERANCE + error + bunched(load);
-            let is_random = pacing == "poisson";
+            // A prefetcher makes bursts of a stream.
+            let is_random = pacing == "poisson" && traffic == "read";
             is_good &= if is_random { is_theory } else { is_other };
             is_wrong |= if is_random { is_other } else { is_theory };
             is_enough &= hops >= enough;
             table += &format!(
-                "  {pacing} at {load}: {mean:.3} +- {error:.3} services, theory {theory:.3}, {hops} hops\n"
+                "  {traffic}, {pacing} at {load}: {mean:.3} +- {error:.3} services, theory {theory:.3}, {hops} hops\n"
             );
         }
         if !is_enough {
