@@ -7,6 +7,7 @@ mod bandwidth;
 mod cores;
 mod levels;
 mod limits;
+mod low_rates;
 mod waiting;
 
 use latency_tests::lab::{ticks_per_second, Model};

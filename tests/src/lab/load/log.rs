@@ -103,12 +103,10 @@ impl Log {
         self.streams.iter().find(|stream| stream.name == name).map_or(Lines::default(), |stream| stream.lines)
     }
 
-    /// The share of the lines touched by the kernel of that name that reached memory.
-    pub fn reached_memory(&self, name: &str) -> f64 {
-        let stream = self.streams.iter().find(|stream| stream.name == name);
-        stream.map_or(f64::NAN, |stream| {
-            1.0 - stream.cached as f64 / (stream.lines.read + stream.lines.written) as f64
-        })
+    /// Returns the share of all lines touched by generators that reached memory.
+    pub fn reached_memory(&self) -> f64 {
+        let sum = |of: fn(&Stream) -> u64| self.streams.iter().map(of).sum::<u64>() as f64;
+        1.0 - sum(|stream| stream.cached) / sum(|stream| stream.lines.read + stream.lines.written)
     }
 
     /// The timed windows of generators.
@@ -198,7 +196,7 @@ mod tests {
              latency-lab: call by 0; cores; from 5; to 9; blocks 3; hops 2; asked 4; waited 1\n",
         );
         assert_eq!(log.stream("update2"), Lines { read: 40, written: 20, ..Lines::default() });
-        assert_eq!(log.reached_memory("update2"), 0.75);
+        assert_eq!(log.reached_memory(), 0.75);
         assert_eq!(log.stream("copy"), Lines::default());
         let expected = Call {
             cpu: 1,
