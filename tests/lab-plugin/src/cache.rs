@@ -78,7 +78,7 @@ impl Cache {
         self.row(block).contains(&block)
     }
 
-    /// How many blocks fit.
+    /// Returns the number of blocks that fit.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.blocks.len() as u64

@@ -61,7 +61,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// The program that times windows begins.
+    /// Begins a run of the program that times windows.
     pub fn begin_run(&mut self) {
         self.keep();
         self.open = None;
@@ -153,12 +153,12 @@ impl Windows {
         self.kept.iter()
     }
 
-    /// What served the hops of windows, by run, pair of nodes and hops of a window.
+    /// Lists the hops of windows by run, pair of nodes and hops of a window, with their number by what served them.
     pub fn timed(&self) -> impl Iterator<Item = (&Key, &Served, &Excesses)> {
         self.timed.iter().map(|(key, (served, excesses))| (key, served, excesses))
     }
 
-    /// All hops of windows, and those of them that another node's levels served, by the hops of a window.
+    /// Counts all hops of windows, and those of them that another node's levels served, by the hops of a window.
     #[must_use]
     pub fn by_hops(&self) -> BTreeMap<u64, [u64; 2]> {
         let mut all: BTreeMap<u64, [u64; 2]> = BTreeMap::new();

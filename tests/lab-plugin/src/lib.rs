@@ -90,7 +90,7 @@
 //! the hops, the tail of an only hop, the windows and the sum of their excesses. `empty
 //! window` is what a window without hops takes, which is in each of the others as well.
 //!
-//! What served the hops of windows is there by run of the program (`entry=`), by the nodes of the CPU and of the line,
+//! The hops of windows are told by what served them, by run of the program (`entry=`), by the nodes of the CPU and of the line,
 //! and by the hops of a window; `paid` are those that `directory-bit=` made longer, `asked` is the sum of what all were to
 //! take:
 //!

@@ -1,6 +1,6 @@
 //! A neighbour: a program elsewhere that streams through a cache which CPUs have in common, at a rate that is known.
 //!
-//! As time goes by it uses lines of its own, each once, so that others are given up. Times are the caller's.
+//! It uses lines of its own as time goes by, each once, so that others are given up. Times are the caller's.
 
 use std::ops::Range;
 
@@ -8,13 +8,13 @@ use crate::cache::Cache;
 
 /// Base-2 logarithm of the ticks for which a rate is given.
 const PERIOD_SHIFT: u32 = 20;
-/// The first of its lines: no memory has so many.
+/// Number of the first of its lines: beyond those of any memory.
 const FIRST_LINE: u64 = 1 << 56;
-/// Times the lines of a cache: of what was there before so many are used, hardly a fiftieth is left by random victims, and
-/// nothing by others. More would take time and change nothing.
+/// Lines that are used at once, in multiples of those of a cache: of what was there before, hardly a fiftieth is left by
+/// random victims, and nothing by others. More would take time and change nothing.
 const ENOUGH: u64 = 4;
 
-/// How far a neighbour is in one cache.
+/// Progress of a neighbour in one cache.
 #[derive(Clone, Debug)]
 pub struct Neighbour {
     /// Lines in 2^20 ticks.
@@ -26,13 +26,13 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// One that uses `rate` lines in every 2^20 ticks; 0 is none.
+    /// Returns one that uses `rate` lines in every 2^20 ticks; 0 is none.
     #[must_use]
     pub const fn new(rate: u64) -> Self {
         Self { rate, until: None, next: FIRST_LINE }
     }
 
-    /// The lines that it has used until `now`, since this was asked last; no more than `most`.
+    /// Returns the lines that it has used until `now`, since this was asked last; no more than `most`.
     fn due(&mut self, now: u64, most: u64) -> Range<u64> {
         let first = self.next;
         let until = *self.until.get_or_insert(now);
@@ -62,7 +62,7 @@ impl Common {
         Self { levels, neighbour: Neighbour::new(rate) }
     }
 
-    /// The levels as they are at `now`.
+    /// Brings the levels to their state at `now`, and returns them.
     pub fn at(&mut self, now: u64) -> &mut [Cache] {
         if self.neighbour.rate > 0 && !self.levels.is_empty() {
             let most = self.levels.iter().map(Cache::lines).max().unwrap_or(0).saturating_mul(ENOUGH);
@@ -73,7 +73,7 @@ impl Common {
         &mut self.levels
     }
 
-    /// None of them has `line` any more.
+    /// Gives `line` up in all of them.
     pub fn evict(&mut self, line: u64) {
         self.levels.iter_mut().for_each(|level| level.evict(line));
     }
@@ -91,7 +91,7 @@ mod tests {
         common
     }
 
-    /// How many of the first lines are there at so many periods.
+    /// Counts those of the first lines that are there after some periods.
     fn left(common: &mut Common, periods: u64) -> usize {
         let level = &common.at(7 + (periods << PERIOD_SHIFT))[0];
         (0..1024).filter(|&line| level.holds(line)).count()

@@ -1,6 +1,6 @@
 //! Bits of memory: for each line, whether a node other than its own read it last.
 //!
-//! Some machines keep such a bit beside each line (a memory directory). A remote read sets
+//! Some machines keep this bit beside each line (a memory directory). A remote read sets
 //! it; the next read by the line's own node has to ask the other node first, takes longer
 //! once, and clears the bit. Which reads reach memory is the business of the caller.
 
@@ -26,7 +26,7 @@ impl Readers {
         Self { ticks, words: Mutex::default() }
     }
 
-    /// Whether there are bits.
+    /// Returns true if there are bits.
     #[must_use]
     pub const fn are_kept(&self) -> bool {
         self.ticks > 0

@@ -1,4 +1,4 @@
-//! What served the hops that a program timed, by pair of nodes.
+//! The hops that a program timed, by pair of nodes and by what served them.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Key {
 pub struct Served {
     /// Hops that memory served.
     pub memory: u64,
-    /// Those of them that took longer since another node had read the line last.
+    /// Hops of these that took longer since another node had read the line last.
     pub paid: u64,
     /// Hops that a cache of their own CPU or node, or one of all, served.
     pub own: u64,
@@ -51,7 +51,7 @@ impl Served {
         self.asked = self.asked.saturating_add(more.asked);
     }
 
-    /// All of the hops.
+    /// Counts all of the hops.
     #[must_use]
     pub const fn hops(&self) -> u64 {
         self.memory + self.own + self.other

@@ -37,7 +37,7 @@ pub struct Stream {
     cached: AtomicU64,
 }
 
-/// How a generator touches a line.
+/// Kind of access by which a generator touches a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// It loads from it.
@@ -49,7 +49,7 @@ pub enum Touch {
 }
 
 impl Touch {
-    /// Whether it is a store.
+    /// Returns true for a store.
     #[must_use]
     pub const fn is_store(self) -> bool {
         matches!(self, Touch::Store | Touch::StorePast)
@@ -57,7 +57,7 @@ impl Touch {
 }
 
 impl Stream {
-    /// Those of the lines that caches served, which did not reach memory.
+    /// Returns the number of lines that caches served, which did not reach memory.
     #[must_use]
     pub fn cached(&self) -> u64 {
         self.cached.load(Ordering::Relaxed)
@@ -79,7 +79,7 @@ impl Stream {
 struct Generator {
     /// The lines that were read and written last, by their virtual addresses.
     last: [Option<u64>; 2],
-    /// Whether memory gave the one that was read last.
+    /// True if memory gave the one that was read last.
     given: bool,
     /// When lines will be there, the earliest first.
     outstanding: BinaryHeap<Reverse<u64>>,

@@ -168,7 +168,7 @@ pub struct Model {
     pub shared: Option<Level>,
     /// Lines that a program elsewhere uses in each level common to several CPUs in 2^20 ticks; 0 is none.
     pub neighbour: u64,
-    /// Whether a miss brings the other line of its 128 bytes, too.
+    /// Prefetching of the other line of its 128 bytes at each miss.
     pub adjacent: bool,
     /// Lines that a prefetcher runs ahead of a walk in order; 0 is none.
     pub prefetch: u64,

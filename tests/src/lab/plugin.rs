@@ -60,7 +60,7 @@ pub struct Code {
     pub streams: Vec<(Range<u64>, String)>,
     /// The kernels between cores.
     pub cores: Range<u64>,
-    /// Where it begins.
+    /// Address of its first instruction.
     pub entry: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the model counts.
+//! Counts of the model.
 
 /// What was counted, for one CPU or for all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Counts {
     pub other: u64,
     /// Loads from memory for each of [`Memory::pairs`](crate::memory::Memory::pairs).
     pub pairs: Vec<u64>,
-    /// Those of them that took longer since another node had read the line last.
+    /// Hops of these that took longer since another node had read the line last.
     pub paid: Vec<u64>,
     /// Loads from addresses that no node claims.
     pub unclaimed: u64,

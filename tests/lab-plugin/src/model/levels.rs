@@ -11,7 +11,7 @@ pub(super) enum Found {
     Other(u64),
 }
 
-/// What a load brings into the levels.
+/// Result of a load in the levels.
 pub(super) struct Brought {
     /// Where its line was.
     pub found: Option<Found>,
@@ -65,13 +65,13 @@ impl Machine {
         Some(Found::Level(before + hit))
     }
 
-    /// Whether there are caches, or memory remembers who read a line.
+    /// Returns true if there are caches, or memory remembers who read a line.
     #[must_use]
     pub fn has_levels(&self) -> bool {
         self.readers.are_kept() || !self.description.levels.is_empty()
     }
 
-    /// Whether a store past the caches has an effect: whether any cache is common to several CPUs, and could hold what they
+    /// Returns true if a store past the caches has an effect: if any cache is common to several CPUs, and could hold what they
     /// wrote, or memory remembers who read a line.
     #[must_use]
     pub fn minds_stores(&self) -> bool {

@@ -4,10 +4,10 @@ use super::levels::Brought;
 use super::{locked, Machine, LINE_SHIFT};
 use crate::memory::Pair;
 
-/// What an access of a generator brings.
+/// Result of an access of a generator in the levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// Whether its line comes from memory.
+    /// True if its line comes from memory.
     pub from_memory: bool,
     /// Lines that prefetchers bring from memory because of it.
     pub prefetched: u64,

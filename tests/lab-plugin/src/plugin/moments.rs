@@ -22,7 +22,7 @@ pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
     spend(&mut clock.pace, deadline);
 }
 
-/// A program that times windows is about to begin.
+/// Notes that a program which times windows is about to begin.
 pub(super) unsafe extern "C" fn on_entry(_cpu: c_uint, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     plugin.clocks.iter().for_each(|clock| locked(clock).windows.begin_run());
