@@ -11,12 +11,13 @@
 mod lines;
 mod moments;
 mod translation;
+mod version;
 
 use std::arch::x86_64::_rdtsc;
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::api::{self, Api, Bytes, Information};
@@ -98,22 +99,6 @@ impl Plugin {
         }
     }
 }
-
-/// The version of the interface that this plugin declares: an `int` that QEMU
-/// reads once the object is loaded, before it calls anything.
-#[no_mangle]
-#[allow(non_upper_case_globals)]
-pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
-
-/// Runs while the object is being loaded, which is the last moment to choose.
-#[used]
-#[link_section = ".init_array"]
-static CHOOSE_VERSION: extern "C" fn() = {
-    extern "C" fn choose_version() {
-        qemu_plugin_version.store(api::version_to_declare(), Ordering::Relaxed);
-    }
-    choose_version
-};
 
 /// Called by QEMU when it has loaded the plugin; the name is its demand. Returns
 /// 0, or 1 after a message on standard error, on which QEMU ends.
