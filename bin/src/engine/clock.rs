@@ -27,19 +27,24 @@ const LARGEST_KERNEL_STEP_NS: u64 = 100_000;
 const ATTEMPTS: usize = 20;
 
 impl Timer {
-    /// Chooses and calibrates a clock; takes some 20 ms, more where the counter has to prove itself.
+    /// Chooses and calibrates a clock; takes some 20 ms, more where the counter has to prove itself. A fence that does
+    /// not wait weighs more if it is to time `single` loads or messages.
     ///
     /// # Errors
     ///
     /// [`TimingError::NoClock`] where no clock is fine and steady enough.
-    pub fn choose(processor: &Processor, warnings: &mut Warnings) -> Result<Timer, Failure<'static>> {
+    pub fn choose(
+        processor: &Processor,
+        single: bool,
+        warnings: &mut Warnings,
+    ) -> Result<Timer, Failure<'static>> {
         // Waiting for a clock that does not answer would take minutes.
         if !time::clock_is_there() {
             return Err(
                 TimingError::NoClock { why: "clock_gettime fails, forbidden by a filter perhaps" }.into()
             );
         }
-        match counter(processor, warnings) {
+        match counter(processor, single, warnings) {
             Some(counter) => Ok(Timer::Counter(counter)),
             None => kernel_clock(warnings).map(Timer::Kernel),
         }
@@ -58,7 +63,7 @@ impl Timer {
     }
 }
 
-fn counter(processor: &Processor, warnings: &mut Warnings) -> Option<Counter> {
+fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Option<Counter> {
     if !time::tsc_readable() {
         return None;
     }
@@ -86,7 +91,7 @@ fn counter(processor: &Processor, warnings: &mut Warnings) -> Option<Counter> {
     let fence_ratio = fence_ratio(|| stamp.start());
     // Translated code takes as long as the translator pleases: the test says nothing there.
     if fence_ratio < FENCE_WAITS && processor.platform != Platform::Emulated {
-        warnings.push(Warning::FenceNotSerialising { promised: processor.fence_promised });
+        warnings.push(Warning::FenceNotSerialising { promised: processor.fence_promised, single });
     }
     let step = step(stamp);
     Some(Counter { stamp, frequency, anchor, spread_ppm, invariant, declared, step, overhead, fence_ratio })

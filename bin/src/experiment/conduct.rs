@@ -2,6 +2,8 @@
 //!
 //! Knows no format, and nothing of what is written.
 
+use latency_core::cores::Method;
+
 use super::facts::Report;
 use super::interface::Experiment;
 use crate::engine::clock::Timer;
@@ -114,6 +116,13 @@ pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Re
     Ok(Planned { points, budget, warnings })
 }
 
+/// Returns whether loads or messages are timed one at a time, each between stamps of its own.
+fn stamps_single_loads(budget: &Budget, points: &[Point]) -> bool {
+    let by_messages =
+        |point: &Point| point.walk.ping_pong().is_some_and(|pair| pair.method == Method::Message);
+    budget.single_hops || points.iter().any(by_messages)
+}
+
 /// Measures what was planned.
 ///
 /// # Errors
@@ -129,7 +138,8 @@ pub fn conduct<'a>(
     if let Some(point) = planned.points.first() {
         placement::pin(point.cpu)?;
     }
-    let timer = Timer::choose(&session.machine.processor, session.warnings)?;
+    let single = stamps_single_loads(&planned.budget, &planned.points);
+    let timer = Timer::choose(&session.machine.processor, single, session.warnings)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
     // What is found there is what the plan is made for; an experiment before may have looked.
@@ -191,4 +201,28 @@ fn check<'a>(
     }
     self_test::conclude(timer.counter(), session.machine.processor.platform, health, session.warnings);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::tests::{machine, planned};
+
+    #[test]
+    fn a_fence_that_does_not_wait_weighs_more_where_loads_or_messages_are_timed_singly() {
+        let machine = machine("two-sockets", None);
+        for (line, expected) in [
+            ("", "note"),
+            ("cores", "note"),
+            ("cores --method=flag", "note"),
+            ("curve", "note"),
+            ("distribution", "fair"),
+            ("cores --method=message", "fair"),
+        ] {
+            let (points, budget, _) = planned(&machine, line).unwrap();
+            let single = stamps_single_loads(&budget, &points);
+            let found = Warning::FenceNotSerialising { promised: false, single };
+            assert_eq!(found.severity().name(), expected, "{line}");
+        }
+    }
 }

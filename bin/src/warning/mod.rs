@@ -124,8 +124,9 @@ pub enum Warning {
     TscMismatch { measured: Hertz, declared: Hertz },
     /// The kernel's clock is used, because the TSC cannot be.
     NoTsc { why: &'static str },
-    /// LFENCE does not wait for earlier instructions, although the processor may promise it.
-    FenceNotSerialising { promised: bool },
+    /// LFENCE does not wait for earlier instructions, although the processor may promise it. That matters where loads or
+    /// messages are timed one at a time: one may begin before its first stamp.
+    FenceNotSerialising { promised: bool, single: bool },
     /// The machine is emulated.
     Emulated { by: Word },
     /// An L1 hit is not a whole number of core cycles.

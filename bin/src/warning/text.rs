@@ -144,7 +144,7 @@ impl fmt::Display for Warning {
             Warning::NoTsc { why } => {
                 write!(out, "the TSC is not used, so there are no TSC cycles and no percentiles: {why}")
             }
-            Warning::FenceNotSerialising { promised } => {
+            Warning::FenceNotSerialising { promised, .. } => {
                 out.write_str("LFENCE does not wait for earlier loads")?;
                 out.write_str(if promised { " (CPUID says it does)" } else { "" })?;
                 out.write_str(": single loads are inexact")
