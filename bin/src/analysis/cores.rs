@@ -5,7 +5,7 @@ use latency_core::stats::Interval;
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
-use crate::result::{Level, Measurement, Outcome, Owned, PingPong, Point};
+use crate::result::{Level, Measurement, Messages, Outcome, Owned, PingPong, Point};
 
 /// Threads of one core exchange a line within its own caches: two cores hardly ever are as close, in nanoseconds.
 const WITHIN_CORE_NS: f64 = 30.0;
@@ -32,6 +32,12 @@ impl Pair<'_> {
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
         self.measured.lines.map(|lines| lines.slowest.value - lines.fastest.value)
+    }
+
+    /// The time stamps of both CPUs, compared by messages.
+    #[must_use]
+    pub fn messages(&self) -> Option<Messages> {
+        self.measured.lines?.messages
     }
 }
 
@@ -118,6 +124,9 @@ pub struct Conclusion<'r> {
     pub farthest: Option<Pair<'r>>,
     /// The largest distance between two lines of one pair, in nanoseconds.
     pub spread: Option<f64>,
+    /// The pair whose time-stamp counters may differ most, and the upper end of that difference and of the asymmetry of
+    /// its two ways together, in nanoseconds; `None` without messages.
+    pub apart: Option<(Pair<'r>, f64)>,
 }
 
 impl Conclusion<'_> {
@@ -137,6 +146,13 @@ pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> Conclusion<'r> {
         nearest: all().reduce(|one, other| if other.ns() < one.ns() { other } else { one }),
         farthest: all().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
         spread: all().filter_map(|pair| pair.spread()).reduce(f64::max),
+        apart: all().filter_map(|pair| Some((pair, pair.messages()?.most_ns()))).reduce(|one, other| {
+            if other.1 > one.1 {
+                other
+            } else {
+                one
+            }
+        }),
     }
 }
 
@@ -238,7 +254,7 @@ mod tests {
         if let Ok(measured) = &mut outcome.result {
             let of = |line, value| OfLine { line, value };
             let (fastest, slowest) = (of(3, ns - 2.0), of(5, ns + f64::from(b)));
-            measured.lines = Some(PerLine { fastest, slowest, synchronised: None, ways_ns: None });
+            measured.lines = Some(PerLine { fastest, slowest, messages: None });
         }
         outcome
     }

@@ -1,10 +1,11 @@
 //! Lines between the cores of an imaginary machine: what they take by what two CPUs share.
 
 use latency_core::cores::{lines::OfLine, Method, State, Walk as Access};
+use latency_core::stats::Interval;
 use latency_core::topology::Shared;
 
 use super::numbers;
-use crate::result::{Level, Owned, PerLine, PingPong, Point, Walk};
+use crate::result::{Level, Messages, Owned, PerLine, PingPong, Point, Walk};
 
 /// One way in nanoseconds by class, nearest first.
 const WAYS: [f64; Shared::ALL.len()] = [6.2, 24.5, 48.0, 55.0, 81.0, 134.0];
@@ -47,10 +48,20 @@ pub fn per_line(point: &Point, ns: f64, synchronised: bool) -> Option<PerLine> {
     let pair = point.walk.ping_pong()?;
     let spread = 1.0 + 0.02 * numbers::noise(u64::from(pair.partner.0) * 7 + u64::from(point.cpu.0));
     let messages = pair.method == Method::Message;
+    // The counters of two sockets differ by 0.6 of a way, or by more than one.
+    let share = match (synchronised, pair.class) {
+        (false, _) => 1.7,
+        (true, Shared::Machine) => 0.6,
+        (true, _) => 0.01,
+    };
+    let apart_ns = ns * share;
     Some(PerLine {
         fastest: OfLine { line: 9, value: ns * 0.93 * spread },
         slowest: OfLine { line: 2, value: ns * 1.11 * spread },
-        synchronised: messages.then_some(synchronised),
-        ways_ns: (messages && synchronised).then_some([ns * 0.99, ns * 1.01]),
+        messages: messages.then_some(Messages {
+            apart_ns,
+            interval: Some(Interval { low: apart_ns - 0.3, high: apart_ns + 0.4 }),
+            in_order: synchronised,
+        }),
     })
 }

@@ -171,6 +171,7 @@ const WIDE: &[Row] = &[
     ("bandwidth-two-nodes", PROMETHEUS, TWO, "bandwidth --traffic=read,2:1", &[]),
     ("bandwidth-cores", PROMETHEUS, ONE, "bandwidth --view=cores", &[]),
     ("cores-states", PROMETHEUS, SMALL, "cores --states", &[]),
+    ("cores-messages", PROMETHEUS, SMALL, "cores --method=message --pairs=0:1,0:2", &[]),
     ("loaded-two-nodes", PROMETHEUS, TWO, "loaded --rates=0,5,max", &[]),
     (
         "matrix-labels",

@@ -60,10 +60,30 @@ pub struct PerLine {
     pub fastest: OfLine,
     /// The one of the largest.
     pub slowest: OfLine,
-    /// Whether both CPUs' time-stamp counters go together as far as messages tell; `None` without messages.
-    pub synchronised: Option<bool>,
-    /// Mean nanoseconds of a message to the partner and of one back, where they do.
-    pub ways_ns: Option<[f64; 2]>,
+    /// The time stamps of both CPUs, compared by messages; `None` without messages.
+    pub messages: Option<Messages>,
+}
+
+/// The time-stamp counters of two CPUs, as messages between them show them.
+///
+/// With an offset d of the counters a message of w + a nanoseconds there and w - a back reads w + a + d and w - a - d:
+/// the mean is free of the offset, and half of the difference is a + d, which no two clocks can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Messages {
+    /// Half of the difference between both ways in nanoseconds, without its sign; the median over batches of messages.
+    pub apart_ns: f64,
+    /// Its 95 % confidence interval.
+    pub interval: Option<Interval>,
+    /// Whether every message arrived after it was sent, by these counters.
+    pub in_order: bool,
+}
+
+impl Messages {
+    /// Returns the upper end of the interval: offset and asymmetry together are not larger.
+    #[must_use]
+    pub fn most_ns(&self) -> f64 {
+        self.interval.map_or(self.apart_ns, |interval| interval.high)
+    }
 }
 
 /// All rounds of one point.

@@ -66,8 +66,8 @@ pub type ExchangeRoutine = unsafe extern "C" fn(
 
 /// What messages took by the receiver's time-stamp counter less the sender's, in ticks.
 ///
-/// The difference of the counters is in it: what it says is a time only where they are synchronised, and certainly
-/// none where it is not positive in both directions.
+/// The offset of the counters is in it, with one sign there and the other back: the mean of both ways is free of it, and
+/// a delay that is not positive shows that there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Delays {

@@ -37,7 +37,7 @@ pub enum Method {
     ReadCas,
     /// A plain store to a line of its own, which the other polls.
     Flag,
-    /// The same with the time of sending in the line: the one method that tells the two ways apart.
+    /// The same with the time of sending in the line: the one method that compares the two CPUs' time-stamp counters.
     Message,
 }
 

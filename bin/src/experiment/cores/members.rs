@@ -21,9 +21,9 @@ fields! {
     HOMES "homes" "The nodes that they are on, in turn.";
     WINDOWS "windows" "Windows, each over all lines.";
     DISTURBED "disturbed_windows" "Those in which something else ran.";
-    SYNCHRONISED "synchronised" "Whether messages arrive after they are sent by the CPUs' time-stamp counters; null without messages.";
-    THERE "there_ns" "The mean of messages from a to b by these counters; null where they do not go together.";
-    BACK "back_ns" "The same from b to a.";
+    APART "offset_or_asymmetry_ns" "Half of the difference between messages from a to b and from b to a, without its sign: the offset of the CPUs' time-stamp counters and the asymmetry of the two ways together, which two clocks cannot tell apart; null without messages.";
+    APART_CI95 "offset_or_asymmetry_ci95_ns" "Its 95 % confidence interval within this run.";
+    IN_ORDER "no_message_before_it_was_sent" "Whether every message arrived after it was sent by these counters: it does with offsets shorter than a way, too; null without messages.";
     STATES "states" "Dependent accesses to lines that a core has in a known state.";
     READER "cpu" "The CPU that accesses them.";
     OWNER "owner" "The CPU that has them in its caches; null where that is the same.";
@@ -61,9 +61,9 @@ pub static COLUMNS: [&Field; 18] = [
     &LINES,
     &WINDOWS,
     &DISTURBED,
-    &SYNCHRONISED,
-    &THERE,
-    &BACK,
+    &APART,
+    &APART_CI95,
+    &IN_ORDER,
     &point::PAGES_OBTAINED,
     &point::VERIFIED,
     &point::NOT_MEASURED,
@@ -138,13 +138,13 @@ fn record(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong) {
     document.put(&PAIR_NS, pair.map(|pair| pair.ns()));
     document.put(&PAIR_CI95, pair.and_then(|pair| pair.measured.series.nanoseconds.interval));
     let Some(measured) = pair.map(|pair| pair.measured) else { return };
-    if let Some(PerLine { fastest, slowest, synchronised, ways_ns }) = measured.lines {
+    if let Some(PerLine { fastest, slowest, messages }) = measured.lines {
         document.put(&MIN_LINE, fastest.value);
         document.put(&MAX_LINE, slowest.value);
         document.put(&SLOWEST, slowest.line);
-        document.put(&SYNCHRONISED, synchronised);
-        document.put(&THERE, ways_ns.map(|[there, _]| there));
-        document.put(&BACK, ways_ns.map(|[_, back]| back));
+        document.put(&APART, messages.map(|messages| messages.apart_ns));
+        document.put(&APART_CI95, messages.and_then(|messages| messages.interval));
+        document.put(&IN_ORDER, messages.map(|messages| messages.in_order));
     }
     document.put(&WINDOWS, measured.rounds);
     document.put(&DISTURBED, measured.series.disturbed);

@@ -139,7 +139,19 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             ),
         }
     }
-    let apart = |pair: &Pair<'_>| pair.measured.lines.is_some_and(|lines| lines.synchronised == Some(false));
+    if let Some((pair, most_ns)) = found.apart {
+        document.sentence(
+            Role::Finding,
+            format_args!(
+                "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {} and {}); one way is the \
+                 mean of both, free of the offset.",
+                Digits(most_ns),
+                pair.a,
+                pair.with.partner
+            ),
+        );
+    }
+    let apart = |pair: &Pair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
     let unsynchronised = pairs(report.outcomes).filter(apart).count();
     if let Some(first) = pairs(report.outcomes).find(apart) {
         document.sentence(
@@ -325,7 +337,7 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
         words: 2,
         columns: HEADINGS.len() + usize::from(messages),
         rows: pairs(report.outcomes).count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or("there, back")),
+        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or("offset up to")),
         cell: &|out, row, column| {
             let Some(pair) = pairs(report.outcomes).nth(row) else { return Ok(()) };
             let series = &pair.measured.series;
@@ -341,8 +353,8 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
                     write!(out, "{} (#{})", Digits(slowest.value), slowest.line)
                 }
                 (6, ..) => write!(out, "{} ({} interrupted)", pair.measured.rounds, series.disturbed),
-                (7, _, Some(PerLine { ways_ns: Some([there, back]), .. })) => {
-                    write!(out, "{}, {}", Digits(there), Digits(back))
+                (7, _, Some(PerLine { messages: Some(messages), .. })) => {
+                    write!(out, "{}", Digits(messages.most_ns()))
                 }
                 _ => out.write_char('-'),
             }

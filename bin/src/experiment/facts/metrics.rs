@@ -31,6 +31,10 @@ static CORE_TO_CORE: Metric = Metric {
     name: "core_to_core_seconds",
     about: "Median time of a cache line from one CPU to another, by what the two share.",
 };
+static APART: Metric = Metric {
+    name: "clock_offset_or_asymmetry_seconds",
+    about: "Largest sum of clock offset and asymmetry of two ways between two CPUs: upper end of its 95 % interval.",
+};
 static UNTRUSTED: Metric =
     Metric { name: "untrusted_warnings", about: "Warnings that the numbers may be wrong." };
 static LAST_RUN: Metric =
@@ -68,13 +72,17 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         load(document, report, outcome, experiment);
     }
-    for class in cores::conclude(report.outcomes).classes() {
+    let of_cores = cores::conclude(report.outcomes);
+    for class in of_cores.classes() {
         let word = fmt::from_fn(|out| {
             let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
             class.shared.name().chars().try_for_each(|c| out.write_char(one(c)))
         });
         let labels = [experiment, ("class", Value::Shown(&word))];
         document.sample(&CORE_TO_CORE, &labels, Value::Real(class.median * 1e-9));
+    }
+    if let Some((_, most_ns)) = of_cores.apart {
+        document.sample(&APART, &[experiment], Value::Real(most_ns * 1e-9));
     }
     let untrusted = report.warnings.untrusted().map_or(0, |(_, count)| count);
     document.sample(&UNTRUSTED, &[experiment], untrusted.into());
