@@ -131,7 +131,7 @@ impl Weyl {
     /// Returns the time at which a chase that set out at `time` stands after `hops` hops.
     ///
     /// At once for a power of two. Otherwise the elements that are left out
-    /// have to be counted; that is less than a nanosecond a hop, and needs no memory.
+    /// have to be counted; that takes about a nanosecond a hop, and needs no memory.
     #[must_use]
     pub fn advance(&self, time: u64, hops: u64) -> u64 {
         let mask = self.mixer.mask();
