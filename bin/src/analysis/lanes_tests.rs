@@ -46,7 +46,8 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         software: crate::result::counters::Software::default(),
     };
     let seen = Evidence::default();
-    let placed = Placed { means: Means::SoleNode, pages, mapped: size, before: seen, after: seen };
+    let placed =
+        Placed { means: Means::SoleNode, pages, mapped: size, before: seen, after: seen, as_small: None };
     let result = Ok(Measurement {
         placed,
         hops: 100,

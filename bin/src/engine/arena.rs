@@ -94,6 +94,12 @@ impl<'a> Pieces<'a> {
             .and_then(|piece| piece.placement.as_ref().err().copied())
     }
 
+    /// Returns the memory that could be had, each with its key and its first point. Chains in it are not needed any more.
+    pub fn had(&mut self) -> impl Iterator<Item = (Key, Point, &mut Placement)> + use<'_, 'a> {
+        let pieces = self.pieces.iter_mut().flatten();
+        pieces.filter_map(|piece| Some((piece.key, piece.like, piece.placement.as_mut().ok()?)))
+    }
+
     /// Opens what could be had to `sites`, with a chain in each that is to stay.
     ///
     /// Such a chain is written by the stores that a trial finds faster; `stamp` times it.

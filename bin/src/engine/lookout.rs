@@ -53,7 +53,7 @@ impl Arena for Lookout<'_> {
         placement::pin(point.cpu)?;
         self.watch.stay_on(point.cpu);
         let (_, placement) = self.placement.as_mut().ok_or_else(cannot)?;
-        new_chain::walk(&self.watch, placement, point, walker)
+        new_chain::walk(&self.watch, placement.split().0, point, walker)
     }
 
     fn now_ns(&self) -> f64 {

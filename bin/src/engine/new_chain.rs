@@ -6,7 +6,6 @@ use latency_core::chain::Chain;
 use latency_core::kernel::Encoding;
 
 use super::ground::{Condition, Ground};
-use super::placement::Placement;
 use super::stopwatch::{Chase, Stopwatch};
 use super::subject::Subject;
 use crate::error::{Failure, PlacementError};
@@ -43,19 +42,18 @@ pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
     buffer.write_again(&signal::interrupted).map_err(failed)
 }
 
-/// Writes the chain of `point` into `placement`, and has `walker` walk it from its start.
+/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start.
 ///
 /// # Errors
 ///
 /// As [`write`], and those of the walker.
 pub fn walk(
     watch: &Stopwatch,
-    placement: &mut Placement,
+    lines: &mut [Line],
     point: &Point,
     walker: &mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
 ) -> Result<(), Failure<'static>> {
     let chain = chain::chain(point)?;
-    let (lines, _) = placement.split();
     let buffer = write(lines, &chain, point.kernel.encoding, Stores::STREAMING)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
     walker(&mut Chase::new(watch, subject, Condition::Written, chain.start(0, 1)))

@@ -178,7 +178,7 @@ impl Witness {
     #[must_use]
     pub fn again(&self) -> Placed {
         let Witness { means, pages, mapped, before, .. } = *self;
-        Placed { means, pages, mapped, before, after: self.look() }
+        Placed { means, pages, mapped, before, after: self.look(), as_small: None }
     }
 
     /// Asks the kernel where the pages are, and of what size.

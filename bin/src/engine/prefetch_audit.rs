@@ -156,7 +156,7 @@ fn visit(watch: &Stopwatch, placed: &mut Placement, point: &Point) -> Result<f64
     let nodes = REGION.0 / point.stride.0;
     let mut pieces = [f64::NAN; (REGION.0 / DENSE / PIECE) as usize];
     let mut made = 0;
-    new_chain::walk(watch, placed, point, &mut |chase| {
+    new_chain::walk(watch, placed.split().0, point, &mut |chase| {
         chase.walk(nodes, chase.now_ns() + MOST_NS)?;
         let until_ns = chase.now_ns() + MOST_NS;
         for slot in pieces.iter_mut().take((nodes / PIECE) as usize) {

@@ -12,6 +12,7 @@ use super::generators::mailbox::{dismiss, work, Mailbox, Shared};
 use super::generators::uncores::Uncores;
 use super::placement::Placement;
 use super::session::Session;
+use super::translation_probe;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::{Budget, Memory};
 use crate::result::{Point, Traffic, Walk};
@@ -101,6 +102,12 @@ pub fn with_generators<'a, R>(
         generators.tell(session.warnings);
         found
     })?;
+    if let (true, Some(like)) = (budget.translation, points.first()) {
+        for placement in pieces.iter_mut().flatten().filter_map(|piece| piece.placement.as_mut().ok()) {
+            let as_small = translation_probe::ask(session, timer, like, placement)?;
+            session.noted.traffic_as_small = session.noted.traffic_as_small.max(as_small);
+        }
+    }
     found
 }
 

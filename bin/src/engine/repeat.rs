@@ -52,6 +52,7 @@ pub fn again<'a>(
         bounded: true,
         more: 0,
         counters: false,
+        translation: false,
         optional: Optional::Everything,
         ..*budget
     };

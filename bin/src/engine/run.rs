@@ -5,10 +5,11 @@ use core::array;
 use super::arena::{self, Pieces};
 use super::clock::Timer;
 use super::finish;
-use super::memory::{Beside, Memory, Site};
+use super::memory::{serves, Beside, Memory, Site};
 use super::schedule::Schedule;
 use super::session::{Findings, Session};
 use super::stopwatch::Stopwatch;
+use super::translation_probe;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
@@ -181,6 +182,16 @@ impl<'a> Run<'_, 'a> {
         })?;
         if interrupted {
             return Err(Failure::Interrupted);
+        }
+        // Where the memory is was looked at again, and its chains are not walked any more.
+        if budget.translation {
+            for (key, like, placement) in pieces.had() {
+                let as_small = translation_probe::ask(session, timer, &like, placement)?;
+                let outcomes = self.outcomes.iter_mut().filter(|outcome| serves(&key, &outcome.point));
+                for measured in outcomes.filter_map(|outcome| outcome.result.as_mut().ok()) {
+                    measured.placed.as_small = as_small;
+                }
+            }
         }
         Ok(())
     }

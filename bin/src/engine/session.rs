@@ -21,13 +21,15 @@ pub struct Noted {
     pub moves: u64,
     /// Times that the time-stamp counter was behind an earlier reading.
     pub steps_back: u64,
+    /// Whether translation buffers take huge pages of generators for small ones; `None` where that is not known.
+    pub traffic_as_small: Option<bool>,
 }
 
 impl Noted {
     /// Nothing yet.
     #[must_use]
     pub const fn new() -> Noted {
-        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0 }
+        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, traffic_as_small: None }
     }
 }
 

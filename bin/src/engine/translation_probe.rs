@@ -4,21 +4,25 @@
 //! As many lines are walked twice: each on a 4 KiB page of its own, and side by side. The difference is translation
 //! alone. On huge pages it vanishes, since two of them hold all lines; where it is what it is on 4 KiB pages, the
 //! pages are small.
+//!
+//! The pages that are asked are those that were measured: their chain is overwritten once its last walk is done. A host
+//! may back other memory of the same kind by other pages.
 
+use latency_core::arch::Line;
 use latency_core::chain::Order;
 use latency_core::stats;
 use latency_core::units::{Bytes, PageSize};
 
 use super::clock::Timer;
 use super::new_chain;
-use super::placement::{self, Placement};
+use super::placement::{self, Placement, Witness};
 use super::session::Session;
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::options::Pages;
-use crate::result::{Outcome, Point, Walk};
-use crate::warning::Warning;
+use crate::result::{Placed, Point, Walk};
+use crate::warning::{Warning, Warnings};
 
 /// More than any first-level buffer has entries for, and fewer than any second-level one.
 const LINES: u64 = 1024;
@@ -33,62 +37,81 @@ const LEAST: f64 = 0.1;
 /// Below this share of what small pages cost the pages are large, above the other one they are small.
 const BOUNDS: (f64, f64) = (0.3, 0.7);
 
-/// Walks as many lines on pages like those of the largest of the `measured` points: whether the translation buffers
-/// take them for small ones. `None` where that cannot be told, and under an emulator, which has no such buffers.
+/// Asks the measured memory in `placement` whether the translation buffers take its huge pages for small ones; it holds
+/// other chains afterwards. `None` for small pages, where it cannot be told, and under an emulator, which has no translation
+/// buffers.
 ///
 /// # Errors
 ///
-/// [`Failure::Interrupted`], and those of a walk.
+/// Those of a walk.
 #[inline(never)] // offsets into a small frame are short
-pub fn behave_as_small<'a>(
-    session: &mut Session<'a, '_>,
+pub fn ask<'a>(
+    session: &Session<'a, '_>,
     timer: &Timer,
-    measured: &[Outcome<'_>],
+    like: &Point,
+    placement: &mut Placement,
 ) -> Result<Option<bool>, Failure<'a>> {
-    let huge = |outcome: &&Outcome<'_>| {
-        let placed = outcome.result.as_ref().map(|measured| measured.placed.pages);
-        placed.is_ok_and(|pages| pages.page_size() != PageSize::Small || pages == Pages::Thp)
-    };
-    let largest = measured.iter().filter(huge).max_by_key(|outcome| outcome.point.size);
-    let Some(Outcome { point, result: Ok(found) }) = largest else { return Ok(None) };
-    if session.machine.processor.platform == Platform::Emulated {
+    let (lines, Witness { pages, target, .. }) = placement.split();
+    if pages == Pages::Small4k || session.machine.processor.platform == Platform::Emulated {
         return Ok(None);
     }
-    let pages = found.placed.pages;
-    let place = |pages| match Placement::new(session.machine, point.target, SPAN, pages) {
-        Ok(placement) => Ok(Some(placement)),
-        Err(Failure::Placement(_)) => Ok(None),
-        Err(error) => Err(error),
-    };
-    let (Some(mut small), Some(mut large)) = (place(Pages::Small4k)?, place(pages)?) else { return Ok(None) };
-    placement::pin(point.cpu)?;
-    let watch = Stopwatch::new(*timer, None);
+    let asked = Placement::new(session.machine, target, SPAN, Pages::Small4k).and_then(|mut small| {
+        placement::pin(like.cpu)?;
+        compare(&Stopwatch::new(*timer, None), like, small.split().0, lines)
+    });
+    match asked {
+        // What was measured is complete without.
+        Err(Failure::Placement(_) | Failure::Interrupted) => Ok(None),
+        asked => asked,
+    }
+}
+
+/// Concludes from all memory that was measured, and warns: whether the translation buffers take huge pages for small ones.
+pub fn conclude(warnings: &mut Warnings, all: impl Iterator<Item = Placed>) -> Option<bool> {
+    let mut found = None;
+    for placed in all {
+        if placed.as_small == Some(true) {
+            // Transparent ones are of 2 MiB, though the kernel asks for them by a mapping of 4 KiB.
+            let page = if placed.pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
+            warnings.push(Warning::HugePagesWithoutEffect { page });
+        }
+        found = found.max(placed.as_small);
+    }
+    found
+}
+
+/// Compares `measured` lines with those on `small` pages: whether their pages are as small. Rounds take places all over
+/// the measured lines in turn, so that most of them decide. `None` where that cannot be told.
+fn compare(
+    watch: &Stopwatch,
+    like: &Point,
+    small: &mut [Line],
+    measured: &mut [Line],
+) -> Result<Option<bool>, Failure<'static>> {
+    const PAGE_LINES: usize = 4096 / 64;
+    const SPAN_LINES: usize = LINES as usize * PAGE_LINES;
+    let Some(room) = measured.len().checked_sub(SPAN_LINES) else { return Ok(None) };
     let mut times = [[f64::NAN; ROUNDS]; 4];
     for round in 0..ROUNDS {
+        let first = room / (ROUNDS - 1) * round / PAGE_LINES * PAGE_LINES;
         for (index, times) in times.iter_mut().enumerate() {
-            let placement = if index < 2 { &mut small } else { &mut large };
+            let lines = if index < 2 { &mut *small } else { measured.get_mut(first..).unwrap_or_default() };
             let stride = if index % 2 == 0 { PageSize::Small.bytes() } else { Bytes(64) };
             if let Some(slot) = times.get_mut(round) {
-                *slot = visit(&watch, placement, point, stride)?;
+                *slot = visit(watch, lines, like, stride)?;
             }
         }
     }
     let [small, near_small, large, near_large] =
         times.map(|mut times| stats::median(&mut times).unwrap_or(f64::NAN));
-    let small_pages = verdict([small, near_small], [large, near_large]);
-    if small_pages == Some(true) {
-        // Transparent ones are of 2 MiB, though the kernel asks for them by a mapping of 4 KiB.
-        let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
-        session.warnings.push(Warning::HugePagesWithoutEffect { page });
-    }
-    Ok(small_pages)
+    Ok(verdict([small, near_small], [large, near_large]))
 }
 
-/// Writes a chain of so many lines and walks it: nanoseconds per load.
+/// Writes a chain of 1024 lines and walks it: nanoseconds per load.
 #[inline(never)]
 fn visit(
     watch: &Stopwatch,
-    placement: &mut Placement,
+    lines: &mut [Line],
     like: &Point,
     stride: Bytes,
 ) -> Result<f64, Failure<'static>> {
@@ -96,7 +119,7 @@ fn visit(
     let point =
         Point { order: Order::Random, stride, size: stride.times(LINES), walk: Walk::Chain, kernel, ..*like };
     let mut latency_ns = f64::NAN;
-    new_chain::walk(watch, placement, &point, &mut |chase| {
+    new_chain::walk(watch, lines, &point, &mut |chase| {
         chase.walk(2 * LINES, f64::INFINITY)?;
         let (hops, spent_ns) = chase.walk(LAPS * LINES, f64::INFINITY)?;
         latency_ns = spent_ns / hops as f64;
@@ -116,6 +139,10 @@ fn verdict([small, near_small]: [f64; 2], [large, near_large]: [f64; 2]) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::evidence::Evidence;
+    use crate::result::{KernelClock, Means};
+    use latency_core::kernel::POINTER;
+    use latency_core::units::{CpuId, NodeId};
 
     #[test]
     fn pages_are_what_their_misses_cost() {
@@ -126,5 +153,57 @@ mod tests {
         // Where small pages cost nothing, nothing can be told.
         assert_eq!(verdict([4.6, 4.5], [4.6, 4.5]), None);
         assert_eq!(verdict([f64::NAN, 4.5], [4.6, 4.5]), None);
+    }
+
+    #[test]
+    fn the_pages_that_are_asked_are_those_that_were_measured() {
+        let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
+        let watch = Stopwatch::new(timer, None);
+        let like = Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(0),
+            kernel: &POINTER,
+            order: Order::Random,
+            size: SPAN.times(4),
+            stride: Bytes(64),
+            seed: 1,
+            pages: Pages::Huge2m,
+            walk: Walk::Chain,
+        };
+        // The mark of a measured chain in every line.
+        const MARK: [u64; 8] = [u64::MAX; 8];
+        let lines = |span: Bytes| std::vec![Line(MARK); (span.0 / 64) as usize];
+        let (mut small, mut measured) = (lines(SPAN), lines(like.size));
+        compare(&watch, &like, &mut small, &mut measured).unwrap();
+        let asked = |lines: &[Line]| lines.iter().filter(|line| line.0 != MARK).count();
+        let parts: std::vec::Vec<_> = measured.chunks(measured.len() / 4).map(asked).collect();
+        // Places all over it: each part has hundreds of pages with a line of a chain.
+        assert!(parts.iter().all(|pages| *pages >= 256), "{parts:?}");
+        assert!(asked(&small) >= 1024);
+        // Memory of fewer pages than the buffers have entries for tells nothing.
+        let little = &mut measured[..1 << 10];
+        assert_eq!(compare(&watch, &like, &mut small, little).unwrap(), None);
+    }
+
+    #[test]
+    fn each_piece_of_memory_has_its_own_answer() {
+        let placed = |as_small| Placed {
+            means: Means::SoleNode,
+            pages: Pages::Huge2m,
+            mapped: Bytes::MIB,
+            before: Evidence::default(),
+            after: Evidence::default(),
+            as_small,
+        };
+        let found = |answers: [Option<bool>; 2]| {
+            let mut warnings = Warnings::new();
+            let found = conclude(&mut warnings, answers.map(placed).into_iter());
+            (found, warnings.len())
+        };
+        assert_eq!(found([None, None]), (None, 0));
+        assert_eq!(found([Some(false), None]), (Some(false), 0));
+        assert_eq!(found([Some(false), Some(true)]), (Some(true), 1));
+        assert_eq!(found([Some(true), Some(true)]), (Some(true), 1));
     }
 }

@@ -17,7 +17,7 @@ use crate::plan::budget::{Budget, Memory};
 use crate::plan::regions;
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
-use crate::result::{Health, Point};
+use crate::result::{Health, Point, Walk};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -158,9 +158,14 @@ pub fn conduct<'a>(
     warnings.iter().for_each(|warning| session.warnings.push(*warning));
     let machine = session.machine;
     placement::check_nodes(&machine.topology, &mut points)?;
-    let budget = budget.at_most(effort.limit_ns, points.len());
+    let budget = Budget { translation: effort.checked, ..budget.at_most(effort.limit_ns, points.len()) };
     let watch = (!points.is_empty()).then(|| Watch::begin(&points));
-    let findings = (experiment.measure)(session, &timer, &points, &budget)?;
+    let mut findings = (experiment.measure)(session, &timer, &points, &budget)?;
+    let traffic =
+        findings.outcomes.iter_mut().filter(|outcome| matches!(outcome.point.walk, Walk::Traffic(_)));
+    for measured in traffic.filter_map(|outcome| outcome.result.as_mut().ok()) {
+        measured.placed.as_small = session.noted.traffic_as_small;
+    }
     check(session, &timer, &mut health, &findings, &budget, effort)?;
     let conditions = watch.map(|watch| watch.end(session, &timer));
     finish::warn(session, &timer, &findings.outcomes, &budget);
@@ -174,7 +179,7 @@ pub fn conduct<'a>(
     Ok(conducted)
 }
 
-/// Checks the tool itself after the trials: the first point again, prefetchers, the size of pages as they behave, and
+/// Checks the tool itself after the trials: the size of pages as they behave, the first point again, prefetchers, and
 /// the self-test.
 #[inline(never)] // offsets into a small frame are short
 fn check<'a>(
@@ -185,11 +190,14 @@ fn check<'a>(
     budget: &Budget,
     effort: Effort,
 ) -> Result<(), Failure<'a>> {
+    let measured = &findings.outcomes;
+    health.pages_behave_as_small = translation_probe::conclude(
+        session.warnings,
+        measured.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.placed)),
+    );
     if effort.checked && !findings.interrupted {
-        let measured = &findings.outcomes;
         let mut checks = || {
             health.repeat = repeat::again(session, timer, measured, budget)?;
-            health.pages_behave_as_small = translation_probe::behave_as_small(session, timer, measured)?;
             health.audit = prefetch_audit::prefetch(session, timer, measured)?;
             Ok(())
         };

@@ -388,9 +388,13 @@ impl Run<'_> {
         })
     }
 
+    fn is_audited(&self) -> bool {
+        !self.has(Trouble::Interrupted) && !self.has(Trouble::Early) && !self.options.quiet
+    }
+
     fn health(&self) -> Health {
         let clocked = !self.has(Trouble::KernelClock);
-        let audited = !self.has(Trouble::Interrupted) && !self.has(Trouble::Early) && !self.options.quiet;
+        let audited = self.is_audited();
         let ratio = |ratio, seed| self.summary(numbers::rounds(ratio, 0.006, seed));
         Health {
             l1_cycles: clocked.then_some(4.003),
@@ -728,6 +732,7 @@ impl Run<'_> {
             mapped,
             before: look(0),
             after: look(if moved { 3 } else { 0 }),
+            as_small: (self.is_audited() && pages != Pages::Small4k).then(|| self.has(Trouble::Virtual)),
         }
     }
 }

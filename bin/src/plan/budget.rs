@@ -168,6 +168,8 @@ pub struct Budget {
     pub single_hops: bool,
     /// Whether hardware counters are wanted.
     pub counters: bool,
+    /// Whether the translation of the measured pages is asked for in the end.
+    pub translation: bool,
     /// What may be left out.
     pub optional: Optional,
 }
@@ -198,6 +200,7 @@ impl Budget {
         warm_up: None,
         single_hops: false,
         counters: false,
+        translation: false,
         optional: Optional::Nothing,
     };
 

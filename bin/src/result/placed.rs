@@ -41,6 +41,8 @@ pub struct Placed {
     pub before: Evidence,
     /// What it said afterwards.
     pub after: Evidence,
+    /// Whether translation buffers take its huge pages for small ones; `None` where that was not asked, or cannot be told.
+    pub as_small: Option<bool>,
 }
 
 impl Placed {
@@ -119,7 +121,8 @@ mod tests {
         };
         let changed = |before, after| {
             let (means, pages, mapped) = (Means::SoleNode, Pages::Thp, Bytes::MIB.times(64));
-            let placed = Placed { means, pages, mapped, before: look(before), after: look(after) };
+            let placed =
+                Placed { means, pages, mapped, before: look(before), after: look(after), as_small: None };
             placed.huge_pages_changed().map(|(before, after)| (before.0 >> 20, after.0 >> 20))
         };
         assert_eq!(changed(Some(32), Some(32)), None);

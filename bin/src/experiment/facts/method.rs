@@ -152,6 +152,7 @@ struct Alike {
     obtained: Pages,
     verified: bool,
     complete: bool,
+    as_small: bool,
 }
 
 impl Alike {
@@ -162,6 +163,7 @@ impl Alike {
             obtained: placed.pages,
             verified: placed.is_verified(point.target),
             complete: placed.huge_share().is_none_or(|share| share >= 1.0),
+            as_small: placed.as_small == Some(true),
         }
     }
 }
@@ -206,10 +208,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                     write!(out, " ({:.0} %)", Decimal(share * 100.0))
                 }),
                 if first.placed.pages_are_verified() { "" } else { " (not proven)" },
-                match report.health.pages_behave_as_small {
-                    Some(true) if alike.obtained != Pages::Small4k => ", which the TLB treats as 4 KiB pages",
-                    _ => "",
-                },
+                if alike.as_small { ", which the TLB treats as 4 KiB pages" } else { "" },
                 fmt::from_fn(|out| match alike.verified {
                     true => write!(out, "all {pages} proven there, before and after"),
                     false => out.write_str("where they are is not proven"),
