@@ -5,11 +5,15 @@
 //! first alone. In full random order what they fetched is gone before it is needed, in
 //! most cases; within regions of 2 MiB it still is in a second-level cache.
 //!
+//! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both alike. It cannot follow indices, which
+//! are not addresses: chains of both in the same order are compared as well.
+//!
 //! Made after each experiment, in fresh memory of at most the same size. Each chain is walked
 //! for a part of its first lap, so that no cache holds what is asked for, unless something
 //! fetched it. What a large cache would keep of it for a second lap does not show here.
 
 use latency_core::chain::Order;
+use latency_core::kernel::{Encoding, INDEX, POINTER};
 use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::Bytes;
 
@@ -22,11 +26,11 @@ use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::options::Pages;
 use crate::result::{Audit, Outcome, Point, Walk};
-use crate::warning::Warning;
+use crate::warning::{Warning, Warnings};
 
 /// Ratios whose interval is further from one are said.
 const TOLERANCE: f64 = 0.02;
-/// Rounds, each of which writes and walks all four chains: the range of six medians holds the true one in 96.9 of 100 runs.
+/// Rounds, each of which writes and walks all six chains: the range of six medians holds the true one in 96.9 of 100 runs.
 const ROUNDS: usize = 6;
 /// Walks are timed in pieces of so many hops, 50 us, so that most fall between two interruptions.
 const PIECE: u64 = 512;
@@ -47,7 +51,7 @@ const CACHES: u64 = 8;
 /// Fewer regions are no walk between them.
 const FEWEST_REGIONS: u64 = 8;
 
-/// Walks the four chains as the largest of the `measured` was, in no more memory, and warns if a ratio is not one and
+/// Walks the six chains as the largest of the `measured` was, in no more memory, and warns if a ratio is not one and
 /// that matters to one of them; `None` where there is too little memory to tell.
 ///
 /// # Errors
@@ -85,51 +89,74 @@ pub fn prefetch<'a>(
         Err(Failure::Placement(_)) => return Ok(None),
         placed => placed?,
     };
-    let point = |order, stride| Point {
-        order,
-        stride: Bytes(stride),
-        size: span,
-        pages,
-        walk: Walk::Chain,
-        kernel: &latency_core::kernel::POINTER,
-        ..*like
-    };
+    let pairs = pairs(&Point { size: span, pages, ..*like });
     let watch = Stopwatch::new(*timer, None);
-    let mut look = || -> Result<[Option<Summary>; 2], Failure<'static>> {
-        let mut ratios = [[f64::NAN; ROUNDS]; 2];
-        for round in 0..ROUNDS {
-            for (ratios, order) in ratios.iter_mut().zip([Order::Random, Order::Local(REGION)]) {
-                // Whatever drifts meets both of a pair first in turn.
-                let strides = if round % 2 == 0 { [DENSE, SPARSE] } else { [SPARSE, DENSE] };
-                let mut latencies = [f64::NAN; 2];
-                for (latency, stride) in latencies.iter_mut().zip(strides) {
-                    *latency = visit(&watch, &mut placed, &point(order, stride))?;
-                }
-                let [first, second] = latencies;
-                if let Some(ratio) = ratios.get_mut(round) {
-                    *ratio = if round % 2 == 0 { first / second } else { second / first };
-                }
-            }
-        }
-        Ok(ratios.map(|mut ratios| stats::summarise(&mut ratios)))
-    };
-    let [Some(mut random), Some(mut local)] = look()? else { return Ok(None) };
+    let mut look = || ratios(&pairs, &mut |point| visit(&watch, &mut placed, point));
+    let Some(mut found) = look()? else { return Ok(None) };
     // Noise is not there twice; a prefetcher is.
-    if off(&random).or(off(&local)).is_some() {
-        if let [Some(again), Some(local_again)] = look()? {
-            (random, local) = (nearer(random, again), nearer(local, local_again));
+    if found.iter().any(|ratio| off(ratio).is_some()) {
+        for (found, again) in found.iter_mut().zip(look()?.into_iter().flatten()) {
+            *found = nearer(*found, again);
         }
     }
     session.progress.clear();
-    let audit = Audit { span, random, local };
-    let kept = session.machine.last_level_cache().times(CACHES);
-    let helped = |outcome: &Outcome<'_>| outcome.point.stride.0 < SPARSE && outcome.point.size < kept;
-    if let Some(ratio) = off(&random) {
-        session.warnings.push(Warning::PrefetchAudit { ratio });
-    } else if let Some(ratio) = off(&local).filter(|_| measured.iter().any(helped)) {
-        session.warnings.push(Warning::NeighboursFetched { ratio });
-    }
+    let [random, local, pointer] = found;
+    let audit = Audit { span, random, local, pointer };
+    warn(session.warnings, &audit, session.machine.last_level_cache().times(CACHES), &|wanted| {
+        measured.iter().any(|outcome| wanted(&outcome.point))
+    });
     Ok(Some(audit))
+}
+
+/// The pairs of chains that are compared, in the memory of a point.
+fn pairs(like: &Point) -> [[Point; 2]; 3] {
+    let point =
+        |order, stride| Point { order, stride: Bytes(stride), walk: Walk::Chain, kernel: &POINTER, ..*like };
+    let strides = |order| [DENSE, SPARSE].map(|stride| point(order, stride));
+    // No cache holds lines just written, so that little memory is enough.
+    let pointers = Point { size: REGION.times(FEWEST_REGIONS), ..point(Order::Random, SPARSE) };
+    [strides(Order::Random), strides(Order::Local(REGION)), [pointers, Point { kernel: &INDEX, ..pointers }]]
+}
+
+/// Has `visit` measure all chains in every round: the ratio of each pair, over rounds.
+fn ratios(
+    pairs: &[[Point; 2]; 3],
+    visit: &mut dyn FnMut(&Point) -> Result<f64, Failure<'static>>,
+) -> Result<Option<[Summary; 3]>, Failure<'static>> {
+    let mut ratios = [[f64::NAN; ROUNDS]; 3];
+    for round in 0..ROUNDS {
+        for (ratios, [one, other]) in ratios.iter_mut().zip(pairs) {
+            // Whatever drifts meets both of a pair first in turn.
+            let ratio = if round % 2 == 0 {
+                visit(one)? / visit(other)?
+            } else {
+                1.0 / (visit(other)? / visit(one)?)
+            };
+            if let Some(slot) = ratios.get_mut(round) {
+                *slot = ratio;
+            }
+        }
+    }
+    Ok(match ratios.map(|mut ratios| stats::summarise(&mut ratios)) {
+        [Some(random), Some(local), Some(pointer)] => Some([random, local, pointer]),
+        _ => None,
+    })
+}
+
+/// Warns about a ratio that is not one where that matters to a measured point, of which `any` tells: prefetched neighbours
+/// to working sets below `kept`.
+fn warn(warnings: &mut Warnings, audit: &Audit, kept: Bytes, any: &dyn Fn(&dyn Fn(&Point) -> bool) -> bool) {
+    if let Some(ratio) = off(&audit.random) {
+        warnings.push(Warning::PrefetchAudit { ratio });
+    } else if let Some(ratio) =
+        off(&audit.local).filter(|_| any(&|point| point.stride.0 < SPARSE && point.size < kept))
+    {
+        warnings.push(Warning::NeighboursFetched { ratio });
+    }
+    let of_pointers = |point: &Point| matches!(point.kernel.encoding, Encoding::Pointer);
+    if let Some(ratio) = off(&audit.pointer).filter(|ratio| *ratio < 1.0 && any(&of_pointers)) {
+        warnings.push(Warning::PointersFollowed { ratio });
+    }
 }
 
 /// A ratio whose interval is not about one.
@@ -185,6 +212,7 @@ fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use latency_core::units::{CpuId, NodeId};
 
     #[test]
     fn noise_is_not_there_twice() {
@@ -212,5 +240,65 @@ mod tests {
         let mut half: [f64; 64] = core::array::from_fn(|piece| 100.0 - piece as f64 / 2.0);
         let mean = undisturbed_mean(&mut half).unwrap();
         assert!((mean - 84.25).abs() < 1e-9, "{mean}");
+    }
+
+    fn like() -> Point {
+        Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(0),
+            kernel: &POINTER,
+            order: Order::Random,
+            size: LARGEST,
+            stride: Bytes(DENSE),
+            seed: 1,
+            pages: Pages::Auto,
+            walk: Walk::Chain,
+        }
+    }
+
+    /// Audits a machine whose loads take as long as `load_ns` says, and gives the codes of its warnings about a point.
+    fn audited(measured: &Point, load_ns: &dyn Fn(&Point) -> f64) -> (Audit, std::vec::Vec<&'static str>) {
+        let mut visits = 0;
+        let [random, local, pointer] = ratios(&pairs(&like()), &mut |point| {
+            visits += 1;
+            // A hundredth of noise, and a drift of one in a hundred visits.
+            Ok(load_ns(point) * (1.0 + 0.0001 * f64::from(visits) + 0.002 * f64::from(visits % 5)))
+        })
+        .unwrap()
+        .unwrap();
+        let audit = Audit { span: LARGEST, random, local, pointer };
+        let mut warnings = Warnings::new();
+        warn(&mut warnings, &audit, LARGEST.times(2), &|wanted| wanted(measured));
+        (audit, warnings.iter().map(Warning::code).collect())
+    }
+
+    #[test]
+    fn a_prefetcher_that_follows_pointers_is_told_by_chains_of_indices() {
+        let is_pointer = |point: &Point| point.kernel.name == POINTER.name;
+        // Both strides are helped alike: the comparison of strides is blind to it.
+        let follows = |point: &Point| if is_pointer(point) { 90.0 } else { 100.0 };
+        let (audit, codes) = audited(&like(), &follows);
+        assert_eq!((off(&audit.random), off(&audit.local)), (None, None));
+        assert!((audit.pointer.median - 0.9).abs() < 0.01, "{audit:?}");
+        assert_eq!(codes, ["pointers-followed"]);
+        // Chains of indices were measured: nothing is wrong with them.
+        assert!(audited(&Point { kernel: &INDEX, ..like() }, &follows).1.is_empty());
+        // Without a prefetcher, and where the index costs a cycle of its own, nothing is said.
+        assert!(audited(&like(), &|_| 100.0).1.is_empty());
+        assert!(audited(&like(), &|point| if is_pointer(point) { 100.0 } else { 100.6 }).1.is_empty());
+        assert!(audited(&like(), &|point| if is_pointer(point) { 110.0 } else { 100.0 }).1.is_empty());
+    }
+
+    #[test]
+    fn neighbouring_lines_are_told_by_strides() {
+        let pairs = |point: &Point| if point.stride.0 == DENSE { 60.0 } else { 100.0 };
+        assert_eq!(audited(&like(), &pairs).1, ["prefetch-audit"]);
+        let within = |point: &Point| match point.order {
+            Order::Local(_) => pairs(point),
+            _ => 100.0,
+        };
+        assert_eq!(audited(&like(), &within).1, ["neighbours-fetched"]);
+        assert!(audited(&Point { stride: Bytes(SPARSE), ..like() }, &within).1.is_empty());
     }
 }

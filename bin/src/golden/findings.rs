@@ -403,6 +403,7 @@ impl Run<'_> {
                 span: Bytes::MIB.times(64),
                 random: ratio(1.004, 901),
                 local: ratio(0.962, 902),
+                pointer: ratio(1.001, 903),
             }),
             repeat: (audited && !self.has(Trouble::FewRounds)).then_some(Repeat {
                 size: Bytes::MIB.times(256),

@@ -12,6 +12,8 @@ pub struct Audit {
     pub random: Summary,
     /// Within regions of 2 MiB, over rounds.
     pub local: Summary,
+    /// The time of pointers over that of indices, in the same order, over rounds: one where no prefetcher follows pointers.
+    pub pointer: Summary,
 }
 
 /// One point, measured again in new memory.

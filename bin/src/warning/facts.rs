@@ -89,6 +89,7 @@ impl Warning {
             Warning::PrefetchAudit { .. } => ("prefetch-audit", Note, ALL),
             Warning::NeighboursFetched { ratio } if ratio < 1.0 => ("neighbours-fetched", Fair, ALL),
             Warning::NeighboursFetched { .. } => ("neighbours-fetched", Note, ALL),
+            Warning::PointersFollowed { .. } => ("pointers-followed", Poor, ALL),
             Warning::PrefetchAssisted { .. } => ("prefetch-assisted", Note, ALL),
             Warning::PrecisionNotReached { from, to, size, found, wanted } => {
                 let poor = found.is_nan() || found > VERY_UNCERTAIN && found > wanted;

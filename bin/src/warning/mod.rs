@@ -139,6 +139,8 @@ pub enum Warning {
     PrefetchAudit { ratio: f64 },
     /// Neighbouring lines are fetched together, though too early for a random order over much memory.
     NeighboursFetched { ratio: f64 },
+    /// Pointers take this part of the time of indices: a prefetcher follows pointers.
+    PointersFollowed { ratio: f64 },
     /// The order lets prefetchers help.
     PrefetchAssisted { order: &'static str },
     /// The confidence interval is still too wide.

@@ -76,7 +76,7 @@ impl fmt::Display for Reason<'_> {
             Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
                 out.write_str("prefetch audit inconclusive: noise")
             }
-            Warning::PrefetchAudit { ratio } => {
+            Warning::PrefetchAudit { ratio } | Warning::PointersFollowed { ratio } => {
                 write!(out, "a prefetcher hides {:.0} %", Decimal(percent_off(ratio)))
             }
             Warning::NeighboursFetched { .. } => out.write_str("neighbouring lines are prefetched"),

@@ -75,6 +75,7 @@ impl fmt::Display for Remedy<'_> {
                 "stop other work, and run again"
             }
             Warning::PrefetchAudit { .. } | Warning::NeighboursFetched { .. } => "use --stride=256",
+            Warning::PointersFollowed { .. } => "use --kernel=index",
             Warning::PrefetchAssisted { .. } => "use --order=random for that",
             Warning::PrecisionNotReached { .. } | Warning::PointsNotPrecise { .. } => {
                 "try a longer --time-limit, or a wider --precision"

@@ -72,6 +72,7 @@ fn every() -> Vec<Warning> {
         Warning::RepeatRatio { ratio: 0.8 },
         Warning::PrefetchAudit { ratio: 0.9 },
         Warning::PrefetchAudit { ratio: 3.9 },
+        Warning::PointersFollowed { ratio: 0.9 },
         Warning::NeighboursFetched { ratio: 0.5 },
         Warning::NeighboursFetched { ratio: 1.2 },
         Warning::PrefetchAssisted { order: "sequential" },
@@ -152,7 +153,7 @@ fn codes_are_kebab_case_and_each_kind_has_its_own() {
         kinds.insert(format!("{warning:?}").split(' ').next().unwrap().to_string());
     }
     assert_eq!(kinds.len(), codes.len());
-    assert_eq!(codes.len(), 71);
+    assert_eq!(codes.len(), 72);
 }
 
 #[test]

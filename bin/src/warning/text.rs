@@ -167,9 +167,11 @@ impl fmt::Display for Warning {
                 out.write_str("prefetch audit inconclusive: lines 64 B apart took ")?;
                 write!(out, "{:.2} times as long as lines 256 B apart, which is noise", Decimal(ratio))
             }
-            Warning::PrefetchAudit { ratio } => {
+            Warning::PrefetchAudit { ratio } | Warning::PointersFollowed { ratio } => {
                 let percent = Decimal(percent_off(ratio));
-                write!(out, "a prefetcher hides {percent:.0} % of the latency at 64 B spacing")
+                write!(out, "a prefetcher hides {percent:.0} % of the latency ")?;
+                let by_pointers = matches!(self, Warning::PointersFollowed { .. });
+                out.write_str(if by_pointers { "of pointers" } else { "at 64 B spacing" })
             }
             Warning::NeighboursFetched { ratio } => {
                 let percent = Decimal(percent_off(ratio));
