@@ -124,9 +124,9 @@ pub struct Conclusion<'r> {
     pub farthest: Option<Pair<'r>>,
     /// The largest distance between two lines of one pair, in nanoseconds.
     pub spread: Option<f64>,
-    /// The pair whose time-stamp counters may differ most, and the upper end of that difference and of the asymmetry of
-    /// its two ways together, in nanoseconds; `None` without messages.
-    pub apart: Option<(Pair<'r>, f64)>,
+    /// The largest upper end of clock offset and asymmetry of both ways together, in nanoseconds, and its pair of CPUs;
+    /// `None` without messages.
+    pub apart: Option<(f64, [CpuId; 2])>,
 }
 
 impl Conclusion<'_> {
@@ -146,13 +146,9 @@ pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> Conclusion<'r> {
         nearest: all().reduce(|one, other| if other.ns() < one.ns() { other } else { one }),
         farthest: all().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
         spread: all().filter_map(|pair| pair.spread()).reduce(f64::max),
-        apart: all().filter_map(|pair| Some((pair, pair.messages()?.most_ns()))).reduce(|one, other| {
-            if other.1 > one.1 {
-                other
-            } else {
-                one
-            }
-        }),
+        apart: all()
+            .filter_map(|pair| Some((pair.messages()?.most_ns(), [pair.a, pair.with.partner])))
+            .reduce(|one, other| if other.0 > one.0 { other } else { one }),
     }
 }
 

@@ -48,6 +48,9 @@ const SPARSE: u64 = 256;
 /// Where pairs of lines are fetched, a cache has the other one for half of its size of all hops: for one in sixteen
 /// in a working set of so many caches.
 const CACHES: u64 = 8;
+/// The place of the pair within regions among all, and that of pointers and indices.
+const WITHIN: usize = 1;
+const POINTERS: usize = 2;
 /// Fewer regions are no walk between them.
 const FEWEST_REGIONS: u64 = 8;
 
@@ -89,72 +92,71 @@ pub fn prefetch<'a>(
         Err(Failure::Placement(_)) => return Ok(None),
         placed => placed?,
     };
-    let pairs = pairs(&Point { size: span, pages, ..*like });
+    let mut point = Point { size: span, pages, walk: Walk::Chain, ..*like };
     let watch = Stopwatch::new(*timer, None);
-    let mut look = || ratios(&pairs, &mut |point| visit(&watch, &mut placed, point));
+    let mut look = || ratios(&mut point, &mut |point| visit(&watch, &mut placed, point));
     let Some(mut found) = look()? else { return Ok(None) };
     // Noise is not there twice; a prefetcher is.
     if found.iter().any(|ratio| off(ratio).is_some()) {
-        for (found, again) in found.iter_mut().zip(look()?.into_iter().flatten()) {
-            *found = nearer(*found, again);
+        if let Some(again) = look()? {
+            for (found, again) in found.iter_mut().zip(&again) {
+                nearer(found, again);
+            }
         }
     }
     session.progress.clear();
     let [random, local, pointer] = found;
     let audit = Audit { span, random, local, pointer };
-    warn(session.warnings, &audit, session.machine.last_level_cache().times(CACHES), &|wanted| {
-        measured.iter().any(|outcome| wanted(&outcome.point))
-    });
+    warn(session.warnings, &audit, measured, session.machine.last_level_cache().times(CACHES));
     Ok(Some(audit))
 }
 
-/// The pairs of chains that are compared, in the memory of a point.
-fn pairs(like: &Point) -> [[Point; 2]; 3] {
-    let point =
-        |order, stride| Point { order, stride: Bytes(stride), walk: Walk::Chain, kernel: &POINTER, ..*like };
-    let strides = |order| [DENSE, SPARSE].map(|stride| point(order, stride));
-    // No cache holds lines just written, so that little memory is enough.
-    let pointers = Point { size: REGION.times(FEWEST_REGIONS), ..point(Order::Random, SPARSE) };
-    [strides(Order::Random), strides(Order::Local(REGION)), [pointers, Point { kernel: &INDEX, ..pointers }]]
-}
-
-/// Has `visit` measure all chains in every round: the ratio of each pair, over rounds.
+/// Has `visit` measure all chains of `point` in every round: the ratio of each pair, over rounds.
 fn ratios(
-    pairs: &[[Point; 2]; 3],
+    point: &mut Point,
     visit: &mut dyn FnMut(&Point) -> Result<f64, Failure<'static>>,
 ) -> Result<Option<[Summary; 3]>, Failure<'static>> {
+    let span = point.size;
     let mut ratios = [[f64::NAN; ROUNDS]; 3];
     for round in 0..ROUNDS {
-        for (ratios, [one, other]) in ratios.iter_mut().zip(pairs) {
-            // Whatever drifts meets both of a pair first in turn.
-            let ratio = if round % 2 == 0 {
-                visit(one)? / visit(other)?
-            } else {
-                1.0 / (visit(other)? / visit(one)?)
-            };
+        for (pair, ratios) in ratios.iter_mut().enumerate() {
+            let by_stride = pair != POINTERS;
+            // No cache holds lines just written, so that little memory is enough.
+            point.size = if by_stride { span } else { REGION.times(FEWEST_REGIONS) };
+            point.order = if pair == WITHIN { Order::Local(REGION) } else { Order::Random };
+            let mut ratio = 1.0;
+            for turn in 0..2 {
+                // Whatever drifts meets both of a pair first in turn.
+                let is_first = (turn + round) % 2 == 0;
+                point.stride = Bytes(if by_stride && is_first { DENSE } else { SPARSE });
+                point.kernel = if by_stride || is_first { &POINTER } else { &INDEX };
+                let latency = visit(point)?;
+                ratio = if is_first { ratio * latency } else { ratio / latency };
+            }
             if let Some(slot) = ratios.get_mut(round) {
                 *slot = ratio;
             }
         }
     }
+    point.size = span;
     Ok(match ratios.map(|mut ratios| stats::summarise(&mut ratios)) {
         [Some(random), Some(local), Some(pointer)] => Some([random, local, pointer]),
         _ => None,
     })
 }
 
-/// Warns about a ratio that is not one where that matters to a measured point, of which `any` tells: prefetched neighbours
-/// to working sets below `kept`.
-fn warn(warnings: &mut Warnings, audit: &Audit, kept: Bytes, any: &dyn Fn(&dyn Fn(&Point) -> bool) -> bool) {
+/// Warns about a ratio that is not one where that matters to a measured point: prefetched neighbours matter to working
+/// sets below `kept`.
+fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: Bytes) {
+    let helped = |outcome: &Outcome<'_>| outcome.point.stride.0 < SPARSE && outcome.point.size < kept;
     if let Some(ratio) = off(&audit.random) {
         warnings.push(Warning::PrefetchAudit { ratio });
-    } else if let Some(ratio) =
-        off(&audit.local).filter(|_| any(&|point| point.stride.0 < SPARSE && point.size < kept))
-    {
+    } else if let Some(ratio) = off(&audit.local).filter(|_| measured.iter().any(helped)) {
         warnings.push(Warning::NeighboursFetched { ratio });
     }
-    let of_pointers = |point: &Point| matches!(point.kernel.encoding, Encoding::Pointer);
-    if let Some(ratio) = off(&audit.pointer).filter(|ratio| *ratio < 1.0 && any(&of_pointers)) {
+    let by_pointers = |outcome: &Outcome<'_>| matches!(outcome.point.kernel.encoding, Encoding::Pointer);
+    if let Some(ratio) = off(&audit.pointer).filter(|ratio| *ratio < 1.0 && measured.iter().any(by_pointers))
+    {
         warnings.push(Warning::PointersFollowed { ratio });
     }
 }
@@ -165,12 +167,10 @@ fn off(ratio: &Summary) -> Option<f64> {
     ratio.interval.is_some_and(off).then_some(ratio.median)
 }
 
-/// The ratio that is nearer to one.
-fn nearer(one: Summary, other: Summary) -> Summary {
-    if (one.median - 1.0).abs() <= (other.median - 1.0).abs() {
-        one
-    } else {
-        other
+/// Takes the other ratio if that is nearer to one.
+fn nearer(one: &mut Summary, other: &Summary) {
+    if (one.median - 1.0).abs() > (other.median - 1.0).abs() {
+        *one = *other;
     }
 }
 
@@ -212,6 +212,7 @@ fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Exclusion;
     use latency_core::units::{CpuId, NodeId};
 
     #[test]
@@ -224,9 +225,14 @@ mod tests {
             mad: 0.005,
             interval: Some(Interval { low: median - 0.01, high: median + 0.01 }),
         };
-        assert_eq!(off(&nearer(around(0.9), around(1.0))), None);
-        assert_eq!(off(&nearer(around(2.1), around(0.99))), None);
-        assert_eq!(off(&nearer(around(0.8), around(0.82))), Some(0.82));
+        let twice = |one, other| {
+            let mut found = around(one);
+            nearer(&mut found, &around(other));
+            off(&found)
+        };
+        assert_eq!(twice(0.9, 1.0), None);
+        assert_eq!(twice(2.1, 0.99), None);
+        assert_eq!(twice(0.8, 0.82), Some(0.82));
     }
 
     #[test]
@@ -260,7 +266,7 @@ mod tests {
     /// Audits a machine whose loads take as long as `load_ns` says, and gives the codes of its warnings about a point.
     fn audited(measured: &Point, load_ns: &dyn Fn(&Point) -> f64) -> (Audit, std::vec::Vec<&'static str>) {
         let mut visits = 0;
-        let [random, local, pointer] = ratios(&pairs(&like()), &mut |point| {
+        let [random, local, pointer] = ratios(&mut like(), &mut |point| {
             visits += 1;
             // A hundredth of noise, and a drift of one in a hundred visits.
             Ok(load_ns(point) * (1.0 + 0.0001 * f64::from(visits) + 0.002 * f64::from(visits % 5)))
@@ -269,7 +275,8 @@ mod tests {
         .unwrap();
         let audit = Audit { span: LARGEST, random, local, pointer };
         let mut warnings = Warnings::new();
-        warn(&mut warnings, &audit, LARGEST.times(2), &|wanted| wanted(measured));
+        let measured = [Outcome { point: *measured, result: Err(Exclusion::Interrupted) }];
+        warn(&mut warnings, &audit, &measured, LARGEST.times(2));
         (audit, warnings.iter().map(Warning::code).collect())
     }
 

@@ -21,9 +21,9 @@ fields! {
     HOMES "homes" "The nodes that they are on, in turn.";
     WINDOWS "windows" "Windows, each over all lines.";
     DISTURBED "disturbed_windows" "Those in which something else ran.";
-    APART "offset_or_asymmetry_ns" "Half of the difference between messages from a to b and from b to a, without its sign: the offset of the CPUs' time-stamp counters and the asymmetry of the two ways together, which two clocks cannot tell apart; null without messages.";
+    APART "offset_or_asymmetry_ns" "Half of what messages take longer one way than the other by the CPUs' time-stamp counters: their offset and the asymmetry of the ways together; null without messages.";
     APART_CI95 "offset_or_asymmetry_ci95_ns" "Its 95 % confidence interval within this run.";
-    IN_ORDER "no_message_before_it_was_sent" "Whether every message arrived after it was sent by these counters: it does with offsets shorter than a way, too; null without messages.";
+    IN_ORDER "no_message_before_it_was_sent" "Whether each message arrived after it was sent, by these counters; null without messages.";
     STATES "states" "Dependent accesses to lines that a core has in a known state.";
     READER "cpu" "The CPU that accesses them.";
     OWNER "owner" "The CPU that has them in its caches; null where that is the same.";

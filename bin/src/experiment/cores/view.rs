@@ -139,15 +139,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             ),
         }
     }
-    if let Some((pair, most_ns)) = found.apart {
+    if let Some((most_ns, [a, b])) = found.apart {
         document.sentence(
             Role::Finding,
             format_args!(
-                "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {} and {}); one way is the \
-                 mean of both, free of the offset.",
-                Digits(most_ns),
-                pair.a,
-                pair.with.partner
+                "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
+                 free of the offset.",
+                Digits(most_ns)
             ),
         );
     }

@@ -28,7 +28,7 @@ fields! {
     RANDOM_INTERVAL "random_ratio_interval" "Its 95 % confidence interval.";
     LOCAL "local_2m_ratio" "The same within regions of 2 MiB.";
     LOCAL_INTERVAL "local_2m_ratio_interval" "Its 95 % confidence interval.";
-    POINTER "pointer_ratio" "Chains of pointers against chains of indices in the same random order: 1 where no prefetcher follows pointers.";
+    POINTER "pointer_ratio" "Pointers against indices in random order: 1 without a prefetcher that follows pointers.";
     POINTER_INTERVAL "pointer_ratio_interval" "Its 95 % confidence interval.";
     REPEAT "repeat" "The first point, measured again at the end in new memory (A/A); null where it was not.";
     REPEAT_BYTES "working_set_bytes" "Its working set.";
@@ -327,7 +327,7 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
         Role::Detail("Prefetchers"),
         format_args!(
             "64-byte spacing takes {} of the time of 256-byte spacing in random order, {} within 2 MiB; pointers take {} \
-             of the time of indices (1 without prefetching; {})",
+             of that of indices (1 without prefetching; {})",
             Ratio(&audit.random),
             Ratio(&audit.local),
             Ratio(&audit.pointer),

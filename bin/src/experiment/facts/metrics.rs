@@ -33,7 +33,7 @@ static CORE_TO_CORE: Metric = Metric {
 };
 static APART: Metric = Metric {
     name: "clock_offset_or_asymmetry_seconds",
-    about: "Largest sum of clock offset and asymmetry of two ways between two CPUs: upper end of its 95 % interval.",
+    about: "Clock offset and asymmetry of ways between two CPUs together, at most.",
 };
 static UNTRUSTED: Metric =
     Metric { name: "untrusted_warnings", about: "Warnings that the numbers may be wrong." };
@@ -81,7 +81,7 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
         let labels = [experiment, ("class", Value::Shown(&word))];
         document.sample(&CORE_TO_CORE, &labels, Value::Real(class.median * 1e-9));
     }
-    if let Some((_, most_ns)) = of_cores.apart {
+    if let Some((most_ns, _)) = of_cores.apart {
         document.sample(&APART, &[experiment], Value::Real(most_ns * 1e-9));
     }
     let untrusted = report.warnings.untrusted().map_or(0, |(_, count)| count);
