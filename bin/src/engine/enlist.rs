@@ -63,12 +63,13 @@ pub fn with_helpers<'a, R>(
     let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
     let shared = Shared { boxes: &boxes, sites: &sites, flusher: Flusher::detect() };
     let record = Record::new(points, budget)?;
+    let times = session.noted.times;
     let found = thread::scope(wanted, &shared, work, dismiss, |started| {
         if let Some(errno) = started.refused {
             let (wanted, started) = (wanted as u32, started.threads as u32);
             return Err(PlacementError::ThreadsRefused { wanted, started, errno }.into());
         }
-        measure(session, Helpers::new(&shared, &known, counter, record))
+        measure(session, Helpers::new(&shared, &known, counter, record, times))
     })?;
     found
 }

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod conditions;
 pub mod cores;
 pub mod counters;
+pub mod cpu_time;
 pub mod enlist;
 #[cfg(test)]
 pub mod fake;

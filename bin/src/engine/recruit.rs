@@ -97,7 +97,8 @@ pub fn with_generators<'a, R>(
             None => &*points,
         };
         let placed = (&known_fields, &uncores);
-        let generators = Generators::new(&shared, placed, style, *timer, (threads, throttle));
+        let times = session.noted.times;
+        let generators = Generators::new(&shared, placed, style, *timer, (threads, throttle), times);
         let found = measure(session, points, &generators);
         generators.tell(session.warnings);
         found

@@ -162,7 +162,8 @@ impl<'a> Run<'_, 'a> {
         let mut sites = array::from_fn(|_| None::<Site<'_>>);
         let stamp = timer.counter().map(|counter| counter.stamp);
         pieces.open(session, stamp, &mut sites)?;
-        let watch = Stopwatch::new(*timer, arena::meter(session, budget.counters));
+        let watch =
+            Stopwatch::new(*timer, arena::meter(session, budget.counters)).counting(session.noted.times);
         let memory = Memory::new(&mut sites, watch, beside);
         let mut schedule = Schedule::new(memory, *budget, &like, there)?;
         let visited = visits(session, &mut schedule);

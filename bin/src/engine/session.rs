@@ -1,5 +1,6 @@
 //! Everything that an experiment measures with, and everything that it finds.
 
+use super::cpu_time::CpuTimes;
 use super::progress::Progress;
 use crate::analysis::curve::Analysis;
 use crate::error::Failure;
@@ -23,13 +24,15 @@ pub struct Noted {
     pub steps_back: u64,
     /// Whether translation buffers take huge pages of generators for small ones; `None` where that is not known.
     pub traffic_as_small: Option<bool>,
+    /// The CPU time of all threads; `None` where nothing is timed.
+    pub times: Option<&'static CpuTimes>,
 }
 
 impl Noted {
     /// Nothing yet.
     #[must_use]
     pub const fn new() -> Noted {
-        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, traffic_as_small: None }
+        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, traffic_as_small: None, times: None }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use latency_core::traffic::Part;
 
+use super::cpu_time::MOST_LOST;
 use super::generators::driver::Generators;
 use super::generators::mailbox::chunk;
 use super::ground::{Batch, Condition, Ground, Walked};
@@ -12,8 +13,6 @@ use crate::result::counters::Software;
 use crate::result::Traffic;
 use crate::sys::{signal, time};
 
-/// A window that this thread has lost more of to others was disturbed: a switch or two are in every window.
-const MOST_LOST: f64 = 0.01;
 /// Lines between two looks for an interrupt, at most: 4 MiB, a millisecond.
 const PIECE: u64 = 1 << 16;
 /// Pieces get no longer than this where memory is slow, as in an emulator.
@@ -83,10 +82,11 @@ impl<'s> Stream<'s> {
 
     /// One window of so many lines of all generators.
     fn window(&mut self, lines: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        self.generators.begin_window();
         let before = time::thread_ran_ns();
         let (made, nanoseconds) = self.walk(lines, until_ns)?;
         let ran = before.and_then(|before| Some((time::thread_ran_ns()? - before) as f64));
-        let lost = ran.is_some_and(|ran| ran < nanoseconds * (1.0 - MOST_LOST));
+        let lost = ran.is_some_and(|ran| ran < nanoseconds * (1.0 - MOST_LOST)) || self.generators.has_lost();
         let moved = self.watch.brought_back()?;
         Ok(Batch {
             nanoseconds: nanoseconds / made.max(1) as f64,

@@ -51,7 +51,7 @@ impl Loads {
             }
             let Ok(buffer) = Buffer::build(lines, &chain, point.kernel.encoding) else { return Ok(()) };
             let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(()) };
-            let spent_ns = counter.elapsed_ns(timed.start, timed.end.ticks);
+            let spent_ns = watch.ended(counter, timed.start, timed.end);
             let is_timed = spent_ns.is_finite() && !watch.brought_back()?;
             // Over a slice the counter may step back, or the thread be moved; the next one takes its place.
             if let Some(time) = times.get_mut(made).filter(|_| is_timed) {

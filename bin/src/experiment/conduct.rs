@@ -159,7 +159,7 @@ pub fn conduct<'a>(
     let machine = session.machine;
     placement::check_nodes(&machine.topology, &mut points)?;
     let budget = Budget { translation: effort.checked, ..budget.at_most(effort.limit_ns, points.len()) };
-    let watch = (!points.is_empty()).then(|| Watch::begin(&points));
+    let watch = Watch::begin(session.noted, &machine.cpus, &points);
     let mut findings = (experiment.measure)(session, &timer, &points, &budget)?;
     let traffic =
         findings.outcomes.iter_mut().filter(|outcome| matches!(outcome.point.walk, Walk::Traffic(_)));
@@ -167,7 +167,7 @@ pub fn conduct<'a>(
         measured.placed.as_small = session.noted.traffic_as_small;
     }
     check(session, &timer, &mut health, &findings, &budget, effort)?;
-    let conditions = watch.map(|watch| watch.end(session, &timer));
+    let conditions = watch.and_then(|watch| watch.end(session, &timer));
     finish::warn(session, &timer, &findings.outcomes, &budget);
     let several = regions::have_several_initiators(&points);
     let regions = several.then_some(budget.memory);

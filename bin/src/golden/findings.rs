@@ -19,7 +19,7 @@ use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{self, Summary};
 use latency_core::text::Text;
-use latency_core::units::{Bytes, Hertz, PageSize, Picoseconds, Ticks};
+use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Picoseconds, Ticks};
 
 use super::lines;
 use super::loads;
@@ -43,7 +43,7 @@ use crate::options::{self, Options, Pages, When};
 use crate::plan::duration;
 use crate::report::document::{Describe, Document, Role, Table as ShownTable};
 use crate::report::terminal::Terminal;
-use crate::result::conditions::Conditions;
+use crate::result::conditions::{Conditions, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
@@ -57,6 +57,8 @@ use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings};
 
+/// The CPUs of generators of which other work took a share.
+const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
 /// The frequency of the time-stamp counter.
 const TSC: Hertz = Hertz(2_100_000_000);
 
@@ -290,7 +292,7 @@ fn made_up(
     if options.experiment.descriptor.name == "matrix" {
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
     }
-    let conditions = run.conditions(points.len());
+    let conditions = run.conditions(&points);
     let extra = run.extra(experiment.descriptor.name);
     let analysis =
         (experiment.descriptor.name == "curve").then(|| concluded(scene.machine, &outcomes, machine, &extra));
@@ -414,9 +416,24 @@ impl Run<'_> {
         }
     }
 
-    fn conditions(&self, points: usize) -> Option<Conditions> {
+    fn conditions(&self, points: &[Point]) -> Option<Conditions> {
         let clocked = !self.has(Trouble::KernelClock);
-        (points > 0).then(|| Conditions {
+        let first = points.first()?.cpu;
+        let known = |share, is_known| if is_known { share } else { f64::NAN };
+        let on = |cpu, other_work| OnCpu {
+            cpu,
+            shares: [
+                known(other_work, !self.has(Trouble::Unverified)),
+                known(0.012, self.has(Trouble::Virtual)),
+                known(0.021, !self.has(Trouble::Virtual)),
+            ],
+        };
+        let mut cpus = std::vec![on(first, 0.004)];
+        if self.has(Trouble::Threads) {
+            cpus.extend(LOST.map(|(cpu, share)| on(cpu, share)));
+        }
+        Some(Conditions {
+            cpus: cpus.leak(),
             other_work_share: (!self.has(Trouble::Unverified)).then_some(0.004),
             stolen_share: self.has(Trouble::Virtual).then_some(0.012),
             sibling_busy_share: (!self.has(Trouble::Virtual)).then_some(0.021),
@@ -486,6 +503,9 @@ impl Run<'_> {
             let refused = Warning::ThreadsRefused { wanted: 23, started: THREADS, errno: Errno::EAGAIN };
             let moved = Warning::GeneratorMoved { times: 2 };
             let unsettled = Warning::NotSettled { windows: 9, of: 40 };
+            for (cpu, share) in LOST {
+                warnings.push(Warning::OtherWork { cpu, share });
+            }
             for warning in [refused, moved, unsettled, Warning::Throttled { windows: 4, of: 40 }] {
                 warnings.push(warning);
             }

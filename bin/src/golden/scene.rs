@@ -31,7 +31,7 @@ pub enum Trouble {
     Virtual,
     /// There is much to warn of.
     ManyWarnings,
-    /// Threads were refused, moved and not steady.
+    /// Threads were refused, moved, not steady, and lost their CPUs to other work.
     Threads,
     /// The machine has names that are markup.
     HostileNames,

@@ -6,14 +6,16 @@
 //!
 //! Linux Documentation/scheduler/sched-stats.rst for /proc/PID/schedstat; proc_stat(5) for /proc/stat.
 
+use latency_core::units::CpuId;
+
 /// What happened from the first trial to the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// The share of the time in which this process was ready to run and other work ran on its CPU.
     pub other_work_share: Option<f64>,
-    /// The share of the time in which the hypervisor kept its CPU waiting.
+    /// The share of the busy time of its CPU in which the hypervisor kept that waiting; of several CPUs the largest.
     pub stolen_share: Option<f64>,
-    /// The share of the time in which the sibling thread of its core was busy; `None` without a visible one.
+    /// The share of the time in which the sibling thread of its core was busy with other work; `None` without a visible one.
     pub sibling_busy_share: Option<f64>,
     /// Times that the kernel gave its CPU to another task.
     pub involuntary_switches: u64,
@@ -25,6 +27,29 @@ pub struct Conditions {
     pub timer_drift_ppm: Option<f64>,
     /// Times that the counter was behind an earlier reading.
     pub timer_steps_back: u64,
+    /// The CPUs on which a thread of the run had work, in the order of their numbers.
+    pub cpus: &'static [OnCpu],
+}
+
+/// What else happened to a CPU on which a thread of the run had work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnCpu {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Shares of the time by their kinds; not a number where one is not known.
+    pub shares: [f64; 3],
+}
+
+/// The kind of the share of the time with work in which other work ran on a CPU.
+pub const OTHER_WORK: usize = 0;
+/// The kind of the share of its busy time in which the hypervisor kept a CPU waiting.
+pub const STOLEN: usize = 1;
+/// The kind of the share of the time in which another thread of its core was busy with other work.
+pub const SIBLING_BUSY: usize = 2;
+
+impl OnCpu {
+    /// Nothing is known of it.
+    pub const UNKNOWN: OnCpu = OnCpu { cpu: CpuId(0), shares: [f64::NAN; 3] };
 }
 
 /// What one line of /proc/stat says of a CPU since it started, in ticks of the kernel.
@@ -37,6 +62,11 @@ pub struct CpuTime {
     /// All of it.
     pub total: u64,
 }
+
+/// Ticks of the kernel of the shortest time whose shares say anything: half a second.
+const FEWEST: u64 = 50;
+/// Nanoseconds of one of them: `USER_HZ` is 100 on x86-64.
+const TICK_NS: u64 = 10_000_000;
 
 impl CpuTime {
     /// The CPU and its time by a line such as `cpu3 1393280 32966 572056 13343292 6130 0 17875 0 23933 0`.
@@ -55,6 +85,17 @@ impl CpuTime {
             time = time.and(&CpuTime { busy, stolen, total: ticks });
         }
         Some((u32::try_from(cpu).ok()?, time))
+    }
+
+    /// The time of a CPU by the text of /proc/stat; nothing where it is not there.
+    #[must_use]
+    pub fn of_cpu(stat: &[u8], cpu: u32) -> CpuTime {
+        let is_its = |line: &&[u8]| {
+            let mut words = line.strip_prefix(b"cpu").unwrap_or_default().split(|&byte| byte == b' ');
+            words.next().and_then(number) == Some(cpu.into())
+        };
+        let line = stat.split(|&byte| byte == b'\n').find(is_its);
+        line.and_then(CpuTime::of_line).unwrap_or_default().1
     }
 
     /// Both together.
@@ -80,8 +121,20 @@ impl CpuTime {
     /// The share of `part` in all of the time; `None` in a time of too few ticks, which are a hundredth of a second.
     #[must_use]
     pub fn share(&self, part: u64) -> Option<f64> {
-        const FEWEST: u64 = 50;
         (self.total >= FEWEST).then(|| part as f64 / self.total as f64)
+    }
+
+    /// The share of the time with work in which the hypervisor kept the CPU waiting: nothing is taken from an idle one.
+    #[must_use]
+    pub fn stolen_share(&self) -> Option<f64> {
+        (self.busy >= FEWEST).then(|| self.stolen as f64 / self.busy as f64)
+    }
+
+    /// The share of the time in which other threads ran than those of this process, which ran for `own_ns`.
+    #[must_use]
+    pub fn busy_with_others(&self, own_ns: u64) -> Option<f64> {
+        let ran = self.busy.saturating_sub(self.stolen);
+        self.share(ran.saturating_sub(own_ns / TICK_NS))
     }
 }
 
@@ -92,6 +145,7 @@ pub fn ran_and_waited(schedstat: &[u8]) -> Option<(u64, u64)> {
     Some((number(words.next()?)?, number(words.next()?)?))
 }
 
+#[inline(never)] // it is called in several places
 fn number(text: &[u8]) -> Option<u64> {
     core::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
 }

@@ -176,4 +176,37 @@ mod tests {
         assert!(counted.minor_faults >= 1, "{counted:?}");
         assert!(counted.voluntary_switches >= 1, "{counted:?}");
     }
+
+    /// A thread that is moved away and back between two stamps is switched: its batch counts as disturbed by that.
+    #[test]
+    fn a_running_thread_that_is_moved_away_and_back_was_switched_against_its_will() {
+        use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+        let cpus = allowed().unwrap();
+        let (here, there) = (cpus.first().unwrap(), cpus.last().unwrap());
+        let (tid, back) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let usage = std::thread::scope(|scope| {
+            let spinning = scope.spawn(|| {
+                pin_to(CpuId(here)).unwrap();
+                let before = thread_usage().unwrap();
+                tid.store(rustix::thread::gettid().as_raw_nonzero().get() as usize, Ordering::Release);
+                while !back.load(Ordering::Acquire) {}
+                thread_usage().unwrap().since(&before)
+            });
+            while tid.load(Ordering::Acquire) == 0 {
+                yield_now();
+            }
+            for cpu in [there, here] {
+                let set: CpuSet = [cpu].into_iter().collect();
+                let words = set.words();
+                let thread = tid.load(Ordering::Relaxed);
+                let arguments = [thread, size_of_val(words), words.as_ptr() as usize, 0, 0, 0];
+                // SAFETY: the kernel reads at most as many bytes as it was told, which is the size of the words.
+                unsafe { syscall6(__NR_sched_setaffinity, arguments) }.unwrap();
+            }
+            back.store(true, Ordering::Release);
+            spinning.join().unwrap()
+        });
+        // One CPU cannot be left.
+        assert!(usage.involuntary_switches >= 1 || here == there, "{usage:?}");
+    }
 }

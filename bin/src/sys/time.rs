@@ -12,7 +12,7 @@ use linux_raw_sys::general::{
     CLOCK_THREAD_CPUTIME_ID,
 };
 use rustix::process::{time_stamp_counter_readability, TimeStampCounterReadability};
-use rustix::thread::{nanosleep, NanosleepRelativeResult};
+use rustix::thread::{gettid, nanosleep, NanosleepRelativeResult};
 use rustix::time::Timespec;
 
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
@@ -39,6 +39,25 @@ pub fn clock_is_there() -> bool {
 #[must_use]
 pub fn thread_ran_ns() -> Option<u64> {
     read(CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Returns the number of the clock that counts the CPU time of this thread, by which other threads of the process
+/// read it with [`thread_clock_ns`].
+///
+/// # References
+/// `make_thread_cpuclock` in the kernel's `include/linux/posix-timers_types.h`: the thread's number inverted, and
+/// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED`. It is an interface to programs: C libraries make it so too.
+#[must_use]
+pub fn thread_clock() -> u32 {
+    const OF_A_THREAD_BY_THE_SCHEDULER: u32 = 6;
+    !(gettid().as_raw_nonzero().get() as u32) << 3 | OF_A_THREAD_BY_THE_SCHEDULER
+}
+
+/// Returns the nanoseconds that a thread of this process has run, by the number of its clock; `None` for a thread that
+/// has ended, and where a filter of system calls forbids it.
+#[must_use]
+pub fn thread_clock_ns(clock: u32) -> Option<u64> {
+    read(clock)
 }
 
 /// Seconds since 1970, UTC, as the kernel keeps it; 0 where it does not tell.
@@ -88,6 +107,37 @@ mod tests {
         let passed = monotonic_raw_ns() - before;
         // NTP may bend the sleep against the raw clock by 500 ppm.
         assert!((2_990_000..2_000_000_000).contains(&passed), "{passed}");
+    }
+
+    #[test]
+    fn the_clock_of_another_thread_counts_while_it_runs_and_not_while_it_sleeps() {
+        use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+        let (clock, spins) = (AtomicU32::new(0), AtomicBool::new(true));
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                clock.store(thread_clock(), Ordering::Release);
+                while spins.load(Ordering::Relaxed) {}
+                std::thread::park();
+            });
+            let number = || clock.load(Ordering::Acquire);
+            let ran = || thread_clock_ns(number()).unwrap();
+            while number() == 0 {
+                std::thread::yield_now();
+            }
+            let begun = ran();
+            while ran() < begun + 2_000_000 {
+                sleep_ns(1_000_000);
+            }
+            spins.store(false, Ordering::Relaxed);
+            let mut last = ran();
+            // It needs a moment to fall asleep, and may wait for a CPU before.
+            while {
+                sleep_ns(20_000_000);
+                core::mem::replace(&mut last, ran()) != last
+            } {}
+            thread.thread().unpark();
+        });
+        assert!(thread_clock_ns(thread_clock()).unwrap() <= thread_ran_ns().unwrap());
     }
 
     #[test]

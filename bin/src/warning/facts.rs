@@ -2,7 +2,7 @@
 //!
 //! Bounds of severities stand here, so that the same finding weighs the same in every experiment.
 
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::{Severity, Warning};
 
@@ -64,9 +64,11 @@ impl Warning {
                 let changed = before.0.abs_diff(after.0) as f64 / mapped.0 as f64;
                 ("huge-pages-changed", graded(changed, MUCH_OF_HUGE_PAGES), of_node(node))
             }
-            Warning::OtherWork { share } => ("other-work", graded(share, MUCH_OTHER_WORK), ALL),
-            Warning::Stolen { share } => ("stolen-time", graded(share, MUCH_OTHER_WORK), ALL),
-            Warning::SiblingBusy { share } => ("sibling-busy", graded(share, MUCH_OF_SIBLING), ALL),
+            Warning::OtherWork { cpu, share } => ("other-work", graded(share, MUCH_OTHER_WORK), of_cpu(cpu)),
+            Warning::Stolen { cpu, share } => ("stolen-time", graded(share, MUCH_OTHER_WORK), of_cpu(cpu)),
+            Warning::SiblingBusy { cpu, share } => {
+                ("sibling-busy", graded(share, MUCH_OF_SIBLING), of_cpu(cpu))
+            }
             Warning::ThreadMoved { .. } => ("thread-moved", Poor, ALL),
             Warning::NumaBalancing => ("numa-balancing", Note, ALL),
             Warning::FrequencyScaling { .. } => ("frequency-scaling", Note, ALL),
@@ -151,6 +153,10 @@ const fn graded(value: f64, poor_from: f64) -> Severity {
 
 const fn part(points: u32, of: u32) -> f64 {
     points as f64 / of as f64
+}
+
+const fn of_cpu(cpu: CpuId) -> Subject {
+    [cpu.0 as u64, 0, 0]
 }
 
 const fn of_node(node: NodeId) -> Subject {

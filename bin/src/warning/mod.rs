@@ -100,12 +100,12 @@ pub enum Warning {
     PagesMoved { node: NodeId, pages: u64 },
     /// The kernel merged or split huge pages while they were measured.
     HugePagesChanged { node: NodeId, before: Bytes, after: Bytes, mapped: Bytes },
-    /// Other tasks ran on the CPU that measured for this share of the time.
-    OtherWork { share: f64 },
-    /// The hypervisor ran something else in place of the CPU that measured for this share of the time.
-    Stolen { share: f64 },
-    /// The sibling thread of the CPU that measured was busy for this share of the time.
-    SiblingBusy { share: f64 },
+    /// Other tasks ran for this share of the time in which a thread of the run had work on a CPU.
+    OtherWork { cpu: CpuId, share: f64 },
+    /// The hypervisor ran something else in place of a CPU for this share of the time in which that was busy.
+    Stolen { cpu: CpuId, share: f64 },
+    /// A sibling thread of a CPU that took part was busy with other work for this share of the time.
+    SiblingBusy { cpu: CpuId, share: f64 },
     /// The thread was found on another CPU than the one that it was pinned to.
     ThreadMoved { times: u64 },
     /// The kernel moves pages to the node that uses them.
@@ -231,6 +231,17 @@ impl Warning {
         )
     }
 
+    /// Returns the CPU that it is about, where its kind has one for each CPU.
+    #[must_use]
+    pub const fn cpu(&self) -> Option<CpuId> {
+        match *self {
+            Warning::OtherWork { cpu, .. }
+            | Warning::Stolen { cpu, .. }
+            | Warning::SiblingBusy { cpu, .. } => Some(cpu),
+            _ => None,
+        }
+    }
+
     /// Returns the few words that the verdict has for it.
     #[must_use]
     pub const fn reason(&self) -> Reason<'_> {
@@ -265,7 +276,10 @@ impl Warning {
             // No interval at all is the least certain.
             Warning::PrecisionNotReached { found, .. } if found.is_nan() => Some(f64::INFINITY),
             Warning::PrecisionNotReached { found, .. } => Some(found),
-            Warning::Disturbed { share, .. } => Some(share),
+            Warning::Disturbed { share, .. }
+            | Warning::OtherWork { share, .. }
+            | Warning::Stolen { share, .. }
+            | Warning::SiblingBusy { share, .. } => Some(share),
             Warning::HopsTooShort { hops, .. } => Some(hops as f64),
             Warning::HopMeanDiffers { ratio, .. } => Some((ratio - 1.0).abs()),
             _ => None,

@@ -49,9 +49,15 @@ impl fmt::Display for Reason<'_> {
             Warning::InheritedPolicy { policy } => write!(out, "started with memory policy {policy}"),
             Warning::PagesMoved { node, .. } => write!(out, "pages left node {node}"),
             Warning::HugePagesChanged { .. } => out.write_str("huge pages were merged or split"),
-            Warning::OtherWork { share } => write!(out, "other work took {} of the CPU", Percent(share)),
-            Warning::Stolen { share } => write!(out, "the hypervisor took {} of the CPU", Percent(share)),
-            Warning::SiblingBusy { share } => write!(out, "sibling thread {} busy", Percent(share)),
+            Warning::OtherWork { cpu, share } => {
+                write!(out, "other work took {} of CPU {cpu}", Percent(share))
+            }
+            Warning::Stolen { cpu, share } => {
+                write!(out, "the hypervisor took {} of CPU {cpu}", Percent(share))
+            }
+            Warning::SiblingBusy { cpu, share } => {
+                write!(out, "sibling of CPU {cpu} {} busy", Percent(share))
+            }
             Warning::ThreadMoved { times } => {
                 write!(out, "moved to another CPU {times} time{}", plural(times))
             }

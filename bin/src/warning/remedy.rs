@@ -46,9 +46,11 @@ impl fmt::Display for Remedy<'_> {
             Warning::HugePagesChanged { .. } => {
                 "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag"
             }
-            Warning::OtherWork { .. } => "use an idle CPU (--cpu=N), or stop the other work",
+            Warning::OtherWork { .. } => "stop the other work, or use idle CPUs (--cpu=N, --load-cpus=N)",
             Warning::Stolen { .. } => "use a host that is not overcommitted, or a dedicated one",
-            Warning::SiblingBusy { .. } => "idle the sibling thread, or use another core (--cpu=N)",
+            Warning::SiblingBusy { .. } => {
+                "idle the sibling thread, or use other cores (--cpu=N, --load-cpus=N)"
+            }
             Warning::ThreadMoved { .. } => "stop whoever changes affinities or cpusets, and run again",
             Warning::PagesMoved { .. } | Warning::NumaBalancing => {
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"

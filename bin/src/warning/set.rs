@@ -1,5 +1,7 @@
 //! The warnings of one run, in the order in which they came up.
 
+use core::mem::swap;
+
 use super::Warning;
 
 /// More warnings than this would not be read.
@@ -46,16 +48,37 @@ impl Warnings {
             }
             return;
         }
-        if self.length == CAPACITY && warning.untrusted() {
-            let (first, count) = self.dropped_untrusted;
-            self.dropped_untrusted = (first.or(Some(warning.code())), count + 1);
-        }
         match self.slots.get_mut(self.length) {
             Some(slot) => {
                 *slot = Some(warning);
                 self.length += 1;
             }
-            None => self.dropped += 1,
+            None => self.drop(&warning),
+        }
+    }
+
+    /// Adds `warning` as [`push`](Self::push) does, in the place of a milder one of its code, which follows. Beyond `most` of
+    /// them the mildest is left out, and counted.
+    pub fn push_worst_first(&mut self, mut warning: Warning, most: usize) {
+        let (code, mut count) = (warning.code(), 0);
+        for other in self.slots.iter_mut().flatten().filter(|other| other.code() == code) {
+            if other.measure() < warning.measure() {
+                swap(other, &mut warning);
+            }
+            count += 1;
+        }
+        match count < most {
+            true => self.push(warning),
+            false => self.drop(&warning),
+        }
+    }
+
+    /// Counts a warning for which there is no room.
+    fn drop(&mut self, warning: &Warning) {
+        self.dropped += 1;
+        if warning.untrusted() {
+            let (first, count) = self.dropped_untrusted;
+            self.dropped_untrusted = (first.or(Some(warning.code())), count + 1);
         }
     }
 

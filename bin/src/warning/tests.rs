@@ -11,6 +11,7 @@ use std::vec::Vec;
 fn every() -> Vec<Warning> {
     let (node, from, to, size) = (NodeId(1), NodeId(0), NodeId(1), Bytes(256 << 20));
     let (least, most) = (Hertz(3_000_000_000), Hertz(4_000_000_000));
+    let cpu = CpuId(127);
     let governor = Word::new(b"powersave\n");
     std::vec![
         Warning::OneNode,
@@ -45,12 +46,12 @@ fn every() -> Vec<Warning> {
         Warning::PagesMoved { node, pages: 8 },
         Warning::HugePagesChanged { node, before: size, after: Bytes(254 << 20), mapped: size },
         Warning::HugePagesChanged { node, before: Bytes(0), after: Bytes(64 << 20), mapped: size },
-        Warning::OtherWork { share: 0.042 },
-        Warning::OtherWork { share: 0.5 },
-        Warning::Stolen { share: 0.042 },
-        Warning::Stolen { share: 0.5 },
-        Warning::SiblingBusy { share: 0.3 },
-        Warning::SiblingBusy { share: 0.98 },
+        Warning::OtherWork { cpu, share: 0.042 },
+        Warning::OtherWork { cpu, share: 0.5 },
+        Warning::Stolen { cpu, share: 0.042 },
+        Warning::Stolen { cpu, share: 0.5 },
+        Warning::SiblingBusy { cpu, share: 0.3 },
+        Warning::SiblingBusy { cpu, share: 0.98 },
         Warning::ThreadMoved { times: 1 },
         Warning::ThreadMoved { times: 2 },
         Warning::NumaBalancing,

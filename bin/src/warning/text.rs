@@ -104,14 +104,15 @@ impl fmt::Display for Warning {
             Warning::HugePagesChanged { node, before, after, .. } => {
                 write!(out, "huge pages on node {node} went from {before} to {after} during the run")
             }
-            Warning::OtherWork { share } => {
-                write!(out, "other work ran on this CPU for {} of the time", Percent(share))
+            Warning::OtherWork { cpu, share } => {
+                write!(out, "other work took {} of CPU {cpu} while it was measured with", Percent(share))
             }
-            Warning::Stolen { share } => {
-                write!(out, "the hypervisor kept this CPU waiting for {} of the time", Percent(share))
+            Warning::Stolen { cpu, share } => {
+                write!(out, "the hypervisor kept CPU {cpu} waiting for {} of the time", Percent(share))
             }
-            Warning::SiblingBusy { share } => {
-                write!(out, "the sibling thread of this core was busy for {} of the time", Percent(share))
+            Warning::SiblingBusy { cpu, share } => {
+                let percent = Percent(share);
+                write!(out, "the sibling thread of CPU {cpu} was busy with other work for {percent} of the time")
             }
             Warning::ThreadMoved { times } => {
                 write!(out, "this process was moved to another CPU {times} time{}; ", plural(times))?;

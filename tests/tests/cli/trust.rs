@@ -1,8 +1,10 @@
 //! The verdict on a result: what other work and other hands do to a run is noticed, and said.
 
 use latency_tests::confine::{allowed_cpus, Confine};
-use latency_tests::document::{array, at, decimal, number, warnings};
+use latency_tests::document::{array, at, decimal, number, text, warnings};
 use latency_tests::run::{command, finish_within, read_until};
+use latency_tests::schema::assert_valid;
+use latency_tests::skip::skip;
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -48,6 +50,50 @@ fn a_busy_loop_on_the_same_cpu_makes_a_result_poor() {
         assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
         assert!(reasons(&document).contains(&"other-work"), "{document:#}");
         assert!(decimal(&document, "/conditions/other_work_share") > 0.15, "{document:#}");
+    }
+}
+
+/// A generator or a partner that shares its CPU with a busy loop gets half of it: what is measured is that half.
+#[test]
+fn a_busy_loop_on_the_cpu_of_a_generator_or_a_partner_is_said_with_its_cpu() {
+    let [first, second, ..] = allowed_cpus()[..] else {
+        return skip(
+            "trust::a_busy_loop_on_the_cpu_of_a_generator_or_a_partner",
+            "the first thread and another take two CPUs",
+        );
+    };
+    let _busy = Busy::on(second);
+    let (cpu, both) = (format!("--cpu={first}"), format!("--load-cpus={first},{second}"));
+    let (other, pair) = (format!("--load-cpus={second}"), format!("--pairs={first}:{second}"));
+    for experiment in [
+        &["bandwidth", "--size=8M", "--budget=2", "--memnode=0", &cpu, &both][..],
+        &[
+            "loaded",
+            "--size=8M",
+            "--budget=2",
+            "--memnode=0",
+            "--traffic=read",
+            "--rates=0,max",
+            &cpu,
+            &other,
+        ],
+        &["cores", "--budget=2", &pair],
+    ] {
+        let child = command(&[experiment, &["--json"]].concat()).spawn();
+        let document = finish_within(child.expect("a process"), PATIENCE).expect_json(0);
+        assert_valid(&document);
+        let of_second = |warning: &&Value| {
+            warning["code"] == "other-work" && warning["cpu"].as_u64() == Some(second as u64)
+        };
+        let warning = array(&document, "/warnings").iter().find(of_second);
+        let warning = warning.unwrap_or_else(|| panic!("{}: {document:#}", experiment[0]));
+        assert!(text(warning, "/text").contains(&format!(" of CPU {second} ")), "{warning:#}");
+        assert!(reasons(&document).contains(&"other-work"), "{document:#}");
+        assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
+        let cpus = array(&document, "/conditions/cpus");
+        let on = cpus.iter().find(|on| number(on, "/cpu") == second as u64).expect("the CPU of the loop");
+        assert!(decimal(on, "/other_work_share") > 0.15, "{cpus:#?}");
+        assert!(cpus.iter().any(|on| number(on, "/cpu") == first as u64), "{cpus:#?}");
     }
 }
 

@@ -7,6 +7,7 @@ use super::mailbox::{Mailbox, Order, Shared};
 use super::orders::{obeyed, Others};
 use super::rally::{Rally, MOST_LINES};
 use super::record::Record;
+use crate::engine::cpu_time::CpuTimes;
 use crate::engine::ground::Ground;
 use crate::engine::placement::Witness;
 use crate::engine::stopwatch::Stopwatch;
@@ -29,6 +30,8 @@ pub struct Helpers<'x> {
     known: &'x [Option<(Key, Witness)>],
     counter: Counter,
     record: Record,
+    /// What is counted of their CPU time.
+    times: Option<&'static CpuTimes>,
 }
 
 impl<'x> Helpers<'x> {
@@ -39,8 +42,9 @@ impl<'x> Helpers<'x> {
         known: &'x [Option<(Key, Witness)>],
         counter: Counter,
         record: Record,
+        times: Option<&'static CpuTimes>,
     ) -> Helpers<'x> {
-        Helpers { shared, known, counter, record }
+        Helpers { shared, known, counter, record, times }
     }
 
     /// The place of lines among all, and who knows where they are.
@@ -74,12 +78,16 @@ impl<'x> Helpers<'x> {
             let Some(cpu) = partner else { continue };
             *slot = Some(mailbox);
             walked = walked.and_then(|()| pin(mailbox, cpu));
+            mailbox.clock.begin_run();
         }
         walked = walked.and_then(|()| match point.walk {
             Walk::PingPong(pair) => self.rally(watch, index, point, pair, walker),
             Walk::Owned(owned) => self.laps(watch, point, owned, others, walker),
             _ => Err(PlacementError::NothingToMeasure.into()),
         });
+        for mailbox in others.iter().flatten() {
+            mailbox.clock.end_run(self.times, mailbox.cpu(), false);
+        }
         let rested = others.iter().flatten().try_for_each(|mailbox| obeyed(mailbox, Order::Rest));
         walked.and(rested)
     }

@@ -49,7 +49,7 @@ impl Laps<'_> {
         }
         let lap =
             ring.timed_walk(owned.access, 0, ring.nodes() as usize, counter.stamp).map_err(not_proven)?;
-        Ok(counter.elapsed_ns(lap.start, lap.end.ticks))
+        Ok(self.watch.ended(counter, lap.start, lap.end))
     }
 }
 

@@ -9,6 +9,7 @@ use latency_core::arch::{Delays, Flusher};
 use latency_core::cores::{Exchange, Made, Method, Patience, Ring, Side, State, Walk};
 use latency_core::units::CpuId;
 
+use crate::engine::cpu_time::ThreadClock;
 use crate::sys::{cpu, thread};
 
 /// What helpers share with the first thread.
@@ -89,6 +90,8 @@ const QUIT: u32 = 5;
 /// The words between the first thread and a helper.
 #[repr(C, align(128))]
 pub struct Mailbox {
+    /// Its CPU time.
+    pub clock: ThreadClock,
     /// The number of the last order, another one for each.
     order: AtomicU32,
     /// The number of the last order that was obeyed.
@@ -116,6 +119,7 @@ impl Mailbox {
     #[must_use]
     pub const fn new() -> Mailbox {
         Mailbox {
+            clock: ThreadClock::new(),
             order: AtomicU32::new(0),
             obeyed: AtomicU32::new(0),
             stop: AtomicU32::new(0),
@@ -180,6 +184,11 @@ impl Mailbox {
         self.moves.load(Ordering::Relaxed)
     }
 
+    /// The CPU that it was last told to run on.
+    pub fn cpu(&self) -> CpuId {
+        CpuId(self.cpu.load(Ordering::Relaxed))
+    }
+
     /// Has the helper leave off what it answers, or not.
     pub fn stop(&self, stop: bool) {
         self.stop.store(stop.into(), Ordering::SeqCst);
@@ -204,7 +213,7 @@ impl Mailbox {
     fn obey(&self, kind: u32, shared: &Shared<'_>) -> Option<()> {
         let word = |word: &AtomicUsize| word.load(Ordering::Relaxed);
         let site = word(&self.site);
-        let home = CpuId(self.cpu.load(Ordering::Relaxed));
+        let home = self.cpu();
         match kind {
             PIN => cpu::pin_to(home).ok(),
             ANSWER => {
@@ -234,6 +243,7 @@ impl Mailbox {
 pub fn work(shared: &Shared<'_>, index: usize) {
     let Some(own) = shared.boxes.get(index) else { return };
     thread::name(c"partner");
+    own.clock.is_of_this_thread();
     let (mut obeyed, mut rests) = (0, true);
     loop {
         let order = own.order.load(Ordering::Acquire);

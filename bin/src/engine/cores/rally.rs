@@ -86,7 +86,7 @@ impl<'s> Rally<'s> {
         let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
         let start = counter.stamp.start();
         late |= self.trips(exchange, place, trips, &mut back)?;
-        let line_ns = counter.elapsed_ns(start, counter.stamp.end().ticks);
+        let line_ns = self.watch.ended(counter, start, counter.stamp.end());
         while !partner.is_obeyed() {
             core::hint::spin_loop();
         }
@@ -174,9 +174,11 @@ impl Ground for Rally<'_> {
     }
 
     fn batch(&mut self, hops: u64, _: f64) -> Result<Batch, Failure<'static>> {
+        self.partner.clock.begin_window();
         let before = self.watch.software();
         let (made, _, late) = self.window(self.trips_of(hops))?;
         let after = self.watch.software().since(&before);
+        let late = late || self.partner.clock.has_lost();
         let moved = self.watch.brought_back()?;
         let mut values = self.window;
         let values = values.get_mut(..self.pair.lines as usize).unwrap_or_default();

@@ -15,6 +15,7 @@ use super::mailbox::{Mailbox, Orders, Pace, Shared};
 use super::uncores::Uncores;
 use crate::analysis::traffic::bursts;
 use crate::engine::clock::Timer;
+use crate::engine::cpu_time::CpuTimes;
 use crate::engine::placement::Witness;
 use crate::error::{Failure, PlacementError};
 use crate::result::{Point, Traffic, Walk};
@@ -54,6 +55,8 @@ pub struct Generators<'g> {
     timer: Timer,
     /// The threads that there are.
     threads: usize,
+    /// What is counted of their CPU time.
+    times: Option<&'static CpuTimes>,
     /// Those that run.
     active: Cell<usize>,
     /// Runs made, so that none repeats the gaps and the numbers of another.
@@ -82,6 +85,7 @@ impl<'g> Generators<'g> {
         style: Style<'g>,
         timer: Timer,
         (threads, throttle): (usize, Option<&'g Throttle>),
+        times: Option<&'static CpuTimes>,
     ) -> Self {
         let (active, runs, unsettled, throttled) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
         let is_steady = Cell::new(true);
@@ -92,6 +96,7 @@ impl<'g> Generators<'g> {
             style,
             timer,
             threads,
+            times,
             active,
             runs,
             unsettled,
@@ -143,9 +148,16 @@ impl<'g> Generators<'g> {
     ) -> Result<(), Failure<'static>> {
         self.write_again(traffic)?;
         let before = self.stops();
-        let driven = self.start(point, traffic).and_then(|()| body());
+        let driven = self.start(point, traffic).and_then(|()| {
+            self.boxes().iter().for_each(|mailbox| mailbox.clock.begin_run());
+            body()
+        });
+        let throttled = self.stops() > before;
+        for mailbox in self.boxes() {
+            mailbox.clock.end_run(self.times, mailbox.cpu(), throttled);
+        }
         self.rest();
-        self.throttled.set(self.throttled.get() + u64::from(self.stops() > before));
+        self.throttled.set(self.throttled.get() + u64::from(throttled));
         driven
     }
 
@@ -221,6 +233,17 @@ impl<'g> Generators<'g> {
 
     fn boxes(&self) -> &'g [Mailbox] {
         self.shared.boxes.get(..self.active.get()).unwrap_or_default()
+    }
+
+    /// Begins a window in which all of them are to run throughout.
+    pub fn begin_window(&self) {
+        self.boxes().iter().for_each(|mailbox| mailbox.clock.begin_window());
+    }
+
+    /// Returns whether other work took a CPU from one of them since the window began.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.boxes().iter().any(|mailbox| mailbox.clock.has_lost())
     }
 
     /// The lines of all generators that run.

@@ -11,6 +11,7 @@ use latency_core::traffic::pace::{Pacer, Pacing};
 use latency_core::traffic::{Field, Kind, Part, KINDS};
 use latency_core::units::CpuId;
 
+use crate::engine::cpu_time::ThreadClock;
 use crate::sys::{cpu, thread};
 
 /// Commands.
@@ -68,6 +69,8 @@ struct Count(AtomicU64);
 /// The words between a generator and the first thread.
 #[repr(C, align(128))]
 pub struct Mailbox {
+    /// Its CPU time.
+    pub clock: ThreadClock,
     command: AtomicU32,
     /// What the generator does.
     answer: AtomicU32,
@@ -93,6 +96,7 @@ impl Mailbox {
     #[must_use]
     pub const fn new() -> Mailbox {
         Mailbox {
+            clock: ThreadClock::new(),
             command: AtomicU32::new(REST),
             answer: AtomicU32::new(REST),
             kept_out: AtomicU32::new(0),
@@ -123,12 +127,17 @@ impl Mailbox {
     /// The CPU of its orders, where it may not run there.
     pub fn kept_out(&self) -> Option<CpuId> {
         let kept_out = self.kept_out.load(Ordering::Relaxed) != 0;
-        kept_out.then(|| CpuId(self.cpu.load(Ordering::Relaxed)))
+        kept_out.then(|| self.cpu())
     }
 
     /// Runs that ended on another CPU.
     pub fn moves(&self) -> u32 {
         self.moves.load(Ordering::Relaxed)
+    }
+
+    /// The CPU of its last orders.
+    pub fn cpu(&self) -> CpuId {
+        CpuId(self.cpu.load(Ordering::Relaxed))
     }
 
     /// Has a generator that rests run.
@@ -179,7 +188,7 @@ impl Mailbox {
         let pacing = if word(&self.even) == 0 { Pacing::Poisson } else { Pacing::Even };
         let pace = Pace { pacing, gap, burst: self.burst.load(Ordering::Relaxed) };
         Some(Orders {
-            cpu: CpuId(self.cpu.load(Ordering::Relaxed)),
+            cpu: self.cpu(),
             field: word(&self.field),
             part: (word(&self.part), word(&self.parts)),
             kind: KINDS.get(word(&self.kind))?,
@@ -248,6 +257,7 @@ pub fn chunk(part: &Part<'_>) -> usize {
 pub fn work(shared: &Shared<'_>, index: usize) {
     let Some(own) = shared.boxes.get(index) else { return };
     thread::name(c"generator");
+    own.clock.is_of_this_thread();
     loop {
         match own.command.load(Ordering::Acquire) {
             QUIT => return,

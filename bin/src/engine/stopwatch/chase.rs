@@ -85,8 +85,8 @@ impl<'g> Chase<'g> {
         Chase { uncore: generators.map(|generators| (generators, node)), ..self }
     }
 
-    /// A batch, wherever the thread is.
-    fn batch_anywhere(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+    /// A batch, wherever the thread is, and whether a generator lost its CPU meanwhile.
+    fn batch_anywhere(&mut self, hops: u64, until_ns: f64) -> Result<(Batch, bool), Failure<'static>> {
         if self.nodes() <= SATTOLO_LIMIT {
             // The table that proves a small chain lies in the same cache. A lap untimed brings the chain back.
             let _ = self.subject.buffer.walk(self.subject.kernel, self.node, self.nodes() as usize);
@@ -96,6 +96,9 @@ impl<'g> Chase<'g> {
         let beside = self.beside;
         let stops = || beside.and_then(Generators::stops);
         let stopped = stops();
+        if let Some(generators) = beside {
+            generators.begin_window();
+        }
         let counted = self.beside.and_then(Generators::read);
         // The clock of a core changes within milliseconds: a long batch has looks at it all along.
         let mut looks = Looks::new(clock(counter));
@@ -110,20 +113,22 @@ impl<'g> Chase<'g> {
             }
         }
         let delivered = self.beside.map_or(f64::NAN, |generators| generators.rate_since(counted));
+        let lost = self.beside.is_some_and(Generators::has_lost);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let nanoseconds = looks.spent_ns / made.max(1) as f64;
         let core_gigahertz = looks.mean();
         let preempted = matches!((before, after), (Ok(before), Ok(after)) if before != after);
-        Ok(Batch {
+        let batch = Batch {
             nanoseconds,
             core_cycles: nanoseconds * core_gigahertz,
             core_gigahertz,
             delivered,
-            preempted,
+            preempted: preempted || lost,
             throttled: stops() > stopped,
             unsettled: self.beside.is_some_and(|generators| !generators.is_steady()),
             hops: made,
-        })
+        };
+        Ok((batch, lost))
     }
 }
 
@@ -217,9 +222,10 @@ impl Ground for Chase<'_> {
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let mut again = 0;
         loop {
-            let batch = self.batch_anywhere(hops, until_ns)?;
-            // Another CPU's caches say nothing of this one's, and a round may have no other batch.
-            if !self.watch.brought_back()? {
+            let (batch, lost) = self.batch_anywhere(hops, until_ns)?;
+            // Another CPU's caches say nothing of this one's, and a round may have no other batch. Traffic that was
+            // interrupted is less than was asked for.
+            if !self.watch.brought_back()? && !(lost && again == 0) {
                 return Ok(batch);
             }
             if again == AGAIN {

@@ -142,7 +142,7 @@ impl Stopwatch {
                     }
                 };
                 let timed = timed.map_err(not_proven)?;
-                counter.elapsed_ns(timed.start, timed.end.ticks)
+                self.ended(counter, timed.start, timed.end)
             }
             (Timer::Kernel(clock), Walk::Lanes(kernel)) => {
                 let start = time::monotonic_raw_ns();

@@ -8,11 +8,13 @@ mod lanes;
 
 use core::cell::Cell;
 
+use latency_core::arch::EndStamp;
 use latency_core::buffer::{Astray, Cursor};
 use latency_core::units::CpuId;
 
-use super::clock::{KernelClock, Timer};
+use super::clock::{Counter, KernelClock, Timer};
 use super::counters::Meter;
+use super::cpu_time::CpuTimes;
 use super::placement;
 use super::subject::Subject;
 use crate::error::{Failure, TimingError};
@@ -36,13 +38,25 @@ pub struct Stopwatch {
     /// The CPU to which the thread was pinned.
     home: Cell<Option<CpuId>>,
     moves: Cell<u64>,
+    /// The number that the counter's reads give on that CPU, and whether one of them gave another since.
+    number: Cell<u32>,
+    strayed: Cell<bool>,
+    /// Where the CPU time of the thread is counted.
+    times: Option<&'static CpuTimes>,
 }
 
 impl Stopwatch {
     /// A stopwatch on `timer`, with counters beside it if they are wanted.
     #[must_use]
     pub const fn new(timer: Timer, meter: Option<Meter>) -> Self {
-        Stopwatch { timer, meter, home: Cell::new(None), moves: Cell::new(0) }
+        let (number, strayed) = (Cell::new(0), Cell::new(false));
+        Stopwatch { timer, meter, home: Cell::new(None), moves: Cell::new(0), number, strayed, times: None }
+    }
+
+    /// The same, with the CPU time of the thread counted for each CPU that it stays on.
+    #[must_use]
+    pub fn counting(self, times: Option<&'static CpuTimes>) -> Self {
+        Stopwatch { times, ..self }
     }
 
     /// The clock.
@@ -52,11 +66,27 @@ impl Stopwatch {
     }
 
     /// Takes `cpu` for the one to which the thread was pinned, and is to stay on.
+    #[inline(never)] // it is called in several places
     pub fn stay_on(&self, cpu: CpuId) {
         self.home.set(Some(cpu));
+        if let Some(counter) = self.timer.counter() {
+            self.number.set(counter.stamp.end().processor);
+        }
+        self.strayed.set(false);
+        if let Some(times) = self.times {
+            times.first_goes_to(cpu);
+        }
     }
 
-    /// Pins the thread again where something has moved it; true if so.
+    /// Nanoseconds from `start` to a stamp; one of another CPU is remembered: the thread may be back before anybody asks.
+    pub fn ended(&self, counter: &Counter, start: u64, end: EndStamp) -> f64 {
+        if end.processor != self.number.get() {
+            self.strayed.set(true);
+        }
+        counter.elapsed_ns(start, end.ticks)
+    }
+
+    /// Pins the thread again where something has moved it; true if so, or if it was away when a time ended.
     ///
     /// An administrator's taskset moves it, and so does a cpuset that changes.
     ///
@@ -65,12 +95,13 @@ impl Stopwatch {
     /// As [`placement::pin`], where it may not go back.
     pub fn brought_back(&self) -> Result<bool, Failure<'static>> {
         let Some(home) = self.home.get() else { return Ok(false) };
-        let is_home = !cpu::current().is_ok_and(|(cpu, _)| cpu != home);
-        if !is_home {
-            self.moves.set(self.moves.get() + 1);
+        let is_away = cpu::current().is_ok_and(|(cpu, _)| cpu != home);
+        if is_away {
             placement::pin(home)?;
         }
-        Ok(!is_home)
+        let moved = is_away | self.strayed.take();
+        self.moves.set(self.moves.get() + u64::from(moved));
+        Ok(moved)
     }
 
     /// Times that the thread was found elsewhere.
@@ -85,7 +116,7 @@ impl Stopwatch {
             Timer::Counter(counter) => {
                 let start = counter.stamp.start();
                 let found = body();
-                (found, counter.elapsed_ns(start, counter.stamp.end().ticks))
+                (found, self.ended(counter, start, counter.stamp.end()))
             }
             Timer::Kernel(clock) => {
                 let start = time::monotonic_raw_ns();
@@ -115,7 +146,7 @@ impl Stopwatch {
                     .buffer
                     .timed_walk(subject.kernel, node, hops as usize, counter.stamp)
                     .map_err(wrong)?;
-                Ok((walk.ended, counter.elapsed_ns(walk.start, walk.end.ticks)))
+                Ok((walk.ended, self.ended(counter, walk.start, walk.end)))
             }
             Timer::Kernel(clock) => {
                 let start = time::monotonic_raw_ns();
@@ -133,5 +164,38 @@ impl Stopwatch {
             migrations: self.moves.get(),
             faults: (usage.minor_faults, usage.major_faults),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::processor::Processor;
+    use crate::warning::Warnings;
+
+    #[test]
+    fn a_time_that_ends_on_another_cpu_is_a_move_although_the_thread_is_back_when_asked() {
+        let allowed = cpu::allowed().unwrap();
+        let (here, there) = (CpuId(allowed.first().unwrap()), CpuId(allowed.last().unwrap()));
+        let watch =
+            Stopwatch::new(Timer::choose(&Processor::identify(), &mut Warnings::new()).unwrap(), None);
+        let number_on = |cpu| {
+            cpu::pin_to(cpu).unwrap();
+            watch.timer.counter().map(|counter| counter.stamp.end().processor)
+        };
+        if number_on(there) == number_on(here) {
+            return std::eprintln!(
+                "one CPU, or a counter that does not tell which: a move cannot be seen by it"
+            );
+        }
+        watch.stay_on(here);
+        let (_, nanoseconds) = watch.time(|| ());
+        assert!(nanoseconds.is_finite() && !watch.brought_back().unwrap());
+        let (_, _) = watch.time(|| cpu::pin_to(there).unwrap());
+        cpu::pin_to(here).unwrap();
+        assert_eq!(cpu::current().unwrap().0, here);
+        assert!(watch.brought_back().unwrap() && watch.moves() == 1);
+        assert!(!watch.brought_back().unwrap() && watch.moves() == 1);
+        cpu::pin(&allowed).unwrap();
     }
 }

@@ -13,7 +13,7 @@ use crate::result::conditions::Conditions;
 fields! {
     CONDITIONS "conditions" "What else happened from the first trial to the last; null where nothing was timed.";
     OTHER_WORK "other_work_share" "The share of the time in which other work ran on this CPU.";
-    STOLEN "stolen_share" "The share of the time in which the hypervisor kept this CPU waiting.";
+    STOLEN "stolen_share" "The share of its busy time in which the hypervisor kept this CPU waiting.";
     SIBLING "sibling_busy_share" "The share of the time in which the core's sibling thread was busy; null without one.";
     SWITCHES "involuntary_switches" "Times that another task was given this CPU.";
     MOVES "thread_moves" "Times that this process was found on another CPU.";
@@ -21,6 +21,8 @@ fields! {
     CLOCK_P50 "core_ghz_p50" "The core's clock that half of the rounds do not exceed.";
     CLOCK_P90 "core_ghz_p90" "The core's clock that nine tenths of the rounds do not exceed.";
     DRIFT "timer_drift_ppm" "The drift of the time-stamp counter against the kernel's clock.";
+    CPUS "cpus" "The same for each CPU on which a thread of the run had work.";
+    CPU "cpu" "The CPU.";
     STEPS_BACK "timer_steps_back" "Times that the time-stamp counter was behind an earlier reading.";
 }
 
@@ -39,6 +41,17 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&CLOCK_P90, p90);
         document.put(&DRIFT, found.timer_drift_ppm);
         document.put(&STEPS_BACK, found.timer_steps_back);
+        document.part(Part::List(&CPUS), |document| {
+            for on in found.cpus {
+                document.part(Part::Item, |document| {
+                    document.put(&CPU, on.cpu.0);
+                    let [other_work, stolen, sibling_busy] = on.shares;
+                    document.put(&OTHER_WORK, other_work);
+                    document.put(&STOLEN, stolen);
+                    document.put(&SIBLING, sibling_busy);
+                });
+            }
+        });
     });
 }
 

@@ -11,6 +11,7 @@ fields! {
     REASONS "reasons" "Why, as the codes of the warnings that weigh.";
     OMITTED "omitted" "Warnings for which there was no room; they count in the level.";
     WARNINGS "warnings" "What a reader must know.";
+    CPU "cpu" "The CPU that it is about; only in warnings of one CPU.";
     CODE "code" "A word for programs; it does not change between versions.";
     TEXT "text" "What was found.";
     REMEDY "remedy" "What to do about it.";
@@ -33,6 +34,9 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
         for warning in warnings.iter() {
             document.part(Part::Item, |document| {
                 document.put(&CODE, warning.code());
+                if let Some(cpu) = warning.cpu() {
+                    document.put(&CPU, cpu.0);
+                }
                 document.show(&TEXT, warning);
                 document.show(&REMEDY, &warning.remedy());
                 document.put(&SEVERITY, warning.severity().name());

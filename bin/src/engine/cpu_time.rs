@@ -1,0 +1,257 @@
+//! The CPU time of every thread of a run, by CPU: what each ran, and what it lost to other work.
+//!
+//! The first thread reads the clocks of all of them, outside of what is timed: a thread that has lost its CPU could not
+//! tell, and it works without /proc.
+
+use core::cell::Cell;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use latency_core::cpulist::CpuSet;
+use latency_core::topology::Files;
+use latency_core::units::CpuId;
+
+use crate::result::conditions::ran_and_waited;
+use crate::sys::errno::Errno;
+use crate::sys::file::SystemFiles;
+use crate::sys::table::Table;
+use crate::sys::time;
+
+/// A thread that lost a larger share of a window was interrupted: a switch or two are in every window.
+pub const MOST_LOST: f64 = 0.01;
+/// Nanoseconds by which a thread's clock and that of the kernel may differ over a window: they are read one after the
+/// other, and an interrupt may come between.
+const LEAST_LOST_NS: u64 = 10_000;
+/// Nanoseconds of the shortest run whose shares say anything.
+const SHORTEST_NS: u64 = 50_000_000;
+
+/// The CPU time of a run's threads on one CPU, in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct OnCpu {
+    /// The time that they ran.
+    pub ran: Cell<u64>,
+    /// The time in which one of them had work, as far as that is known.
+    pub wanted: Cell<u64>,
+    /// The part of that in which it did not run.
+    pub lost: Cell<u64>,
+    /// Whether the first thread was there.
+    pub is_of_first: Cell<bool>,
+}
+
+impl OnCpu {
+    /// Counts more, in nanoseconds.
+    pub fn add(&self, ran: u64, wanted: u64, lost: u64) {
+        for (sum, more) in [(&self.ran, ran), (&self.wanted, wanted), (&self.lost, lost)] {
+            sum.set(sum.get() + more);
+        }
+    }
+
+    /// Returns the share of the time with work in which its thread did not run; `None` where that is not known.
+    #[must_use]
+    pub fn lost_share(&self) -> Option<f64> {
+        let wanted = self.wanted.get();
+        (wanted >= SHORTEST_NS).then(|| self.lost.get() as f64 / wanted as f64)
+    }
+}
+
+/// The CPU time of all threads of a run.
+#[derive(Debug)]
+pub struct CpuTimes {
+    /// By the number of the CPU.
+    of: &'static [OnCpu],
+    /// The CPU of the first thread, and the nanoseconds that it had run and waited when it came there.
+    first: Cell<(CpuId, Option<(u64, u64)>)>,
+}
+
+impl CpuTimes {
+    /// Begins to count on `cpus`, with the first thread on one of them. Nothing is counted of CPUs beyond those.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping a table.
+    pub fn begin(cpus: &CpuSet, first: CpuId) -> Result<&'static CpuTimes, Errno> {
+        let count = cpus.last().map_or(0, |last| last as usize + 1);
+        let of: &[OnCpu] = Table::made(count, |_| OnCpu::default())?.leak();
+        let times = Table::made(1, |_| CpuTimes { of, first: Cell::new((first, first_thread())) })?;
+        times.leak().first().ok_or(Errno::ENOMEM)
+    }
+
+    /// Counts what the first thread has run and waited so far for the CPU that it was on, and has it be on `cpu`.
+    pub fn first_goes_to(&self, cpu: CpuId) {
+        let now = first_thread();
+        let (before, then) = self.first.replace((cpu, now));
+        if let (Some((ran, waited)), Some(then), Some(times)) = (now, then, self.on(before)) {
+            let (ran, waited) = (ran.saturating_sub(then.0), waited.saturating_sub(then.1));
+            times.add(ran, ran + waited, waited);
+            times.is_of_first.set(true);
+        }
+    }
+
+    /// Counts what the first thread has run and waited so far.
+    pub fn first_stays(&self) {
+        self.first_goes_to(self.first.get().0);
+    }
+
+    /// Returns the times on a CPU.
+    #[must_use]
+    pub fn on(&self, cpu: CpuId) -> Option<&OnCpu> {
+        self.of.get(cpu.0 as usize)
+    }
+
+    /// Returns the CPUs on which threads had work, with their times.
+    pub fn iter(&self) -> impl Iterator<Item = (CpuId, &OnCpu)> {
+        let numbered = (0..).map(CpuId).zip(self.of);
+        numbered.filter(|(_, times)| times.wanted.get() > 0)
+    }
+}
+
+/// Returns the nanoseconds that the first thread has run, and those that it waited for a CPU; `None` without /proc.
+#[must_use]
+pub fn first_thread() -> Option<(u64, u64)> {
+    let mut buffer = [0; 64];
+    SystemFiles.read("/proc/self/schedstat", &mut buffer).and_then(ran_and_waited)
+}
+
+/// The clock of a thread beside the first, as the first reads it.
+#[derive(Debug, Default)]
+#[repr(align(128))] // the first thread writes it, and the thread itself looks at other words
+pub struct ThreadClock {
+    /// Its number; zero before the thread has begun.
+    number: AtomicU32,
+    /// The nanoseconds that were counted for a CPU.
+    counted: AtomicU64,
+    /// At the beginning of its run.
+    run: Reading,
+    /// At the beginning of the last window.
+    window: Reading,
+}
+
+impl ThreadClock {
+    /// A clock of a thread that has not begun.
+    #[must_use]
+    pub const fn new() -> ThreadClock {
+        let (number, counted) = (AtomicU32::new(0), AtomicU64::new(0));
+        ThreadClock { number, counted, run: NO_READING, window: NO_READING }
+    }
+
+    /// Takes the clock of the calling thread for this one.
+    pub fn is_of_this_thread(&self) {
+        self.number.store(time::thread_clock(), Relaxed);
+    }
+
+    /// Notes the clock at the beginning of a run.
+    pub fn begin_run(&self) {
+        self.note(&self.run);
+    }
+
+    /// Counts a run that ends for the CPU that it was on. What a quota stopped is not lost to other work.
+    #[inline(never)] // it is called in several places
+    pub fn end_run(&self, times: Option<&CpuTimes>, cpu: CpuId, throttled: bool) {
+        let times = times.and_then(|times| times.on(cpu));
+        let ended = self.since(&self.run);
+        // It may not begin again, where it cannot have its CPU.
+        let [_, begun] = &self.run;
+        begun.store(0, Relaxed);
+        let (Some((ran, passed, lost)), Some(times)) = (ended, times) else { return };
+        let (wanted, lost) = if throttled { (0, 0) } else { (passed, lost) };
+        times.add(ran.saturating_sub(self.counted.swap(ran, Relaxed)), wanted, lost);
+    }
+
+    /// Notes the clock at the beginning of a window.
+    pub fn begin_window(&self) {
+        self.note(&self.window);
+    }
+
+    /// Returns whether the thread lost more than [`MOST_LOST`] of the window that ends.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.since(&self.window)
+            .is_some_and(|(_, passed, lost)| lost > LEAST_LOST_NS && lost as f64 > passed as f64 * MOST_LOST)
+    }
+
+    /// Returns the nanoseconds that the thread has run, and those of the kernel's clock.
+    fn read(&self) -> Option<[u64; 2]> {
+        Some([time::thread_clock_ns(self.number.load(Relaxed))?, time::monotonic_raw_ns()])
+    }
+
+    #[inline(never)] // it is called in several places
+    fn note(&self, reading: &Reading) {
+        let now = self.read().unwrap_or_default();
+        reading.iter().zip(now).for_each(|(word, now)| word.store(now, Relaxed));
+    }
+
+    /// Returns the nanoseconds that the thread has run in all, those since a reading, and those of them in which it did
+    /// not run; `None` without both readings.
+    #[inline(never)] // it is called in several places
+    fn since(&self, reading: &Reading) -> Option<(u64, u64, u64)> {
+        let [ran, now] = self.read()?;
+        let [ran_before, before] = reading.each_ref().map(|word| word.load(Relaxed));
+        let passed = now.checked_sub(before).filter(|_| before > 0)?;
+        Some((ran, passed, passed.saturating_sub(ran.saturating_sub(ran_before))))
+    }
+}
+
+/// The clock of a thread at one moment: the nanoseconds that it has run, and those of the kernel's clock, or zero.
+type Reading = [AtomicU64; 2];
+
+const NO_READING: Reading = [const { AtomicU64::new(0) }; 2];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// Has `body` look at the clock of a thread that spins while the flag is set, and sleeps otherwise.
+    fn beside_a_thread(body: impl FnOnce(&ThreadClock, &AtomicBool)) {
+        let (clock, runs, ends) = (ThreadClock::new(), AtomicBool::new(true), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                clock.is_of_this_thread();
+                while !ends.load(Relaxed) {
+                    while runs.load(Relaxed) {}
+                    time::sleep_ns(1_000_000);
+                }
+            });
+            while clock.number.load(Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            body(&clock, &runs);
+            runs.store(false, Relaxed);
+            ends.store(true, Relaxed);
+            thread.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn what_a_thread_does_not_run_of_its_run_is_counted_as_lost_on_its_cpu() {
+        beside_a_thread(|clock, runs| {
+            let [before, spun, slept, stopped] = [0, 1, 2, 3].map(CpuId);
+            let times = CpuTimes::begin(&(0..4).collect(), before).unwrap();
+            let end_run = |cpu, throttled| {
+                clock.end_run(Some(times), cpu, throttled);
+                times.on(cpu).unwrap()
+            };
+            // Nothing is known of a run that has not begun.
+            let before = end_run(before, false);
+            assert_eq!((before.wanted.get(), before.lost_share()), (0, None));
+            clock.begin_run();
+            time::sleep_ns(60_000_000);
+            let spun = end_run(spun, false);
+            runs.store(false, Relaxed);
+            time::sleep_ns(10_000_000);
+            clock.begin_run();
+            clock.begin_window();
+            time::sleep_ns(60_000_000);
+            assert!(clock.has_lost());
+            let slept = end_run(slept, false);
+            let wanted = slept.wanted.get();
+            assert_eq!(end_run(CpuId(2), false).wanted.get(), wanted, "a run ends once");
+            // A host that is busy takes more of the first run, and never gives back any of the second.
+            assert!(spun.wanted.get() >= 60_000_000 && spun.lost_share().unwrap() < 1.0, "{spun:?}");
+            assert!(slept.lost_share().unwrap() > 0.8, "{slept:?}");
+            clock.begin_run();
+            let stopped = end_run(stopped, true);
+            assert_eq!((stopped.wanted.get(), stopped.lost.get()), (0, 0));
+        });
+    }
+}
