@@ -5,11 +5,11 @@
 #   rsi  lines     how many lines are to be touched, exactly; zero is allowed
 #   rdx  to        address of the first line of the copy; the copies alone use it
 #   rcx  state     what the call before returned; see each family
-#   r8   field     lines to choose from; lb_stream_random alone uses it
+#   r8   field     lines to choose from; lb_stream_random and lb_stream_permuted alone use it
 #   rax  returned  the state after these lines
-#   destroys rcx, rdx, rsi, rdi, r9, xmm0 to xmm4 and the flags; no stack, no calls
+#   destroys rcx, rdx, rsi, rdi, r8 to r10, xmm0 to xmm4 and the flags; no stack, no calls
 #
-# Lines follow each other in ascending order. No store is silent: each changes
+# Lines follow each other in ascending order, unless a family says another. No store is silent: each changes
 # what it overwrites, because some processors do not write back lines of which
 # a store has changed nothing. SSE2 alone: wider vectors lower the core's clock.
 # A call for one line, which is what pacing makes, goes past the large loops.
@@ -228,6 +228,62 @@ lb_stream_random:
 2:      mov     rax, rcx
         ret
         .size   lb_stream_random, . - lb_stream_random
+
+# ---------------------------------------------------------------------------
+# Reads in a permuted order: 8 bytes of each line of a block, in an order that
+# prefetchers do not follow. A stream would have them fetch lines ahead of the
+# loads, in bursts that no pacing asked for. The order is a function of the place
+# in the block alone, so that no load waits for another, and a walk can stop at
+# any place and go on there later. After `field` places from a multiple of it,
+# every line has been loaded once.
+#
+#   field  lines of the block, a power of two, at most 32,768
+#   state  the place: its low bits, below `field`, count the lines of this block;
+#          those from bit 15 on choose where in the order the block begins
+#
+#   for each line:  x = (place * 0x5a95 + (state >> 15) * 0x2e4d) mod field
+#                   x = x ^ x >> half of field's bits;  x = x * 0x64e5 mod field
+#                   load the line of the number  x ^ x >> half of field's bits
+#                   place++
+#
+# Each step maps the numbers below `field` to themselves, one to one: both
+# multipliers are odd. The shifts bring high bits down: without them the lowest
+# bits of the lines would repeat after a few lines, and lines one stride apart
+# would follow each other.
+
+        .p2align 6
+        .globl  lb_stream_permuted
+        .type   lb_stream_permuted, @function
+lb_stream_permuted:
+        mov     rax, rcx
+        test    rsi, rsi
+        jz      2f
+        mov     rdx, rcx
+        shr     rdx, 15
+        imul    edx, edx, 0x2e4d        # where the block begins
+        bsr     rcx, r8
+        inc     ecx
+        shr     ecx, 1                  # half of field's bits
+        dec     r8d                     # field's bits
+        .p2align 4
+1:      imul    r9d, eax, 0x5a95
+        add     r9d, edx
+        and     r9d, r8d
+        mov     r10d, r9d
+        shr     r10d, cl
+        xor     r9d, r10d
+        imul    r9d, r9d, 0x64e5
+        and     r9d, r8d
+        mov     r10d, r9d
+        shr     r10d, cl
+        xor     r9d, r10d
+        shl     r9d, 6
+        mov     r9, [rdi + r9]
+        inc     rax
+        dec     rsi
+        jnz     1b
+2:      ret
+        .size   lb_stream_permuted, . - lb_stream_permuted
 
 .popsection
 .purgem lb_stream_load

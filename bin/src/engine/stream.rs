@@ -98,6 +98,12 @@ impl<'s> Stream<'s> {
     }
 }
 
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        self.generators.stopped_at(self.part.place());
+    }
+}
+
 impl Ground for Stream<'_> {
     fn nodes(&self) -> u64 {
         self.lines()

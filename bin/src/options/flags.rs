@@ -28,7 +28,7 @@ const LIST: ValueKind = ValueKind { name: "LIST", expects: "node ids and ranges 
 const CPUS: ValueKind = ValueKind { name: "LIST", expects: "CPU numbers and ranges of them, such as 0,2-3" };
 const KINDS: ValueKind = ValueKind {
     name: "LIST",
-    expects: "some of read, 3:1, 2:1, 1:1, nt-write, copy-nt, random, write and copy, such as read,2:1",
+    expects: "some of read, 3:1, 2:1, 1:1, nt-write, copy-nt, random, write, copy and read-stream, such as read,2:1",
 };
 const VIEW: ValueKind =
     ValueKind { name: "nodes|mix|scaling|cores", expects: "one of nodes, mix, scaling and cores" };

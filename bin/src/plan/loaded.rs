@@ -156,6 +156,7 @@ fn curve<'a>(
         if core::mem::take(&mut idle) {
             each(*like);
         }
+        let kind = kind.permuted();
         let with = |generators, rate| Point {
             walk: Walk::Loaded(Traffic { kind, generators, rate, ..traffic }),
             ..*like

@@ -10,7 +10,7 @@
 //! find and leave there has no meaning, and every value is a valid [`Line`]. So
 //! it does no harm that several threads walk at once, even over one part.
 
-use super::{Access, Kind, BLOCK, KINDS};
+use super::{Access, Kind, BLOCK, KINDS, PERMUTED_LINES};
 use crate::arch::Line;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -42,7 +42,24 @@ pub struct Part<'m> {
     phase: u64,
     /// The state of all other routines: never set back, so that no store repeats the one before it.
     number: u64,
+    /// Where this part begins in the order of a block, as the state of the routine has it.
+    order: u64,
     memory: PhantomData<&'m mut [Line]>,
+}
+
+/// The place at which a walk over a part stopped, from which another can go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    kind: &'static Kind,
+    /// The lines of the part.
+    lines: usize,
+    /// The next line, of those that the kind walks over.
+    at: usize,
+}
+
+impl Place {
+    /// The first line of any part.
+    pub const FIRST: Place = Place { kind: &KINDS[0], lines: 0, at: 0 };
 }
 
 // SAFETY: a part is an address in memory that is borrowed for as long as the part lives, and numbers of its own.
@@ -79,6 +96,8 @@ impl<'m> Field<'m> {
             phase: 0,
             // Parts of one field choose lines of their own where they choose at random.
             number: number as u64,
+            // Its place in a field is counted by the bits below.
+            order: (number as u64) << 40,
             memory: PhantomData,
         })
     }
@@ -91,6 +110,25 @@ impl Part<'_> {
         Part { number, ..self }
     }
 
+    /// Returns the same at the place where another walk stopped: caches may hold the lines before it.
+    ///
+    /// A part of another size goes on at about that place, as it does after a change of the kind.
+    #[must_use]
+    pub fn resumed(self, place: Place) -> Self {
+        let Place { kind, lines, at } = place;
+        let mut part = Part { kind, at, ..self };
+        if lines != part.lines {
+            part.at = part.fresh(kind);
+        }
+        part
+    }
+
+    /// Returns the place at which the walk stopped.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        Place { kind: self.kind, lines: self.lines, at: self.at }
+    }
+
     /// Returns the number of lines, all of which are in use.
     #[must_use]
     pub const fn lines(&self) -> usize {
@@ -101,31 +139,43 @@ impl Part<'_> {
     ///
     /// Returns the lines touched so far since the last change of the kind, from
     /// which [`Kind::reads`] and [`Kind::writes`] tell what was read and written. A
-    /// change of the kind starts at the first line.
+    /// change of the kind goes on at a block that the kind before did not walk over.
     pub fn touch(&mut self, kind: &'static Kind, lines: usize) -> u64 {
         if !core::ptr::eq(self.kind, kind) {
             self.change(kind);
         }
-        let length = match kind.access {
-            Access::Halves => self.lines / 2,
-            _ => self.lines,
-        };
+        let length = self.length(kind);
         let mut left = lines;
         while left > 0 {
+            // Permuted blocks are as large as they can be: full ones, then for the lines after them smaller ones.
+            let at = self.at;
+            let (from, end) = match kind.access {
+                Access::Permuted => block(at, length),
+                Access::Random => (0, length),
+                _ => (at, length),
+            };
             let run = match kind.access {
                 Access::Random => left,
-                _ => left.min(length - self.at),
+                _ => left.min(end - at),
             };
             let state = match kind.access {
-                Access::Counted => &mut self.phase,
-                _ => &mut self.number,
+                Access::Counted => self.phase,
+                Access::Permuted => self.order | at as u64,
+                _ => self.number,
             };
-            let from = self.first.as_ptr().wrapping_add(self.at);
+            let field = end - from;
+            let from = self.first.as_ptr().wrapping_add(from);
             let to = from.wrapping_add(length);
             // SAFETY: `at` and `run` end within the part, whose lines can be read and written, and no Rust reference
-            // to them exists. Copies go to the other half. Reads at random choose of all lines from the first, where
-            // `at` stays. Updates have a state of their own, zero at a change of the kind.
-            *state = unsafe { (kind.routine)(from.cast(), run, to.cast(), *state, length) };
+            // to them exists. Copies go to the other half. Reads at random choose of all lines from the first, whatever
+            // `at` is, and permuted ones of those of a block of the part, whose lines are a power of two. Updates
+            // have a state of their own, zero at a change of the kind.
+            let state = unsafe { (kind.routine)(from.cast(), run, to.cast(), state, field) };
+            match kind.access {
+                Access::Counted => self.phase = state,
+                Access::Permuted => {}
+                _ => self.number = state,
+            }
             if kind.access != Access::Random {
                 self.at += run;
                 if self.at == length {
@@ -138,15 +188,54 @@ impl Part<'_> {
         self.steps
     }
 
+    /// The lines that a kind walks over.
+    const fn length(&self, kind: &Kind) -> usize {
+        match kind.access {
+            Access::Halves => self.lines / 2,
+            _ => self.lines,
+        }
+    }
+
+    /// A place beyond the lines that were touched last, for a kind or a size that is another: the next block, or the same
+    /// place in a part that has no other block.
+    const fn fresh(&self, kind: &Kind) -> usize {
+        let length = self.length(kind);
+        if length > PERMUTED_LINES {
+            self.at.next_multiple_of(PERMUTED_LINES) % length / PERMUTED_LINES * PERMUTED_LINES
+        } else {
+            self.at % length
+        }
+    }
+
     fn change(&mut self, kind: &'static Kind) {
-        (self.at, self.steps, self.phase) = (0, 0, 0);
+        (self.at, self.steps, self.phase) = (self.fresh(kind), 0, 0);
         self.kind = kind;
+    }
+}
+
+/// The block of permuted lines that a place in a part of so many lines lies in: its first line, and the one after its last.
+///
+/// The lines that do not fill one of [`PERMUTED_LINES`] are halved until a power of two of them fits: with the smallest, all
+/// lines are in some block.
+const fn block(at: usize, lines: usize) -> (usize, usize) {
+    let mut first = at / PERMUTED_LINES * PERMUTED_LINES;
+    loop {
+        let size = match lines.saturating_sub(first).checked_ilog2() {
+            Some(bits) if bits < PERMUTED_LINES.ilog2() => 1 << bits,
+            Some(_) => PERMUTED_LINES,
+            None => 1,
+        };
+        if at < first + size {
+            return (first, first + size);
+        }
+        first += size;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::portable;
     use proptest::prelude::*;
     use std::vec;
     use std::vec::Vec;
@@ -211,6 +300,100 @@ mod tests {
         }
         let thirds: Vec<usize> = all.iter().copied().filter(|line| line % 3 == 2).collect();
         assert_eq!(changed(3 * BLOCK, 1, 3, &[(kind("3:1"), 100), (kind("3:1"), 1000)]), thirds);
+    }
+
+    /// The lines that permuted reads load of a part of so many lines, from a place on.
+    fn permuted(lines: usize, at: usize, count: usize) -> Vec<usize> {
+        let mut at = at;
+        let mut read = || {
+            let (first, end) = block(at, lines);
+            let (line, next) = portable::stream_permuted(end - first, at as u64);
+            assert_eq!(next, at as u64 + 1);
+            at = if at + 1 == lines { 0 } else { at + 1 };
+            first + line
+        };
+        (0..count).map(|_| read()).collect()
+    }
+
+    #[test]
+    fn a_permuted_pass_reads_each_line_once_block_after_block() {
+        const MOST: usize = PERMUTED_LINES;
+        for lines in [1, 2, 12, 24, 1000, MOST - 1, MOST, MOST + 1, 2 * MOST + 12, 3 * MOST + 4095] {
+            for at in [0, lines / 2, lines - 1] {
+                let mut read = permuted(lines, at, lines);
+                read.sort_unstable();
+                assert!(read.iter().copied().eq(0..lines), "{lines} from {at}");
+            }
+            for (number, chunk) in permuted(lines, 0, lines / MOST * MOST).chunks(MOST).enumerate() {
+                assert!(chunk.iter().all(|line| line / MOST == number), "{lines} {number}");
+            }
+        }
+    }
+
+    /// Steps between neighbours would be a stride, and repeated low bits the order of lines within pages.
+    #[test]
+    fn permuted_reads_have_no_stride_and_no_period() {
+        let read = permuted(PERMUTED_LINES, 0, PERMUTED_LINES);
+        for distance in 1..=4 {
+            let mut steps = vec![0; PERMUTED_LINES];
+            read.iter()
+                .zip(&read[distance..])
+                .for_each(|(one, other)| steps[(other.wrapping_sub(*one)) % PERMUTED_LINES] += 1);
+            let most = steps.iter().max().copied().unwrap_or(0);
+            assert!(most < PERMUTED_LINES / 200, "{distance} apart: one step {most} times");
+        }
+        for period in (1..=4096).filter(|period| period % 64 == 0 || *period < 64) {
+            let same = read.iter().zip(&read[period..]).filter(|(one, other)| **one % 64 == **other % 64);
+            let (same, of) = (same.count(), PERMUTED_LINES - period);
+            assert!(same < of / 8, "{period}: {same} of {of}");
+        }
+        // The other line of a pair, which a prefetcher may fetch, comes neither next nor soon.
+        let mut places = vec![0_usize; PERMUTED_LINES];
+        read.iter().enumerate().for_each(|(place, line)| places[*line] = place);
+        assert!(places.chunks(2).all(|pair| pair[0].abs_diff(pair[1]) > 16));
+    }
+
+    /// Two walks of 1000 lines, the second from where the first stopped; the lines that either changed.
+    fn resumed(lines: usize, kinds: [&'static Kind; 2]) -> [Vec<usize>; 2] {
+        let mut place = Place::FIRST;
+        kinds.map(|kind| {
+            let mut memory = vec![UNTOUCHED; lines];
+            let field = Field::new(&mut memory);
+            let mut part = field.part(0, 1).expect("a part").resumed(place);
+            assert_eq!(part.touch(kind, 1000), 1000);
+            place = part.place();
+            (0..lines).filter(|&line| memory[line] != UNTOUCHED).collect()
+        })
+    }
+
+    #[test]
+    fn a_walk_goes_on_where_the_walk_before_stopped() {
+        for (lines, kinds) in [
+            (4 * BLOCK * 100, ["write", "write"]),
+            (12 * PERMUTED_LINES, ["write", "nt-write"]),
+            (12 * PERMUTED_LINES, ["1:1", "copy"]),
+            (12 * PERMUTED_LINES, ["copy", "2:1"]),
+        ] {
+            let [first, second] = resumed(lines, kinds.map(kind));
+            assert!(!first.is_empty() && !second.is_empty(), "{kinds:?}");
+            assert!(second.iter().all(|line| !first.contains(line)), "{lines} {kinds:?}");
+        }
+        // Reads leave no traces: their places tell.
+        let mut memory = vec![UNTOUCHED; 12 * PERMUTED_LINES];
+        let field = Field::new(&mut memory);
+        let permuted = kind("read").permuted();
+        let mut part = field.part(0, 1).expect("a part");
+        part.touch(permuted, 1000);
+        let place = part.place();
+        let at = |part: Part<'_>, kind, lines| {
+            let mut part = part.resumed(place);
+            part.touch(kind, lines);
+            part.at
+        };
+        assert_eq!(at(field.part(0, 1).expect("a part"), permuted, 1), 1001);
+        assert_eq!(at(field.part(0, 1).expect("a part"), kind("read"), 1), PERMUTED_LINES + 1);
+        assert_eq!(at(field.part(1, 4).expect("a part"), permuted, 1), PERMUTED_LINES + 1);
+        assert_eq!(at(field.part(0, 1).expect("a part"), kind("random"), 5), PERMUTED_LINES);
     }
 
     #[test]

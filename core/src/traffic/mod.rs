@@ -10,10 +10,14 @@ pub mod pace;
 
 use crate::arch;
 
-pub use field::{Field, Part};
+pub use field::{Field, Part, Place};
 
 /// Parts have a multiple of so many lines, which is as many as the routines have in their largest loop.
 pub const BLOCK: usize = 12;
+
+/// Lines of a block within which reads are permuted, at most: 2 MiB, a huge page. Larger blocks would need more entries of
+/// a TLB, and smaller ones would have each page read again before a prefetcher has forgotten it.
+pub const PERMUTED_LINES: usize = 1 << 15;
 
 /// The bytes of a line.
 const LINE_BYTES: u64 = size_of::<arch::Line>() as u64;
@@ -51,10 +55,47 @@ enum Access {
     Halves,
     /// Any line.
     Random,
+    /// The next line of the order of a block; the state is the place.
+    Permuted,
+}
+
+/// The order in which lines are touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// By ascending addresses: prefetchers run ahead of the loads.
+    Stream,
+    /// Each line once, in an order that prefetchers do not follow, block after block.
+    Permuted,
+    /// Lines drawn at random.
+    Random,
+}
+
+impl Pattern {
+    /// Returns the word for documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Pattern::Stream => "stream",
+            Pattern::Permuted => "permuted",
+            Pattern::Random => "random",
+        }
+    }
+
+    /// Returns the words for people.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Pattern::Stream => "in address order",
+            Pattern::Permuted => "in a permuted order within blocks of 2 MiB",
+            Pattern::Random => "at random",
+        }
+    }
 }
 
 /// Every kind of traffic, those of which memory's share is known before the others.
-pub static KINDS: [Kind; 9] = [
+///
+/// The last has the name of the first: [`Kind::permuted`] tells which experiment means which.
+pub static KINDS: [Kind; 11] = [
     Kind {
         name: "read",
         summary: "every line is read",
@@ -117,7 +158,7 @@ pub static KINDS: [Kind; 9] = [
     },
     Kind {
         name: "random",
-        summary: "lines are read in random order",
+        summary: "lines are read",
         loads: true,
         every: 0,
         owns: false,
@@ -145,9 +186,53 @@ pub static KINDS: [Kind; 9] = [
         access: Access::Halves,
         routine: arch::STREAM_COPY,
     },
+    Kind {
+        name: "read-stream",
+        summary: "every line is read",
+        loads: true,
+        every: 0,
+        owns: false,
+        fenced: false,
+        access: Access::Next,
+        routine: arch::STREAM_READ,
+    },
+    Kind {
+        name: "read",
+        summary: "every line is read",
+        loads: true,
+        every: 0,
+        owns: false,
+        fenced: false,
+        access: Access::Permuted,
+        routine: arch::STREAM_PERMUTED,
+    },
 ];
 
 impl Kind {
+    /// Returns the kinds by which traffic is chosen: each name once.
+    pub fn named() -> impl Iterator<Item = &'static Kind> {
+        KINDS.iter().filter(|kind| kind.access != Access::Permuted)
+    }
+
+    /// Returns the kind of the same name whose lines are permuted, or this one where there is none.
+    ///
+    /// Traffic beside a chain is of these: prefetchers would turn paced reads of a stream into bursts.
+    #[must_use]
+    pub fn permuted(&'static self) -> &'static Kind {
+        let other = |kind: &&Kind| kind.access == Access::Permuted && kind.name == self.name;
+        KINDS.iter().find(other).unwrap_or(self)
+    }
+
+    /// Returns the order in which lines are touched.
+    #[must_use]
+    pub const fn pattern(&self) -> Pattern {
+        match self.access {
+            Access::Next | Access::Counted | Access::Halves => Pattern::Stream,
+            Access::Random => Pattern::Random,
+            Access::Permuted => Pattern::Permuted,
+        }
+    }
+
     /// Returns the kind of that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<&'static Kind> {
@@ -208,13 +293,28 @@ mod tests {
 
     #[test]
     fn the_table_is_in_the_order_that_is_documented() {
-        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-        let order = ["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
+        let names: Vec<&str> = Kind::named().map(|kind| kind.name).collect();
+        let order =
+            ["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy", "read-stream"];
         assert_eq!(names, order);
-        for kind in &KINDS {
+        for kind in Kind::named() {
             assert!(Kind::parse(kind.name).is_some_and(|found| core::ptr::eq(found, kind)));
         }
         assert!(Kind::parse("3:2").is_none() && Kind::parse("").is_none());
+    }
+
+    #[test]
+    fn reads_alone_have_a_permuted_kind() {
+        for kind in Kind::named() {
+            let other = kind.permuted();
+            assert_eq!(other.name, kind.name);
+            let expected = match kind.name {
+                "read" => ("stream", "permuted"),
+                "random" => ("random", "random"),
+                _ => ("stream", "stream"),
+            };
+            assert_eq!((kind.pattern().name(), other.pattern().name()), expected, "{}", kind.name);
+        }
     }
 
     #[test]
@@ -231,6 +331,8 @@ mod tests {
             (6, 0, 0, 384),
             (0, 6, 6, 384),
             (6, 6, 6, 768),
+            (6, 0, 0, 384),
+            (6, 0, 0, 384),
         ];
         assert_eq!(counts, expected);
         for kind in &KINDS {

@@ -7,7 +7,7 @@ use latency_core::cpulist::CpuSet;
 use latency_core::host::Throttle;
 use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
-use latency_core::traffic::{Kind, Part};
+use latency_core::traffic::{Kind, Part, Place};
 use latency_core::units::{CpuId, NodeId};
 
 use super::fields::Fields;
@@ -61,6 +61,8 @@ pub struct Generators<'g> {
     active: Cell<usize>,
     /// Runs made, so that none repeats the gaps and the numbers of another.
     runs: Cell<u64>,
+    /// The place at which this thread stopped, where it generates too.
+    own: Cell<Place>,
     /// Runs before which the rate did not settle, and whether it did before this one.
     unsettled: Cell<u64>,
     is_steady: Cell<bool>,
@@ -99,6 +101,7 @@ impl<'g> Generators<'g> {
             times,
             active,
             runs,
+            own: Cell::new(Place::FIRST),
             unsettled,
             is_steady,
             throttle,
@@ -106,7 +109,7 @@ impl<'g> Generators<'g> {
         }
     }
 
-    /// The part of this thread, where it generates too.
+    /// The part of this thread, where it generates too, at the place where its last run stopped.
     ///
     /// # Errors
     ///
@@ -114,7 +117,13 @@ impl<'g> Generators<'g> {
     pub fn own_part(&self, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
         let field = self.fields.find(traffic).and_then(|index| self.shared.fields.get(index)?.as_ref());
         let part = field.and_then(|field| field.part(0, self.fields.parts(traffic)?));
-        part.map(|part| part.numbered(self.runs.get())).ok_or_else(|| PlacementError::NothingToMeasure.into())
+        let part = part.map(|part| part.numbered(self.runs.get()).resumed(self.own.get()));
+        part.ok_or_else(|| PlacementError::NothingToMeasure.into())
+    }
+
+    /// Has this thread's next run go on at a place.
+    pub fn stopped_at(&self, place: Place) {
+        self.own.set(place);
     }
 
     /// The memory of some traffic.
@@ -357,4 +366,39 @@ fn wait_for(boxes: &[Mailbox]) -> Result<(), Failure<'static>> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::arch::Line;
+    use latency_core::topology::Topology;
+    use latency_core::traffic::{Field, Kind};
+    use latency_core::units::Bytes;
+    use std::vec;
+
+    #[test]
+    fn the_part_of_the_first_thread_goes_on_where_it_stopped() {
+        const LINES: usize = 4096;
+        let mut memory = vec![Line([0; 8]); LINES];
+        let fields = [Some(Field::new(&mut memory))];
+        let shared = Shared { boxes: &[], fields: &fields, clock: None };
+        let footprint = Bytes(LINES as u64 * 64);
+        let pieces = [Some(((NodeId(0), footprint), Err(PlacementError::NothingToMeasure)))];
+        let (known, uncores) =
+            (Fields::new(&pieces), Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap());
+        let style = Style { cpus: &|_, _| CpuSet::EMPTY, pacing: Pacing::Poisson, burst: None };
+        let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
+        let generators = Generators::new(&shared, (&known, &uncores), style, timer, (0, None));
+        let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
+        let traffic = Traffic { kind, generators: 1, from: node, node, footprint, rate: None };
+        for run in 1..=2 {
+            let mut part = generators.own_part(&traffic).unwrap().numbered(run << 32);
+            part.touch(kind, 1000);
+            generators.stopped_at(part.place());
+        }
+        drop(fields);
+        let of = |run| memory.iter().filter(|line| line.0[0] >> 32 == run).count();
+        assert_eq!((of(1), of(2)), (1000, 1000));
+    }
 }

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use latency_core::arch::{unserialised_ticks, Stamp};
 use latency_core::traffic::pace::{Pacer, Pacing};
-use latency_core::traffic::{Field, Kind, Part, KINDS};
+use latency_core::traffic::{Field, Kind, Part, Place, KINDS};
 use latency_core::units::CpuId;
 
 use crate::engine::cpu_time::ThreadClock;
@@ -143,7 +143,7 @@ impl Mailbox {
     /// Has a generator that rests run.
     pub fn run(&self, orders: &Orders) {
         let Orders { cpu, field, part, kind, pace, seed } = *orders;
-        let kind = KINDS.iter().position(|known| known.name == kind.name).unwrap_or(0);
+        let kind = KINDS.iter().position(|known| core::ptr::eq(known, kind)).unwrap_or(0);
         let words = [
             (&self.cpu, cpu.0),
             (&self.field, field as u32),
@@ -197,15 +197,15 @@ impl Mailbox {
         })
     }
 
-    /// Makes one run.
-    fn obey(&self, shared: &Shared<'_>) {
+    /// Makes one run, which goes on where the one before stopped: caches may hold the lines of that.
+    fn obey(&self, shared: &Shared<'_>, place: &mut Place) {
         let Some(orders) = self.orders() else { return };
         let part = shared.fields.get(orders.field).and_then(Option::as_ref);
         let part = part.and_then(|field| field.part(orders.part.0, orders.part.1));
         match (cpu::pin_to(orders.cpu), part) {
             (Ok(()), Some(part)) => {
                 self.answer.store(RUN, Ordering::Release);
-                self.generate(part.numbered(orders.seed), &orders, shared.clock);
+                *place = self.generate(part.numbered(orders.seed).resumed(*place), &orders, shared.clock);
                 if cpu::current().is_ok_and(|(cpu, _)| cpu != orders.cpu) {
                     self.moves.fetch_add(1, Ordering::Relaxed);
                 }
@@ -218,8 +218,8 @@ impl Mailbox {
         }
     }
 
-    /// Touches lines until the command changes.
-    fn generate(&self, mut part: Part<'_>, orders: &Orders, clock: Option<(Stamp, u64)>) {
+    /// Touches lines until the command changes; the place of the next one.
+    fn generate(&self, mut part: Part<'_>, orders: &Orders, clock: Option<(Stamp, u64)>) -> Place {
         let before = self.lines();
         let kind = orders.kind;
         let count = |steps: u64| self.count.0.store(before + steps, Ordering::Relaxed);
@@ -228,7 +228,7 @@ impl Mailbox {
             while self.is_to(RUN) {
                 count(part.touch(kind, chunk));
             }
-            return;
+            return part.place();
         };
         let now = unserialised_ticks(stamp);
         let mut pacer = Pacer::new(pacing, gap, orders.seed, now).patient(patience);
@@ -239,6 +239,7 @@ impl Mailbox {
                 pacer.advance(now);
             }
         }
+        part.place()
     }
 }
 
@@ -258,10 +259,11 @@ pub fn work(shared: &Shared<'_>, index: usize) {
     let Some(own) = shared.boxes.get(index) else { return };
     thread::name(c"generator");
     own.clock.is_of_this_thread();
+    let mut place = Place::FIRST;
     loop {
         match own.command.load(Ordering::Acquire) {
             QUIT => return,
-            RUN => own.obey(shared),
+            RUN => own.obey(shared, &mut place),
             _ => {}
         }
         own.answer.store(REST, Ordering::Release);
@@ -272,4 +274,62 @@ pub fn work(shared: &Shared<'_>, index: usize) {
 /// Has all generators end.
 pub fn dismiss(shared: &Shared<'_>) {
     shared.boxes.iter().for_each(Mailbox::quit);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::arch::Line;
+    use latency_core::traffic::pace::FRACTION_BITS;
+    use latency_core::traffic::PERMUTED_LINES;
+    use std::thread;
+    use std::vec;
+
+    /// Lines that were written by two runs, and how many of each still have what it wrote: all, unless the second wrote
+    /// to lines of the first. The kinds and numbers of parts are those of either.
+    fn written(runs: [(&str, usize); 2]) -> ([u64; 2], [u64; 2]) {
+        // The bursts of a run are so far apart that it has few of them.
+        let pace = Some(Pace { pacing: Pacing::Even, gap: (20 << 20) << FRACTION_BITS, burst: 1000 });
+        let cpu = crate::sys::cpu::allowed().unwrap().first().map(CpuId).unwrap();
+        let mut memory = vec![Line([0; 8]); 4 * PERMUTED_LINES];
+        let boxes = [Mailbox::new()];
+        let fields = [Some(Field::new(&mut memory))];
+        let shared = Shared { boxes: &boxes, fields: &fields, clock: Some((Stamp::detect().unwrap(), 0)) };
+        let [mailbox] = &boxes;
+        let run = |number: u64, (name, parts)| {
+            let (before, kind) = (mailbox.lines(), Kind::parse(name).unwrap());
+            mailbox.run(&Orders { cpu, field: 0, part: (0, parts), kind, pace, seed: number << 32 });
+            while mailbox.lines() < before + 1000 {
+                thread::yield_now();
+            }
+            mailbox.rest();
+            while mailbox.runs() {
+                thread::yield_now();
+            }
+            mailbox.lines() - before
+        };
+        let counted = thread::scope(|scope| {
+            scope.spawn(|| work(&shared, 0));
+            let counted = [run(1, runs[0]), run(2, runs[1])];
+            dismiss(&shared);
+            counted
+        });
+        drop(fields);
+        let kept = [1, 2].map(|run| memory.iter().filter(|line| line.0[0] >> 32 == run).count() as u64);
+        (counted, kept)
+    }
+
+    /// What a run left in a cache would serve the next one, and a low rate would not reach memory.
+    #[test]
+    fn a_run_does_not_touch_the_lines_of_the_run_before() {
+        for runs in [
+            [("write", 1), ("write", 1)],
+            [("nt-write", 1), ("write", 1)],
+            [("write", 2), ("write", 1)],
+            [("write", 1), ("nt-write", 2)],
+        ] {
+            let (counted, kept) = written(runs);
+            assert_eq!(kept, counted, "{runs:?}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::result::{Outcome, Walk};
 use crate::sys::table::Table;
 
 /// The lines that a picture has room for: one for each kind of traffic.
-const SERIES: usize = 9;
+const SERIES: usize = 10;
 
 /// Shows the picture of a view: in a terminal that of how bandwidth grows with cores alone.
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {

@@ -23,7 +23,7 @@ macro_rules! streams {
 
 streams! {
     lb_stream_read lb_stream_update3 lb_stream_update2 lb_stream_update1 lb_stream_write lb_stream_ntwrite
-    lb_stream_copy lb_stream_copynt lb_stream_random
+    lb_stream_copy lb_stream_copynt lb_stream_random lb_stream_permuted
 }
 
 /// Loads from each line.
@@ -44,3 +44,5 @@ pub const STREAM_COPY: StreamRoutine = lb_stream_copy;
 pub const STREAM_COPY_NT: StreamRoutine = lb_stream_copynt;
 /// Loads from lines chosen at random.
 pub const STREAM_RANDOM: StreamRoutine = lb_stream_random;
+/// Loads from each line of a block in a permuted order.
+pub const STREAM_PERMUTED: StreamRoutine = lb_stream_permuted;

@@ -172,3 +172,47 @@ fn random_reads_stay_in_their_field_and_reach_all_of_it() {
     }
     assert!(memory.lines() == &before[..]);
 }
+
+/// Memory that cannot be read but for one line: a load from any other ends the test.
+#[test]
+fn permuted_reads_load_the_lines_of_their_model_and_no_other() {
+    for field in [1, 2, 4, 64] {
+        for order in [0, 1, 7] {
+            for place in 0..field as u64 {
+                let state = order << 15 | place;
+                let (line, next) = portable::stream_permuted(field, state);
+                let mut memory = Fenced::new();
+                // The line is the last before a page that must not be touched, or the first after one.
+                let last = memory.lines().as_mut_ptr().expose_provenance() + (Fenced::LINES - 1) * 64;
+                let first = memory.lines().as_mut_ptr().expose_provenance();
+                for from in [last - line * 64, first.wrapping_sub(line * 64)] {
+                    let arguments = [from, 1, 0, state as usize, field];
+                    // SAFETY: the model says that the line is one that is mapped; if it is not, the test ends.
+                    let (result, marks) = unsafe { call_marked(arch::STREAM_PERMUTED as usize, arguments) };
+                    assert_eq!((result as u64, marks), (next, MARKS), "{field} {state}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn permuted_reads_stay_in_their_block_and_count_their_places() {
+    let mut memory = Fenced::new();
+    fill(memory.lines());
+    let before: Vec<Line> = memory.lines().to_vec();
+    let base = memory.lines().as_mut_ptr().expose_provenance();
+    for field in [1, 2, 8, 128, Fenced::LINES] {
+        for first in [0, Fenced::LINES - field] {
+            for (state, lines) in
+                [(0, 0), (0, field), (3, field - 1), (5 << 15 | 1, 1), (u64::MAX << 15, 2 * field)]
+            {
+                let arguments = [base + first * 64, lines, 0, state as usize, field];
+                // SAFETY: the block ends at the memory's last line or before it.
+                let (result, marks) = unsafe { call_marked(arch::STREAM_PERMUTED as usize, arguments) };
+                assert_eq!((result as u64, marks), (state.wrapping_add(lines as u64), MARKS));
+            }
+        }
+    }
+    assert!(memory.lines() == &before[..]);
+}

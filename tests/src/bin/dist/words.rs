@@ -2,7 +2,7 @@
 
 use latency_bench::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use latency_bench::options::{Descriptor, Flag, FlagId, FlagSet, FLAGS};
-use latency_core::traffic::KINDS;
+use latency_core::traffic::Kind;
 
 /// The words that may stand where an experiment is named, with what they do; the program's own, not in its tables.
 pub const SERVICES: [(&str, &str); 2] =
@@ -49,7 +49,7 @@ pub fn value(experiment: &Descriptor, flag: &Flag) -> Option<Value> {
     let kind = flag.kind()?;
     Some(match (flag.id, kind.name) {
         (FlagId::Format, _) => Value::Words(formats(experiment).collect()),
-        (FlagId::Traffic, _) => Value::Words(KINDS.iter().map(|kind| kind.name).collect()),
+        (FlagId::Traffic, _) => Value::Words(Kind::named().map(|kind| kind.name).collect()),
         (_, "FILE") => Value::File,
         (_, name) if name.contains('|') => {
             // In capitals stands what is no word but its name.
