@@ -3,11 +3,11 @@
 # Contract of every routine here (System V AMD64):
 #   rdi  from      address of the first line, aligned to 64 bytes
 #   rsi  lines     how many lines are to be touched, exactly; zero is allowed
-#   rdx  to        address of the first line of the copy; the copies alone use it
+#   rdx  to        address of the first line of the copy; the copies and lb_stream_permuted alone use it
 #   rcx  state     what the call before returned; see each family
 #   r8   field     lines to choose from; lb_stream_random and lb_stream_permuted alone use it
 #   rax  returned  the state after these lines
-#   destroys rcx, rdx, rsi, rdi, r8 to r10, xmm0 to xmm4 and the flags; no stack, no calls
+#   destroys rcx, rdx, rsi, rdi, r8 to r11, xmm0 to xmm4 and the flags; no stack, no calls
 #
 # Lines follow each other in ascending order, unless a family says another. No store is silent: each changes
 # what it overwrites, because some processors do not write back lines of which
@@ -238,10 +238,11 @@ lb_stream_random:
 # every line has been loaded once.
 #
 #   field  lines of the block, a power of two, at most 32,768
+#   to     the block that the lines 192 places ahead are in
 #   state  the place: its low bits, below `field`, count the lines of this block;
-#          those from bit 15 on choose where in the order the block begins
+#          those from bit 40 on choose where in the order blocks begin
 #
-#   for each line:  x = (place * 0x5a95 + (state >> 15) * 0x2e4d) mod field
+#   for each line:  x = (place + (state >> 40) * 0x2e4d) * 0x5a95 mod field
 #                   x = x ^ x >> half of field's bits;  x = x * 0x64e5 mod field
 #                   load the line of the number  x ^ x >> half of field's bits
 #                   place++
@@ -250,24 +251,20 @@ lb_stream_random:
 # multipliers are odd. The shifts bring high bits down: without them the lowest
 # bits of the lines would repeat after a few lines, and lines one stride apart
 # would follow each other.
-
-        .p2align 6
-        .globl  lb_stream_permuted
-        .type   lb_stream_permuted, @function
-lb_stream_permuted:
-        mov     rax, rcx
-        test    rsi, rsi
-        jz      2f
-        mov     rdx, rcx
-        shr     rdx, 15
-        imul    edx, edx, 0x2e4d        # where the block begins
-        bsr     rcx, r8
-        inc     ecx
-        shr     ecx, 1                  # half of field's bits
-        dec     r8d                     # field's bits
-        .p2align 4
-1:      imul    r9d, eax, 0x5a95
-        add     r9d, edx
+#
+# The line 192 places ahead is prefetched with each load: a load that waits for
+# memory keeps its place in the reorder buffer and a miss buffer of the first
+# level, of which there are too few to fill a memory, and a prefetch into the
+# second level does not. So memory is asked for as many lines as are counted, and
+# at the times at which they are due. GB/s of one core, EPYC, 256 MiB, where a
+# stream reads 36, by lines of a call and places ahead:
+#
+#                        96   128   192
+#   1 line               19    23    24         loads alone, 256 lines   4.7
+#   64 lines             20    25    31
+.macro lb_stream_line ahead
+        lea     r9d, [rax + r11 + \ahead]
+        imul    r9d, r9d, 0x5a95
         and     r9d, r8d
         mov     r10d, r9d
         shr     r10d, cl
@@ -278,6 +275,26 @@ lb_stream_permuted:
         shr     r10d, cl
         xor     r9d, r10d
         shl     r9d, 6
+.endm
+
+        .p2align 6
+        .globl  lb_stream_permuted
+        .type   lb_stream_permuted, @function
+lb_stream_permuted:
+        mov     rax, rcx
+        test    rsi, rsi
+        jz      2f
+        mov     r11, rcx
+        shr     r11, 40
+        imul    r11d, r11d, 0x2e4d      # where blocks begin
+        bsr     rcx, r8
+        inc     ecx
+        shr     ecx, 1                  # half of field's bits
+        dec     r8d                     # field's bits
+        .p2align 4
+1:      lb_stream_line 192
+        prefetcht1 [rdx + r9]
+        lb_stream_line 0
         mov     r9, [rdi + r9]
         inc     rax
         dec     rsi
@@ -290,3 +307,4 @@ lb_stream_permuted:
 .purgem lb_stream_update
 .purgem lb_stream_stores
 .purgem lb_stream_copies
+.purgem lb_stream_line

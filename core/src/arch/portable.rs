@@ -113,8 +113,8 @@ pub fn stream_random(field: usize, state: u64) -> (usize, u64) {
 pub fn stream_permuted(field: usize, state: u64) -> (usize, u64) {
     let half = field.ilog2().div_ceil(2);
     let mix = |x: u64| x ^ x >> half;
-    let order = (state >> 15).wrapping_mul(0x2e4d);
-    let x = state.wrapping_mul(0x5a95).wrapping_add(order) % field as u64;
+    let place = state.wrapping_add((state >> 40).wrapping_mul(0x2e4d));
+    let x = place.wrapping_mul(0x5a95) % field as u64;
     let line = match field {
         1 => 0,
         _ => mix(mix(x).wrapping_mul(0x64e5) % field as u64),

@@ -44,7 +44,7 @@ pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, l
 /// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy so
 /// can `lines` lines from `to`, aligned alike, and they overlap none of the first. For random and permuted reads it is
 /// `field` lines from `from`, at least one, whatever `lines` is; for permuted ones `field` is a power of two, at most
-/// 32,768. For updates, `state` is zero or what the same routine returned.
+/// 32,768, and `to` may be any address: lines from there on are prefetched alone. For updates, `state` is zero or what the same routine returned.
 pub type StreamRoutine =
     unsafe extern "C" fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;
 

@@ -10,7 +10,7 @@
 //! find and leave there has no meaning, and every value is a valid [`Line`]. So
 //! it does no harm that several threads walk at once, even over one part.
 
-use super::{Access, Kind, BLOCK, KINDS, PERMUTED_LINES};
+use super::{Access, Kind, AHEAD, BLOCK, KINDS, PERMUTED_LINES};
 use crate::arch::Line;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -154,22 +154,29 @@ impl Part<'_> {
                 Access::Random => (0, length),
                 _ => (at, length),
             };
+            let field = end - from;
+            // What is prefetched ahead of the last places of a block is in the next one, if that is as large.
+            let last = end.saturating_sub(AHEAD);
+            let (stop, to) = match kind.access {
+                Access::Permuted if at < last => (last, from),
+                Access::Permuted if end + field <= length => (end, end),
+                Access::Permuted => (end, from),
+                _ => (end, from + length),
+            };
             let run = match kind.access {
                 Access::Random => left,
-                _ => left.min(end - at),
+                _ => left.min(stop - at),
             };
             let state = match kind.access {
                 Access::Counted => self.phase,
                 Access::Permuted => self.order | at as u64,
                 _ => self.number,
             };
-            let field = end - from;
-            let from = self.first.as_ptr().wrapping_add(from);
-            let to = from.wrapping_add(length);
+            let [from, to] = [from, to].map(|line| self.first.as_ptr().wrapping_add(line));
             // SAFETY: `at` and `run` end within the part, whose lines can be read and written, and no Rust reference
             // to them exists. Copies go to the other half. Reads at random choose of all lines from the first, whatever
-            // `at` is, and permuted ones of those of a block of the part, whose lines are a power of two. Updates
-            // have a state of their own, zero at a change of the kind.
+            // `at` is, and permuted ones of those of a block of the part, whose lines are a power of two; what they prefetch need
+            // not be there. Updates have a state of their own, zero at a change of the kind.
             let state = unsafe { (kind.routine)(from.cast(), run, to.cast(), state, field) };
             match kind.access {
                 Access::Counted => self.phase = state,

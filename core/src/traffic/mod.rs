@@ -19,6 +19,9 @@ pub const BLOCK: usize = 12;
 /// a TLB, and smaller ones would have each page read again before a prefetcher has forgotten it.
 pub const PERMUTED_LINES: usize = 1 << 15;
 
+/// Places that the routine of permuted reads prefetches ahead of its loads.
+const AHEAD: usize = 192;
+
 /// The bytes of a line.
 const LINE_BYTES: u64 = size_of::<arch::Line>() as u64;
 

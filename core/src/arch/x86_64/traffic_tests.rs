@@ -179,7 +179,7 @@ fn permuted_reads_load_the_lines_of_their_model_and_no_other() {
     for field in [1, 2, 4, 64] {
         for order in [0, 1, 7] {
             for place in 0..field as u64 {
-                let state = order << 15 | place;
+                let state = order << 40 | place;
                 let (line, next) = portable::stream_permuted(field, state);
                 let mut memory = Fenced::new();
                 // The line is the last before a page that must not be touched, or the first after one.
@@ -205,7 +205,7 @@ fn permuted_reads_stay_in_their_block_and_count_their_places() {
     for field in [1, 2, 8, 128, Fenced::LINES] {
         for first in [0, Fenced::LINES - field] {
             for (state, lines) in
-                [(0, 0), (0, field), (3, field - 1), (5 << 15 | 1, 1), (u64::MAX << 15, 2 * field)]
+                [(0, 0), (0, field), (3, field - 1), (5 << 40 | 1, 1), (u64::MAX << 15, 2 * field)]
             {
                 let arguments = [base + first * 64, lines, 0, state as usize, field];
                 // SAFETY: the block ends at the memory's last line or before it.
