@@ -42,6 +42,19 @@ impl Estimate {
     }
 }
 
+impl Estimate {
+    /// Returns whether this is larger beyond both intervals; where one of them is missing, by a ninth of the other.
+    #[must_use]
+    pub fn is_beyond(self, other: Estimate) -> bool {
+        /// Half of all cores that deliver more than this times as much as all are beyond doubt.
+        const SHOWN: f64 = 1.0 / 0.9;
+        match (self.interval, other.interval) {
+            (Some(own), Some(others)) => own.low > others.high,
+            _ => self.value > SHOWN * other.value,
+        }
+    }
+}
+
 impl From<Summary> for Estimate {
     fn from(summary: Summary) -> Estimate {
         Estimate { value: summary.median, interval: summary.interval }

@@ -6,7 +6,7 @@ use latency_core::units::NodeId;
 
 use super::estimate::Estimate;
 use super::load::{lines_in_flight, Curve, Knee, Level, Verdict, MOST_LEVELS};
-use super::traffic::{bytes_per_line, shares};
+use super::traffic::{bytes_per_line, limit, shares};
 use crate::result::{Outcome, Point, Series, Traffic, Walk};
 
 /// One level of load, and where it comes from.
@@ -186,19 +186,23 @@ impl<'r, 'a> Loading<'r, 'a> {
         self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
     }
 
-    /// The largest rate without a pace, with the number of generators that had it, and what half of all generators
+    /// The rate of all generators without a pace, or of fewer that deliver more beyond both intervals, with the number of generators that had it, and what half of all generators
     /// deliver; `None` where that was not asked for.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         let steps = self.steps();
         let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
         let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
-        let best =
-            unpaced().max_by(|one, two| one.level.delivered.value.total_cmp(&two.level.delivered.value))?;
+        let of = |step: &Step| (step.generators, step.level.delivered);
+        let best = unpaced().nth(limit(&|index| unpaced().nth(index).map(of))?)?;
         let half = unpaced().find(|step| step.generators == all.generators / 2);
         let half = half.map(|step| step.level.delivered);
         let (cores, rate) = (all.generators as usize, all.level.delivered.value);
-        let verdict = Verdict::of(cores, rate, half.map(|half| half.value));
+        let verdict = match Verdict::of(cores, rate, half.map(|half| half.value)) {
+            // Half deliver no less, and it is not shown that they deliver more.
+            Verdict::OverSaturated if best.generators == all.generators => Verdict::LimitReached,
+            verdict => verdict,
+        };
         let (rate, generators) = (best.level.delivered, best.generators);
         Some(Limit { rate, generators, all: all.generators, whole: all.level.delivered, half, verdict })
     }

@@ -4,6 +4,7 @@ use latency_core::stats::Interval;
 use latency_core::traffic::{pace, Kind};
 use latency_core::units::CpuId;
 
+use super::estimate::Estimate;
 use crate::result::{Counter, Outcome, Traffic, Walk};
 
 /// Bytes of a line.
@@ -85,6 +86,17 @@ pub struct Group<'r, 'a> {
     pub latency_ns: Option<f64>,
 }
 
+/// Returns the place of the limit among the rates of several numbers of generators: that of all, unless another is larger
+/// beyond both intervals. The largest of medians that are alike is chance, and too large.
+#[must_use]
+pub fn limit(rate: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
+    let rates = || (0..).map_while(rate).enumerate();
+    let (all, (_, whole)) = rates().max_by_key(|(_, (generators, _))| *generators)?;
+    let beyond = rates().filter(|(_, (_, rate))| rate.is_beyond(whole));
+    let best = beyond.max_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
+    Some(best.map_or(all, |(place, _)| place))
+}
+
 /// Whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
 fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
@@ -140,10 +152,12 @@ impl<'r, 'a> Group<'r, 'a> {
         self.outcomes.first().map_or(CpuId(0), |outcome| outcome.point.cpu)
     }
 
-    /// The largest rate. Fewer generators may deliver more than all of them.
+    /// The rate of all generators, or of fewer that deliver more beyond both intervals.
     #[must_use]
     pub fn best(&self) -> Option<(u32, Rate)> {
-        self.rates().reduce(|best, other| if other.1.value > best.1.value { other } else { best })
+        let estimate = |rate: Rate| Estimate { value: rate.value, interval: rate.interval };
+        let of = |(generators, rate)| (generators, estimate(rate));
+        self.rates().nth(limit(&|index| self.rates().nth(index).map(of))?)
     }
 
     /// The rate of one generator.
@@ -178,6 +192,45 @@ impl<'r, 'a> Group<'r, 'a> {
 mod tests {
     use super::*;
     use latency_core::traffic::KINDS;
+
+    /// Rates of 1, 2 and 4 generators with their intervals: the number whose rate is the limit.
+    fn limit_of(rates: [(f64, f64); 3]) -> u32 {
+        let of = |index: usize| {
+            let (value, half) = *rates.get(index)?;
+            let interval = (half > 0.0).then_some(Interval { low: value - half, high: value + half });
+            Some((1 << index, Estimate { value, interval }))
+        };
+        of(limit(&of).unwrap()).unwrap().0
+    }
+
+    #[test]
+    fn the_limit_is_of_all_generators_unless_fewer_deliver_more_beyond_both_intervals() {
+        assert_eq!(limit_of([(100.0, 3.0), (101.0, 3.0), (99.0, 3.0)]), 4);
+        assert_eq!(limit_of([(50.0, 3.0), (110.0, 3.0), (99.0, 3.0)]), 2);
+        assert_eq!(limit_of([(112.0, 3.0), (110.0, 3.0), (99.0, 3.0)]), 1);
+        assert_eq!(limit_of([(50.0, 3.0), (104.0, 3.0), (99.0, 3.0)]), 4);
+        // Without intervals a few per cent show nothing.
+        assert_eq!(limit_of([(104.0, 0.0), (108.0, 0.0), (99.0, 0.0)]), 4);
+        assert_eq!(limit_of([(50.0, 0.0), (120.0, 0.0), (99.0, 0.0)]), 2);
+    }
+
+    #[test]
+    fn the_limit_of_rates_that_are_alike_is_not_too_large() {
+        let mut rng = latency_core::rng::Pcg32::new(11, 1);
+        let mut chance = || f64::from(rng.next_u32()) / f64::from(u32::MAX) - 0.5;
+        let (mut sum, mut all) = (0.0, 0);
+        const RUNS: u32 = 2000;
+        for _ in 0..RUNS {
+            // Medians of one true rate, each in an interval that is as wide as they scatter.
+            let rates = [(); 3].map(|()| (100.0 + (0..12).map(|_| chance()).sum::<f64>(), 1.96));
+            let count = limit_of(rates);
+            sum += rates[count.ilog2() as usize].0;
+            all += u32::from(count == 4);
+        }
+        // The largest of three is .85 standard deviations above their mean.
+        let mean = sum / f64::from(RUNS) - 100.0;
+        assert!(mean.abs() < 0.1 && all > RUNS * 98 / 100, "{mean} above, all in {all} of {RUNS}");
+    }
 
     #[test]
     fn bytes_are_lines_read_and_written() {

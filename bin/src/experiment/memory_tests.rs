@@ -339,3 +339,35 @@ fn the_nodes_that_memory_is_bound_to_are_the_targets() {
         assert_eq!(targets(unbound), ([0, 1].to_vec(), false), "{unbound:?}");
     }
 }
+
+#[test]
+fn bandwidth_is_of_the_cpus_that_were_asked_for() {
+    let generating = |machine: &Machine, line: &str| -> Vec<String> {
+        let (options, (points, ..)) = (options(line), planned(machine, line).unwrap());
+        let traffic = points.iter().filter_map(|point| Some((point, point.walk.traffic()?)));
+        traffic
+            .map(|(point, traffic)| {
+                let cpus = plan::generators::generating(&options, machine, point, traffic);
+                assert_eq!(cpus.len() as u32, traffic.generators, "{line}");
+                std::format!("{} {cpus}", point.cpu)
+            })
+            .collect()
+    };
+    // CPUs 0 and 4 are the threads of one core of node 0, and 1 and 5 those of the other.
+    let small = machine("two-small-sockets", None);
+    for (more, expected) in [
+        ("--cpunode=0", &["0 0", "0 0-1"][..]),
+        ("--cpu=1", &["1 1"]),
+        ("--cpu=1 --view=mix --traffic=read", &["1 1"]),
+        ("--cpu=1 --view=cores", &["1 1"]),
+        ("--cpu=5 --load-threads=one", &["5 5", "5 0,5"]),
+        ("--cpu=1 --load-threads=all", &["1 1", "1 0-1", "1 0-1,4-5"]),
+        ("--load-cpus=1,5", &["1 1", "1 1,5"]),
+        ("--load-cpus=0-1,4 --cpu=1", &["1 1", "1 0-1,4"]),
+        ("--load-cpus=0-1 --cpu=2 --memnode=1", &["2 2", "2 0-2"]),
+    ] {
+        let line = std::format!("bandwidth --memnode=0 {more}");
+        let line = if more.contains("--memnode") { std::format!("bandwidth {more}") } else { line };
+        assert_eq!(generating(&small, &line), expected, "{line}");
+    }
+}

@@ -8,7 +8,7 @@ use super::sizes::{check, within_half, CACHES, LEAST_DEFAULT};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{LoadFrom, Options, Threads};
+use crate::options::{FlagId, LoadFrom, Options, Threads};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 
@@ -29,17 +29,46 @@ pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     }
 }
 
+/// The CPUs whose bandwidth is measured from a node: one that was asked for generates by itself, unless others were asked
+/// for beside it.
+#[must_use]
+pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
+    let alone = options.load_cpus.is_none() && !options.given.contains(FlagId::LoadThreads);
+    match options.cpu.filter(|_| alone) {
+        Some(cpu) => [cpu.0].into_iter().collect(),
+        None => cpus(options, machine, from),
+    }
+}
+
+/// One of so many generators on some CPUs. They are spread over all of them: neighbours share a cache, and a way to memory.
+#[must_use]
+pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
+    cpus.iter().nth(index * cpus.len() / count.max(1)).map(CpuId)
+}
+
+/// The CPUs of a point of traffic: its own, and those of its other generators.
+#[must_use]
+pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
+    let others = others(options, machine, point, traffic);
+    let count = traffic.generators.saturating_sub(1) as usize;
+    let spread = (0..count).filter_map(|index| spread(&others, index, count));
+    spread.chain([point.cpu]).map(|cpu| cpu.0).collect()
+}
+
 /// The CPUs for the generators of a point that are not on its own CPU. Its core is left to it, unless all threads of
 /// cores are to generate, or those of some CPUs.
 #[must_use]
 pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let core = |cpu: u32| machine.sharing.core_of(cpu);
-    let shared = match point.walk {
-        Walk::Traffic(_) => options.load_cpus.is_some() || options.load_threads == Threads::All,
-        _ => options.load_cpus.is_some(),
+    let (cpus, shared) = match point.walk {
+        Walk::Loaded(_) => (cpus(options, machine, traffic.from), options.load_cpus.is_some()),
+        _ => (
+            measured(options, machine, traffic.from),
+            options.load_cpus.is_some() || options.load_threads == Threads::All,
+        ),
     };
     let is_other = |cpu: &u32| *cpu != point.cpu.0 && (shared || core(*cpu) != core(point.cpu.0));
-    cpus(options, machine, traffic.from).iter().filter(is_other).collect()
+    cpus.iter().filter(is_other).collect()
 }
 
 /// The node whose CPUs load a pair.

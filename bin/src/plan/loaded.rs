@@ -20,6 +20,8 @@ use crate::warning::{Warning, Warnings};
 
 /// Levels that are added where latency has doubled.
 pub const CLOSER: usize = 2;
+/// Numbers of generators without a pace: all, half and a quarter of them.
+pub const COUNTS: usize = 3;
 /// A visit of a level takes about so long: two looks at the rate, a window, and threads that start and rest.
 const VISIT_NS: f64 = 45e6;
 /// The kinds of traffic where nobody asks for others.
@@ -129,7 +131,8 @@ fn curve<'a>(
     // A share is one of the limit, and whether that is the memory's is seen with half of the generators.
     let limit =
         asked.is_none_or(|asked| asked.iter().any(|rate| matches!(rate, Rate::Most | Rate::OfLimit(_))));
-    let counts = || [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0);
+    let counts =
+        || <[u32; COUNTS]>::from([all, all / 2, all / 4]).into_iter().filter(|count| limit && *count > 0);
     let rates = || {
         asked.unwrap_or_default().iter().filter_map(|rate| match rate {
             Rate::BytesPerSecond(bytes) => Some(*bytes),

@@ -3,7 +3,7 @@
 use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
 use latency_core::kernel::POINTER;
-use latency_core::traffic::{Kind, KINDS};
+use latency_core::traffic::{Kind, Pattern, KINDS};
 use latency_core::units::{CpuId, NodeId};
 
 use super::{generators, working_set, Scope};
@@ -39,7 +39,7 @@ pub fn bandwidth<'a>(
     let scope = Scope::resolve(options, machine, warnings)?;
     let asked = generators::check_cpus(options, machine)?;
     let mut initiators = scope.initiators;
-    if let Some(node) = asked {
+    if let Some(node) = asked.filter(|_| options.cpu.is_none()) {
         initiators = [node.0].into_iter().collect();
     }
     let nodes = options.view == View::Nodes;
@@ -84,7 +84,8 @@ pub fn bandwidth<'a>(
 #[must_use]
 pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
     asked.unwrap_or_else(|| {
-        let places = KINDS.iter().enumerate().filter(|(_, kind)| usual.contains(&kind.name));
+        let named = KINDS.iter().enumerate().filter(|(_, kind)| kind.pattern() != Pattern::Permuted);
+        let places = named.filter(|(_, kind)| usual.contains(&kind.name));
         places.fold(Kinds::NONE, |kinds, (place, _)| kinds.with(place))
     })
 }
@@ -103,7 +104,7 @@ struct Pair<'p, 'a> {
 impl<'a> Pair<'_, 'a> {
     fn points(&self, warnings: &mut Warnings, each: &mut dyn FnMut(Point)) -> Result<(), Failure<'a>> {
         let Pair { options, machine, from, to, targets, brief } = *self;
-        let cpus = generators::cpus(options, machine, from);
+        let cpus = generators::measured(options, machine, from);
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
         let like = Point {
             initiator: from,
@@ -130,7 +131,7 @@ impl<'a> Pair<'_, 'a> {
             }
             return Ok(());
         }
-        // A CPU that was asked for generates beside the others.
+        // A CPU that was asked for comes first.
         let most = generators::others(options, machine, &like, &self.traffic(&KINDS[0], 1)).len() as u32 + 1;
         generators::warn_of_few(machine, most, warnings);
         for kind in kinds.iter() {

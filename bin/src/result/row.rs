@@ -3,7 +3,7 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::text::Text;
-use latency_core::traffic::Kind;
+use latency_core::traffic::{Kind, Pattern};
 
 use super::sample::Sample;
 
@@ -53,6 +53,8 @@ pub const WORDS: usize = 4;
 
 /// As above.
 pub const VARIANT: usize = 7;
+/// As above: of traffic, where its kind has several.
+pub const PATTERN: usize = 8;
 /// As above.
 pub const TRAFFIC: usize = 14;
 /// As above.
@@ -211,8 +213,9 @@ impl Display for Label<'_> {
         let mut separator = "";
         for field in (0..FIELDS.len()).filter(|field| self.shown >> field & 1 == 1 && self.row.tells(*field))
         {
-            // That lines go one way is what pairs are about.
-            if field == OP && self.row.is_word(OP, ONE_WAY) {
+            // That lines go one way is what pairs are about, and traffic is a stream unless another is said.
+            let usual = self.row.is_word(PATTERN, Pattern::Stream.name()) && self.row.traffic().is_some();
+            if (field == OP && self.row.is_word(OP, ONE_WAY)) || (field == PATTERN && usual) {
                 continue;
             }
             out.write_str(match field {

@@ -11,7 +11,7 @@ use super::point::point;
 use super::rows::{whole, Draft};
 use super::values::{each_object, interval, optional, text, Fault};
 use crate::analysis::traffic::bytes_per_line;
-use crate::result::row::{Row, CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, TRAFFIC};
+use crate::result::row::{Row, CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, PATTERN, TRAFFIC};
 use crate::result::sample::Sample;
 
 /// Whether the name of a member is this.
@@ -119,6 +119,8 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
             let name = text::<24>(reader.string()?);
             kind = Kind::parse(name.as_str());
             limit.set(TRAFFIC, escaped(name.as_str()));
+        } else if key == "pattern" {
+            limit.set(PATTERN, escaped(text::<24>(reader.string()?).as_str()));
         } else if key == "limit" {
             members(reader, &mut |reader, is| {
                 if is("bytes_per_second") {

@@ -1,13 +1,14 @@
 //! The rows of a saved result, filled as its text is understood, and what may be wrong with one.
 
 use latency_core::text::Text;
+use latency_core::traffic::Pattern;
 use latency_core::units::Bytes;
 
 use super::conditions::{Conditions, BRAND, HOST};
 use super::fields::word;
 use super::host::Origin;
 use crate::analysis::claims::Claims;
-use crate::result::row::{Row, CLASS, EXPERIMENT, ONE_WAY, OP};
+use crate::result::row::{Row, Word, CLASS, EXPERIMENT, ONE_WAY, OP, PATTERN};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -179,6 +180,15 @@ impl<'r> Draft<'r> {
         }
         if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
             return Err("a latency that is not a positive number of nanoseconds");
+        }
+        match row.traffic() {
+            // Of other kinds it says what their names do.
+            Some(kind) if core::ptr::eq(kind, kind.permuted()) => row.set(PATTERN, Word::EMPTY),
+            // Files did not tell it while all reads were streams.
+            Some(_) if !row.tells(PATTERN) => {
+                row.set(PATTERN, word(format_args!("{}", Pattern::Stream.name())));
+            }
+            _ => {}
         }
         if row.tells(CLASS) && !row.tells(OP) {
             row.set(OP, word(format_args!("{ONE_WAY}")));

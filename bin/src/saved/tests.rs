@@ -357,3 +357,28 @@ proptest! {
         prop_assert!(parse(text.as_bytes()).is_err());
     }
 }
+
+#[test]
+fn reads_of_documents_that_tell_no_pattern_are_streams() {
+    const PATTERN: usize = crate::result::row::PATTERN;
+    let curve = |told: &str, kind: &str| {
+        let text = format!(
+            r#"{{"curves":[{{"from":0,"to":0,"traffic":"{kind}",{told}"limit":{{"bytes_per_second":64e9}},"points":[
+            {{"from":0,"to":0,"traffic":"{kind}",{told}"offered_bytes_per_second":0,"ns":100}}]}}],"experiment":"loaded"}}"#
+        );
+        parse(text.as_bytes()).unwrap().rows
+    };
+    let (old, new) = (curve("", "read"), curve(r#""pattern":"permuted","#, "read"));
+    assert!(old[0].is_word(PATTERN, "stream") && new[0].is_word(PATTERN, "permuted"));
+    // It is a condition that differs: the points are the same ones, and there is no verdict on them.
+    let files = Files { counts: [1, 1], rows: &|side, _| [old, new][side] };
+    assert!(Join::of(&files).is_condition(PATTERN) && Join::of(&files).find(&old[0], new).is_some());
+    let label = |rows: &[Row]| Label { row: &rows[0], shown: u32::MAX & !3 }.to_string();
+    assert!(label(new).contains("pattern permuted traffic read"), "{}", label(new));
+    assert!(!label(old).contains("pattern"), "{}", label(old));
+    // Kinds of one pattern alone are the same, whether it is told or not.
+    let told = curve(r#""pattern":"stream","#, "2:1");
+    assert!(!told[0].tells(PATTERN) && !curve("", "2:1")[0].tells(PATTERN));
+    let bandwidth = r#"{"bandwidths":[{"from":0,"to":0,"traffic":"read","generators":8,"ns":1}],"experiment":"bandwidth"}"#;
+    assert!(parse(bandwidth.as_bytes()).unwrap().rows[0].is_word(PATTERN, "stream"));
+}

@@ -31,7 +31,7 @@ fn a_curve_goes_from_idle_to_the_limit() {
     let document = run(&short(&["--json", "--rates=0,0.5,50%,max"])).expect_json(0);
     assert_valid(&document);
     let curve = at(&document, "/curves/0");
-    assert_eq!(text(curve, "/traffic"), "read");
+    assert_eq!((text(curve, "/traffic"), text(curve, "/pattern")), ("read", "permuted"));
     assert_eq!(array(curve, "/cpus").len() as u64, number(curve, "/generators"));
     assert!(decimal(curve, "/limit/bytes_per_second") > 0.0, "{curve:#}");
     let half = at(curve, "/limit/half_bytes_per_second");
@@ -140,4 +140,39 @@ fn a_plan_says_threads_memory_and_time() {
     let bytes = number(&plan, "/plan/memory_bytes");
     let footprint = array(&plan, "/points").iter().find_map(|point| point.get("footprint_bytes"));
     assert!(bytes > footprint.and_then(serde_json::Value::as_u64).expect("traffic"), "{plan:#}");
+}
+
+#[test]
+fn streams_beside_a_chain_are_asked_for_by_name() {
+    if two_cpus("loaded::streams_beside_a_chain_are_asked_for_by_name").is_none() {
+        return;
+    }
+    let streams = ["loaded", "--traffic=read-stream,2:1", "--budget=2", "--size=16M", "--memnode=0"];
+    let document = run(&[&streams[..], &["--json", "--rates=0.5"]].concat()).expect_json(0);
+    assert_valid(&document);
+    for curve in array(&document, "/curves") {
+        assert_eq!(text(curve, "/pattern"), "stream", "{curve:#}");
+    }
+    assert_eq!(text(&document, "/curves/1/traffic"), "read-stream");
+}
+
+#[test]
+fn bandwidth_is_measured_on_the_cpus_that_were_asked_for_alone() {
+    let Some([first, second]) =
+        two_cpus("loaded::bandwidth_is_measured_on_the_cpus_that_were_asked_for_alone")
+    else {
+        return;
+    };
+    let cpus = |more: &str| -> Vec<String> {
+        let arguments = ["bandwidth", "--json", "--size=64K", "--time-limit=0.1", "--memnode=0", more];
+        let document = run(&arguments).expect_json(0);
+        assert_valid(&document);
+        let records = array(&document, "/bandwidths");
+        assert!(records.iter().all(|record| text(record, "/pattern") == "stream"));
+        records.iter().map(|record| text(record, "/cpus").to_owned()).collect()
+    };
+    assert_eq!(cpus(&format!("--cpu={second}")), [second.to_string()]);
+    assert_eq!(cpus(&format!("--load-cpus={second}")), [second.to_string()]);
+    let both = if second == first + 1 { format!("{first}-{second}") } else { format!("{first},{second}") };
+    assert_eq!(cpus(&format!("--load-cpus={first},{second}")), [first.to_string(), both]);
 }

@@ -8,7 +8,7 @@ use latency_core::host::Throttle;
 use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::{Kind, Part, Place};
-use latency_core::units::{CpuId, NodeId};
+use latency_core::units::NodeId;
 
 use super::fields::Fields;
 use super::mailbox::{Mailbox, Orders, Pace, Shared};
@@ -18,6 +18,7 @@ use crate::engine::clock::Timer;
 use crate::engine::cpu_time::CpuTimes;
 use crate::engine::placement::Witness;
 use crate::error::{Failure, PlacementError};
+use crate::plan::generators;
 use crate::result::{Point, Traffic, Walk};
 use crate::sys::file::SystemFiles;
 use crate::sys::{signal, time};
@@ -215,10 +216,9 @@ impl<'g> Generators<'g> {
         self.runs.set(self.runs.get() + 1);
         let pace = traffic.rate.and_then(|rate| self.pace(traffic, rate));
         for (index, mailbox) in boxes.iter().enumerate() {
-            // Spread over all of them: neighbours share a cache, and a way to memory.
-            let Some(cpu) = cpus.iter().nth(index * cpus.len() / others.max(1)) else { break };
+            let Some(cpu) = generators::spread(&cpus, index, others) else { break };
             let seed = self.runs.get() << 16 | (index + own) as u64;
-            let (cpu, part, kind) = (CpuId(cpu), (index + own, parts), traffic.kind);
+            let (part, kind) = ((index + own, parts), traffic.kind);
             mailbox.run(&Orders { cpu, field, part, kind, pace, seed });
         }
         self.active.set(others);

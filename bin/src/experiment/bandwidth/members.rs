@@ -4,6 +4,7 @@ use super::super::facts::for_hwloc::{self, Attribute};
 use super::super::facts::{point, Report};
 use crate::analysis::traffic::{groups, rate, shares, Group};
 use crate::options::{Choice, View};
+use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::report::hwloc::{READ_BANDWIDTH, WRITE_BANDWIDTH};
 use crate::result::{Outcome, Traffic};
@@ -11,7 +12,9 @@ use crate::result::{Outcome, Traffic};
 fields! {
     BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";
     pub TRAFFIC "traffic" "The kind of traffic: n:1 reads n lines and writes one of them.";
-    pub GENERATORS "generators" "The CPUs that moved lines at the same time.";
+    pub PATTERN "pattern" "The order in which lines were touched: `stream`, `permuted` within blocks of 2 MiB, or `random`.";
+    pub GENERATORS "generators" "The number of CPUs that moved lines at the same time.";
+    CPUS "cpus" "Those CPUs, as a list of ranges.";
     pub FOOTPRINT "footprint_bytes" "The memory of all generators together.";
     pub RATE "bytes_per_second" "Lines touched, 64 bytes each: those read and those written.";
     pub RATE_CI95 "ci95_bytes_per_second" "Its 95 % confidence interval within this run.";
@@ -25,12 +28,14 @@ fields! {
 }
 
 /// The columns of a table of traffic.
-pub static COLUMNS: [&Field; 25] = [
+pub static COLUMNS: [&Field; 27] = [
     &point::FROM,
     &point::TO,
     &point::CPU,
     &TRAFFIC,
+    &PATTERN,
     &GENERATORS,
+    &CPUS,
     &RATE,
     &RATE_CI95,
     &READ,
@@ -58,7 +63,7 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::Records(&BANDWIDTHS), |document| {
         for group in groups(report.outcomes) {
             for outcome in group.outcomes {
-                document.part(Part::Item, |document| record(document, &group, outcome));
+                document.part(Part::Item, |document| record(document, report, &group, outcome));
             }
         }
     });
@@ -86,11 +91,18 @@ pub fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-fn record(document: &mut dyn Document, group: &Group<'_, '_>, outcome: &Outcome<'_>) {
+fn record(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    group: &Group<'_, '_>,
+    outcome: &Outcome<'_>,
+) {
     let Some(traffic) = outcome.point.walk.traffic() else { return };
     point::route(document, &outcome.point);
     document.put(&TRAFFIC, traffic.kind.name);
+    document.put(&PATTERN, traffic.kind.pattern().name());
     document.put(&GENERATORS, traffic.generators);
+    document.show(&CPUS, &generators::generating(report.options, report.machine, &outcome.point, traffic));
     document.put(&FOOTPRINT, traffic.footprint);
     document.put(&point::PAGES_ASKED, outcome.point.pages.word());
     let found = rate(outcome).map(|(_, rate)| rate);

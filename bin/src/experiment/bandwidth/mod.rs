@@ -32,7 +32,8 @@ pub const BANDWIDTH: Experiment = Experiment {
                   Lines that are touched are counted, 64 bytes each, those read and those written apart. \
                   --view=mix compares kinds of traffic, --view=scaling numbers of cores, and --view=cores one core \
                   with another. nt-write and copy-nt store past the caches; write and copy store into them, for which \
-                  a processor may read each line first: a range is shown. --size is the memory of each core; a cache \
+                  a processor may read each line first: a range is shown. --cpu measures that CPU by itself; with \
+                  --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; a cache \
                   that holds it serves it, and reads load 32 bytes of each line.",
         flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
             FlagId::Size,

@@ -185,7 +185,7 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {
         cpus.insert(point.cpu.0);
         if let Some(traffic) = point.walk.traffic().filter(|_| report.options.view != View::Cores) {
-            cpus = cpus.union(&generators::others(report.options, report.machine, point, traffic));
+            cpus = cpus.union(&generators::generating(report.options, report.machine, point, traffic));
         }
     }
     method::processor(document, report, &cpus);

@@ -292,7 +292,10 @@ fn what_results_have_besides_points_is_compared_as_well() {
     let golden = |name: &str| fs::read_to_string(format!("../tests/golden/{name}.json")).unwrap();
     let mut files = Files::default();
     for (name, points) in [
-        ("loaded-two-nodes", &["loaded 0 -> 1\"", "loaded 0 -> 1 traffic read generators"][..]),
+        (
+            "loaded-two-nodes",
+            &["loaded 0 -> 1\"", "loaded 0 -> 1 pattern permuted traffic read generators"][..],
+        ),
         ("cores", &["cores same L3"]),
         ("curve", &["curve 0 -> 0 32 KiB"]),
         ("variants", &["variant "]),

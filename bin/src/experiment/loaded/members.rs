@@ -13,6 +13,7 @@ fields! {
     CURVES "curves" "Latency against bandwidth: a curve for each pair of nodes and kind of traffic.";
     LOAD_NODE "load_node" "The node of the generators' memory.";
     TRAFFIC "traffic" "The kind of traffic: n:1 reads n lines and writes one of them.";
+    PATTERN "pattern" "The order in which lines are touched: `stream`, `permuted` within blocks of 2 MiB, or `random`.";
     GENERATORS "generators" "The CPUs that load the memory.";
     CPUS "cpus" "Their numbers, where all of them generate.";
     PACING "pacing" "How the gaps between bursts are drawn.";
@@ -45,11 +46,12 @@ fields! {
 }
 
 /// The columns of a table of levels.
-pub static COLUMNS: [&Field; 27] = [
+pub static COLUMNS: [&Field; 28] = [
     &point::FROM,
     &point::TO,
     &LOAD_NODE,
     &TRAFFIC,
+    &PATTERN,
     &GENERATORS,
     &OFFERED,
     &RATE,
@@ -89,6 +91,7 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     point::route(document, &loading.point);
     document.put(&LOAD_NODE, traffic.node.0);
     document.put(&TRAFFIC, traffic.kind.name);
+    document.put(&PATTERN, traffic.kind.pattern().name());
     document.put(&GENERATORS, traffic.generators);
     document.part(Part::List(&CPUS), |document| {
         for cpu in &generators::others(report.options, report.machine, &loading.point, &traffic) {
@@ -168,6 +171,7 @@ fn record(
     document.put(&point::TO, outcome.point.target.0);
     document.put(&LOAD_NODE, traffic.node.0);
     document.put(&TRAFFIC, traffic.kind.name);
+    document.put(&PATTERN, traffic.kind.pattern().name());
     document.put(&GENERATORS, step.generators);
     document.put(&OFFERED, level.offered);
     document.put(&RATE, level.delivered.value);

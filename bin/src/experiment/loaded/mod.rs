@@ -13,6 +13,7 @@ use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
+use crate::analysis::traffic::limit;
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::{Generators, Style};
 use crate::engine::memory::{Beside, Memory};
@@ -39,7 +40,9 @@ pub const LOADED: Experiment = Experiment {
                   Latency and bandwidth are means over the same windows. Then where latency is 1.25 times and twice \
                   that of idle memory, and whether the cores or the memory set the limit.\n\
                   Gaps between lines are drawn at random, as requests of independent programs arrive; \
-                  --pacing=even shows less waiting than there is.",
+                  --pacing=even shows less waiting than there is. Lines that are only read follow each other in a \
+                  permuted order, at every level and at the limit: prefetchers turn read-stream, which is in address \
+                  order, into bursts.",
         flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
             FlagId::Size,
             FlagId::Seed,
@@ -169,12 +172,13 @@ fn visits(
     schedule.run(session.progress)
 }
 
-/// The point of a curve at which the most was delivered without a pace, and how much that was; `None` for a place that
-/// is not the first of its curve.
+/// The point of a curve that delivered its limit without a pace, and how much that was; `None` for a place that is not the
+/// first of its curve.
 fn limit_at(schedule: &mut Schedule<Memory<'_, '_>>, index: usize) -> Option<(Point, Traffic, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
-    let mut best = None::<(Point, Traffic, f64)>;
+    let mut found = [None::<(Point, Traffic, Estimate)>; loaded::COUNTS];
+    let mut slots = found.iter_mut();
     for other in 0..schedule.len() {
         let Some(point) = schedule.point(other) else { continue };
         let same = (point.initiator, point.target) == (first.initiator, first.target);
@@ -185,12 +189,16 @@ fn limit_at(schedule: &mut Schedule<Memory<'_, '_>>, index: usize) -> Option<(Po
             return None;
         }
         let rate = schedule.series(other).and_then(|(_, series)| delivered(&traffic, &series));
-        let Some(rate) = rate else { continue };
-        if best.is_none_or(|(_, _, most)| rate.value > most) {
-            best = Some((point, traffic, rate.value));
+        if let (Some(rate), Some(slot)) = (rate, slots.next()) {
+            *slot = Some((point, traffic, rate));
         }
     }
-    best
+    let of = |index: usize| {
+        let (_, traffic, rate) = (*found.get(index)?)?;
+        Some((traffic.generators, rate))
+    };
+    let (point, traffic, rate) = (*found.get(limit(&of)?)?)?;
+    Some((point, traffic, rate.value))
 }
 
 fn unpaced(point: &Point) -> Option<Traffic> {

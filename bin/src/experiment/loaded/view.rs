@@ -184,7 +184,13 @@ fn kinds(document: &mut dyn Document, report: &Report<'_, '_>) {
                     let mut earlier = loadings(report.outcomes).take(index);
                     if !earlier.any(|other| other.traffic.kind.name == kind.name) {
                         let separator = if index == 0 { "" } else { "; " };
-                        write!(out, "{separator}{}: {}", kind.name, kind.summary)?;
+                        write!(
+                            out,
+                            "{separator}{}: {}, {}",
+                            kind.name,
+                            kind.summary,
+                            kind.pattern().words()
+                        )?;
                     }
                 }
                 Ok(())
