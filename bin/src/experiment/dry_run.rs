@@ -3,7 +3,6 @@
 use core::fmt::{self, Write};
 
 use latency_core::text::plural;
-use latency_core::units::Bytes;
 
 use super::bandwidth::members::{FOOTPRINT, GENERATORS, TRAFFIC};
 use super::facts::method::optional;
@@ -212,7 +211,7 @@ mod tests {
     use latency_core::chain::Order;
     use latency_core::kernel::lanes::PARALLEL;
     use latency_core::kernel::POINTER;
-    use latency_core::units::{CpuId, NodeId};
+    use latency_core::units::{Bytes, CpuId, NodeId};
 
     use crate::options::Pages;
 

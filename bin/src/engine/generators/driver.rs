@@ -370,6 +370,7 @@ fn wait_for(boxes: &[Mailbox]) -> Result<(), Failure<'static>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fields::Key;
     use super::*;
     use latency_core::arch::Line;
     use latency_core::topology::Topology;
@@ -384,12 +385,13 @@ mod tests {
         let fields = [Some(Field::new(&mut memory))];
         let shared = Shared { boxes: &[], fields: &fields, clock: None };
         let footprint = Bytes(LINES as u64 * 64);
-        let pieces = [Some(((NodeId(0), footprint), Err(PlacementError::NothingToMeasure)))];
+        let key = Key { from: None, on: NodeId(0), size: footprint };
+        let pieces = [Some((key, Err(PlacementError::NothingToMeasure)))];
         let (known, uncores) =
             (Fields::new(&pieces), Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap());
         let style = Style { cpus: &|_, _| CpuSet::EMPTY, pacing: Pacing::Poisson, burst: None };
         let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
-        let generators = Generators::new(&shared, (&known, &uncores), style, timer, (0, None));
+        let generators = Generators::new(&shared, (&known, &uncores), style, timer, (0, None), None);
         let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
         let traffic = Traffic { kind, generators: 1, from: node, node, footprint, rate: None };
         for run in 1..=2 {

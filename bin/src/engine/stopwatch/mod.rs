@@ -178,7 +178,7 @@ mod tests {
         let allowed = cpu::allowed().unwrap();
         let (here, there) = (CpuId(allowed.first().unwrap()), CpuId(allowed.last().unwrap()));
         let watch =
-            Stopwatch::new(Timer::choose(&Processor::identify(), &mut Warnings::new()).unwrap(), None);
+            Stopwatch::new(Timer::choose(&Processor::identify(), false, &mut Warnings::new()).unwrap(), None);
         let number_on = |cpu| {
             cpu::pin_to(cpu).unwrap();
             watch.timer.counter().map(|counter| counter.stamp.end().processor)
