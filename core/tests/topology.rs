@@ -91,6 +91,22 @@ fn sub_numa_clusters_share_a_package() {
 }
 
 #[test]
+fn of_several_memory_side_caches_the_largest_counts() {
+    let mut machine = Machine::load("cxl-memory");
+    let mut at = |index, size| {
+        machine.set(
+            &format!("/sys/devices/system/node/node0/memory_side_cache/index{index}/size"),
+            &format!("{size}\n"),
+        );
+        node(&read(&machine, "0-8191"), 0).attributes.side_cache
+    };
+    assert_eq!(at(2, 1 << 30), Some(SideCache { size: Bytes(16 << 30), line: Bytes(64) }));
+    // The file of its lines' size is absent.
+    assert_eq!(at(2, 64u64 << 30), Some(SideCache { size: Bytes(64 << 30), line: Bytes(0) }));
+    assert_eq!(at(3, 0), Some(SideCache { size: Bytes(64 << 30), line: Bytes(0) }));
+}
+
+#[test]
 fn memory_only_node_behind_a_gap() {
     let topology = topology("cxl-memory");
     assert_eq!((topology.ids().to_string().as_str(), topology.max_node()), ("0-1,4", NodeId(4)));

@@ -36,7 +36,7 @@ pub struct SideCache {
 pub struct Attributes {
     /// From the nearest initiators of any kind (`access0`), and from the nearest CPUs (`access1`).
     pub access: [Option<Claim>; 2],
-    /// The cache in front of it.
+    /// The cache in front of it; of several, the largest.
     pub side_cache: Option<SideCache>,
     /// Its tier: memory of lower numbers is said to be faster.
     pub tier: Option<u32>,

@@ -19,6 +19,10 @@ const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 /// The tiers that are asked for. A tier is the latency in steps of an eighth of that of plain memory, which is in tier 4.
 const MOST_TIERS: u32 = 64;
 
+/// The most memory-side caches in a row before one memory; index 1 is the one next to it. What is far larger than the
+/// largest of them is beyond all.
+const SIDE_LEVELS: u32 = 3;
+
 impl Claim {
     /// Reads the claims of one class. Initiators are links to nodes, so one is found by whether a file of the node that
     /// it leads to can be read.
@@ -51,17 +55,17 @@ impl Topology {
     pub(super) fn read_attributes(&mut self, files: &impl Files) {
         let ids = self.ids();
         for node in self.nodes.iter_mut().take(self.length) {
-            let cache = |name: &str| -> Option<u64> {
-                let of = path(format_args!("{NODES}/node{}/memory_side_cache/index1/{name}", node.id));
-                files::number(files, of.as_str())
+            let cache = |index: u32| -> Option<SideCache> {
+                let number = |name: &str| -> Option<u64> {
+                    let of = format_args!("{NODES}/node{}/memory_side_cache/index{index}/{name}", node.id);
+                    files::number(files, path(of).as_str())
+                };
+                let size = Bytes(number("size").filter(|size| *size > 0)?);
+                Some(SideCache { size, line: Bytes(number("line_size").unwrap_or(0)) })
             };
-            let size = cache("size").filter(|size| *size > 0);
             node.attributes = Attributes {
                 access: [0, 1].map(|class| Claim::read(files, node.id, class, &ids)),
-                side_cache: size.map(|size| SideCache {
-                    size: Bytes(size),
-                    line: Bytes(cache("line_size").unwrap_or(0)),
-                }),
+                side_cache: (1..=SIDE_LEVELS).filter_map(cache).max_by_key(|cache| cache.size),
                 tier: None,
                 weight: files::number(files, path(format_args!("{WEIGHTS}/node{}", node.id)).as_str()),
             };
