@@ -129,7 +129,7 @@ impl<'a> Pieces<'a> {
                     // Ordinary stores leave lines in a cache that is larger than reported: the first pass would be
                     // faster than memory. Only where a look saw no such cache there is a choice.
                     let seen = stamp.filter(|_| session.machine.is_clear(piece.like.size));
-                    let stores = Stores::choose(lines, seen, session.machine.last_level_cache());
+                    let stores = Stores::choose(lines, seen, session.machine.largest_cache());
                     let buffer = new_chain::write(lines, chain, piece.like.kernel.encoding, stores)?;
                     Site::kept(piece.key, witness, buffer, piece.like.initiator)?
                 }

@@ -6,7 +6,7 @@
 use core::array;
 
 use latency_core::chain::Order;
-use latency_core::units::Picoseconds;
+use latency_core::units::{Bytes, Picoseconds};
 
 use super::arena::SITES;
 use super::clock::Timer;
@@ -16,9 +16,10 @@ use super::schedule::Schedule;
 use super::session::Session;
 use super::warm_up::is_held;
 use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
 use crate::plan::budget::Budget;
-use crate::result::{chain, Exclusion, Field, Measurement, Outcome, Placed, Point, Walk};
-use crate::warning::{Warning, VERY_UNCERTAIN};
+use crate::result::{chain, Exclusion, Field, Measurement, Outcome, Placed, Point, Repeat, Walk};
+use crate::warning::{Warning, Warnings, VERY_UNCERTAIN};
 
 /// Steady loads that take less than this share of those of a first pass are served by a cache in part.
 const SERVED: f64 = 0.98;
@@ -30,6 +31,9 @@ const CYCLES_TOLERANCE: f64 = 0.05;
 const STATE_SHARE: f64 = 0.7;
 /// Of fewer steps of the timer in a trial, a step is 1 % or more of it.
 const FEWEST_STEPS: f64 = 100.0;
+/// Working set in memory-side caches from which on memory itself is measured: these caches are direct-mapped, so that four
+/// lines that share a place in one put each other out before a lap comes back to them.
+const SIDE_CACHES: u64 = 4;
 /// Of more points, and of pairs of CPUs, warnings say how many they are about and not which.
 const FEW_POINTS: usize = 16;
 
@@ -143,8 +147,17 @@ fn measurement(
 
 /// Warns about points that are imprecise, disturbed or inconsistent: about each, or about their number where they are
 /// many.
-pub fn warn(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_>], budget: &Budget) {
+///
+/// `repeat` is the first point measured again, whose first pass was another one.
+pub fn warn(
+    session: &mut Session<'_, '_>,
+    timer: &Timer,
+    outcomes: &[Outcome<'_>],
+    budget: &Budget,
+    repeat: Option<Repeat>,
+) {
     warn_of_trials(session, timer, outcomes);
+    warn_of_side_caches(session.machine, session.warnings, outcomes);
     let of_nodes = outcomes.iter().all(|outcome| !outcome.point.walk.is_of_cores());
     if outcomes.len() <= FEW_POINTS && of_nodes {
         for outcome in outcomes {
@@ -152,6 +165,7 @@ pub fn warn(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_
                 warn_of_one(session, &outcome.point, measured, budget);
             }
         }
+        warn_of_hits(session.machine, session.warnings, outcomes, repeat);
         return;
     }
     let (mut imprecise, mut hardly, mut disturbed) = (0, 0, 0);
@@ -209,35 +223,98 @@ fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurem
         session.warnings.push(Warning::Disturbed { from, to, size, share });
     }
     warn_of_counters(session, measured);
-    if session.machine.cache_that_holds(size).is_some() {
-        // That it fits was known before, and said.
-        return;
-    }
-    if let (Some(cold), Walk::Chain, Order::Random | Order::Local(_)) =
-        (served(measured), point.walk, point.order)
-    {
-        let picoseconds = |nanoseconds: f64| Picoseconds((nanoseconds * 1e3) as u64);
-        let is_held = is_held(cold, slowest(measured));
-        let (cold, warm) = (picoseconds(cold), picoseconds(series.nanoseconds.median));
-        if is_held {
-            session.warnings.push(Warning::LooksCached { size, cold, warm });
-        } else if !session.machine.is_clear(size) {
+}
+
+/// Warns where a cache serves a working set, by first passes, which no cache served.
+///
+/// A first pass is one moment of a run, so that more than one has to agree: those from one node over sets of one size, most
+/// of them. What was seen before the run, or after it in new memory, decides for the node that it was seen from.
+pub fn warn_of_hits(
+    machine: &Machine,
+    warnings: &mut Warnings,
+    outcomes: &[Outcome<'_>],
+    repeat: Option<Repeat>,
+) {
+    for point in outcomes.iter().map(|outcome| &outcome.point) {
+        let size = point.size;
+        // That it fits a reported cache was known before, and said.
+        if machine.cache_that_holds(size).is_some() {
+            continue;
+        }
+        let (mut passes, mut hits, mut holds, mut told) = (0, 0, 0, None);
+        for Outcome { point: other, result } in outcomes {
+            let Ok(measured) = result else { continue };
+            let random = matches!((other.walk, other.order), (Walk::Chain, Order::Random | Order::Local(_)));
+            let alike = random && (other.initiator, other.size) == (point.initiator, size);
+            passes += usize::from(alike && measured.warm_up.passes > 0);
+            if let Some(cold) = served(measured).filter(|_| alike) {
+                hits += 1;
+                holds += usize::from(is_held(cold, slowest(measured)));
+                told = told.or(Some((cold, measured.series.nanoseconds.median)));
+            }
+        }
+        let Some(both) = told.filter(|_| 2 * hits > passes) else { continue };
+        let is_clear = machine.is_clear(size);
+        let again = repeat.filter(|repeat| repeat.size == size).and_then(|repeat| repeat.served);
+        let here = outcomes.first().is_some_and(|first| first.point.initiator == point.initiator);
+        if here && (is_clear || again == Some(false)) {
+            continue;
+        }
+        let [cold, warm] = [both.0, both.1].map(|nanoseconds| Picoseconds((nanoseconds * 1e3) as u64));
+        if 2 * holds > passes {
+            warnings.push(Warning::LooksCached { size, cold, warm });
+        } else if !is_clear {
             // Where a look before the run saw no hits, so small a difference is that between two moments.
-            session.warnings.push(Warning::CacheServesPart { size, cold, warm });
+            warnings.push(Warning::CacheServesPart { size, cold, warm });
         }
     }
 }
 
-/// Returns what a load of the first pass took, in nanoseconds, where the rounds were faster than it: a cache serves some.
+/// Warns about nodes whose memory was measured through a cache in front of it: no set of the node, and no footprint of
+/// generators, was four times as large.
+pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+    for node in machine.topology.nodes() {
+        let Some(cache) = node.attributes.side_cache else { continue };
+        // The largest set of a curve is its memory. Chains beside generators have one of their own.
+        let (mut chains, mut footprints) = (None, None);
+        for Outcome { point, result } in outcomes {
+            if result.is_err() || point.walk.is_of_cores() {
+                continue;
+            }
+            let traffic = point.walk.traffic();
+            if let Some(traffic) = traffic.filter(|traffic| traffic.node == node.id) {
+                footprints = footprints.max(Some(traffic.footprint));
+            }
+            if point.target == node.id && !matches!(point.walk, Walk::Traffic(_)) {
+                chains = chains.max(Some(point.size));
+            }
+        }
+        // What a CPU's cache holds is not a measurement of memory.
+        let in_memory = |size: &Bytes| machine.cache_that_holds(*size).is_none();
+        let Some(size) = chains.into_iter().chain(footprints).filter(in_memory).min() else { continue };
+        let wanted = cache.size.times(SIDE_CACHES);
+        if size < wanted {
+            let fits = machine.supply(node.id).is_some_and(|supply| supply.check(node.id, wanted).is_ok());
+            let (node, cache) = (node.id, cache.size);
+            warnings.push(Warning::SideCache { node, cache, size, fits });
+        }
+    }
+}
+
+/// Returns the latency of the first pass, in nanoseconds, where the rounds were faster than it: a cache serves some.
 #[must_use]
 pub fn served(measured: &Measurement) -> Option<f64> {
     measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVED * cold)
 }
 
-/// What may still be the noise of one run is no cache.
+/// Returns the latency up to which the rounds may be as slow as a first pass by chance. A single pass is a moment like
+/// that of any round; of several there is a median, as of the rounds.
 fn slowest(measured: &Measurement) -> f64 {
     let found = &measured.series.nanoseconds;
-    found.interval.map_or(found.median, |interval| interval.high)
+    match (found.interval, measured.warm_up.passes) {
+        (Some(interval), 2..) => interval.high,
+        _ => found.maximum,
+    }
 }
 
 /// Warns where counted and estimated core cycles contradict each other.

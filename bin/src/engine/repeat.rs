@@ -60,17 +60,12 @@ pub fn again<'a>(
     let second = findings.outcomes.iter().find_map(summary);
     let Some(second) = second.filter(|_| !findings.interrupted) else { return Ok(None) };
     let fresh = findings.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
-    if measured.len() == 1 && fresh.is_some_and(|fresh| finish::served(fresh).is_none()) {
-        // A neighbour was busy during the one first pass: in new memory it was no slower than the rounds.
-        session.warnings.withdraw(&|warning| {
-            matches!(warning, Warning::LooksCached { .. } | Warning::CacheServesPart { .. })
-        });
-    }
     if let Some(ratio) = apart(&first, &second) {
         session.warnings.push(Warning::RepeatRatio { ratio });
     }
     let size = outcome.point.size;
-    Ok(Some(Repeat { size, first: first.median, second: second.median }))
+    let served = fresh.filter(|fresh| fresh.warm_up.passes > 0).map(|fresh| finish::served(fresh).is_some());
+    Ok(Some(Repeat { size, first: first.median, second: second.median, served }))
 }
 
 /// The first point that placement does not decide: one that lies in memory, or else well within the nearest cache.

@@ -131,31 +131,88 @@ fn hits_that_memory_does_not_allow_to_leave_behind_are_known() {
     assert_eq!((sizing.first, sizing.size, sizing.clear), (MIB.times(16), MIB.times(16), Some(false)));
 }
 
+/// Returns the passes made over a working set whose steady walk takes these shares of the first one in turn, the share
+/// that was settled on, and whether a cache serves it.
+fn settled(mut ratio: impl FnMut() -> f64) -> (usize, f64, Option<bool>) {
+    let (mut passes, mut now) = (0, f64::NAN);
+    let latency = |hop: Hop| {
+        if hop.laps == 0.0 && passes == 0 {
+            (passes, now) = (1, ratio());
+        } else if hop.laps >= 1.0 {
+            passes = 0;
+        }
+        MEMORY_NS * if hop.laps < 1.0 { 1.0 } else { now }
+    };
+    let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), latency);
+    let mut search = Search { arena: &mut fake, like: LIKE, known: KNOWN, until_ns: f64::INFINITY };
+    let (look, served) = search.settled(FIRST).unwrap().unwrap();
+    (fake.visits.len(), look.ratio, served)
+}
+
+/// Passes around a ratio, with noise between them and none within.
+fn noisy(ratio: f64, deviation: f64, seed: u64) -> impl FnMut() -> f64 {
+    let mut rng = Pcg32::new(seed, 3);
+    move || {
+        let normal = (0..12).map(|_| f64::from(rng.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0;
+        ratio + deviation * normal
+    }
+}
+
 #[test]
 fn passes_follow_until_they_agree() {
-    /// The passes made where the steady walk takes these shares of the first one in turn, and what was settled.
-    fn settled(ratios: &[f64]) -> (usize, f64, bool) {
-        let mut passes = 0;
-        let latency = |hop: Hop| {
-            passes += usize::from(hop.laps == 0.0);
-            MEMORY_NS * if hop.laps < 1.0 { 1.0 } else { ratios[passes - 1] }
-        };
-        let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), latency);
-        let mut search = Search { arena: &mut fake, like: LIKE, known: KNOWN, until_ns: f64::INFINITY };
-        let (look, served) = search.settled(FIRST).unwrap().unwrap();
-        (fake.visits.len(), (look.ratio * 1000.0).round() / 1000.0, served)
+    let of = |ratios: &[f64]| {
+        let mut ratios = ratios.iter().copied();
+        let (passes, ratio, served) = settled(|| ratios.next().expect("a pass more than there should be"));
+        (passes, (ratio * 1000.0).round() / 1000.0, served)
+    };
+    // One clear pass is never enough, and two are where they agree.
+    assert_eq!(of(&[0.998, 1.002]), (2, 1.0, Some(false)));
+    assert_eq!(of(&[0.99, 1.03, 1.0, 1.01]), (4, 1.008, Some(false)));
+    // Hits that leave no doubt take two passes, few of them take more.
+    assert_eq!(of(&[0.6, 0.6]), (2, 0.6, Some(true)));
+    assert_eq!(of(&[0.88, 0.9, 0.89, 0.89]).2, Some(true));
+    assert_eq!(of(&[0.95; 5]), (4, 0.95, Some(true)));
+    // One pass of many that was disturbed.
+    assert_eq!(of(&[1.0, 0.7, 1.0, 1.0, 1.0, 1.0, 1.0]), (7, 0.957, None));
+    assert_eq!(of(&[0.983; 7]), (7, 0.983, None));
+}
+
+#[test]
+fn one_noisy_pass_neither_ends_nor_alarms_a_look() {
+    const RUNS: u64 = 1000;
+    let count = |ratio, deviation, is: fn((usize, f64, Option<bool>)) -> bool| {
+        (0..RUNS).filter(|seed| is(settled(noisy(ratio, deviation, *seed)))).count()
+    };
+    for deviation in [0.03, 0.05] {
+        let clear = count(0.95, deviation, |(.., served)| served == Some(false));
+        assert!(clear <= 40, "{clear} of {RUNS} sets with hits are clear at {deviation}");
+        let served = count(1.0, deviation, |(.., served)| served == Some(true));
+        assert!(served <= 1, "{served} of {RUNS} sets without hits are served at {deviation}");
     }
-    // One clear pass is enough at first, and two later on.
-    assert_eq!(settled(&[0.99]), (1, 0.99, false));
-    assert_eq!(settled(&[0.95, 0.99, 0.99]), (3, 0.99, false));
-    // Two that leave no doubt.
-    assert_eq!(settled(&[0.8, 0.8]), (2, 0.8, true));
-    assert_eq!(settled(&[0.8, 0.95, 0.85]), (3, 0.85, true));
-    // Five that agree, beside one that does not.
-    assert_eq!(settled(&[0.95; 5]), (5, 0.95, true));
-    assert_eq!(settled(&[0.94, 0.99, 0.95, 0.95, 0.95, 0.95]), (6, 0.95, true));
-    // Neither clear nor served.
-    assert_eq!(settled(&[0.983; 5]), (5, 0.983, false));
+    // A steadier machine tells 3 to 5 % of hits from none, and has few passes to make where there are none.
+    for ratio in [0.95, 0.97] {
+        let found = count(ratio, 0.002, |(.., served)| served == Some(true));
+        assert!(found >= 800, "{found} of {RUNS} at {ratio}");
+        assert_eq!(count(ratio, 0.01, |(.., served)| served == Some(false)), 0, "{ratio}");
+    }
+    assert!(count(1.0, 0.005, |(passes, _, served)| passes <= 3 && served == Some(false)) >= 950);
+}
+
+#[test]
+fn the_latency_of_the_found_cache_tells_its_hits() {
+    // Memory behind CXL, fast client memory, and local memory of a server.
+    for hit_ns in [12.0, 25.0, 40.0] {
+        let (sizing, _) = look(&Known { reported: Some(MIB.times(300)), ..KNOWN }, |hop| {
+            let size = hop.nodes as f64 * 64.0;
+            match hop.laps < 1.0 {
+                true => MEMORY_NS,
+                false if size <= MIB.0 as f64 => 5.0,
+                false => MEMORY_NS - random_hits(96.0 * MIB.0 as f64, size) * (MEMORY_NS - hit_ns),
+            }
+        });
+        let cache = sizing.cache.unwrap().0 as f64 / MIB.0 as f64;
+        assert!((87.0..106.0).contains(&cache), "{cache} MiB for 96, hits of {hit_ns} ns");
+    }
 }
 
 #[test]
@@ -190,14 +247,16 @@ fn noise_does_not_double_the_working_set() {
 /// The same noise does not hide the hits of a large cache.
 #[test]
 fn noise_does_not_hide_hits() {
-    let mut doubled = 0;
+    let (mut doubled, mut clear) = (0, 0);
     for seed in 0..40 {
         let mut rng = Pcg32::new(seed, 2);
         let (sizing, _) = look(&KNOWN, |hop| {
             let normal = (0..12).map(|_| f64::from(rng.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0;
             load_ns(random_hits, 105.0, &hop) * (1.0 + 0.02 * normal)
         });
-        doubled += u32::from(sizing.size >= MIB.times(512) && sizing.clear == Some(true));
+        doubled += u32::from(sizing.size >= MIB.times(512) && sizing.clear != Some(false));
+        clear += u32::from(sizing.clear == Some(true));
     }
-    assert!(doubled >= 38, "{doubled} of 40");
+    // Half a percent of hits are left there, so that not every look can tell.
+    assert!(doubled >= 39 && clear >= 34, "{doubled} and {clear} of 40");
 }

@@ -84,7 +84,7 @@ impl Warmth {
     pub fn found(&self) -> WarmUp {
         let mut passes = self.passes;
         let cold_ns = passes.get_mut(..self.passed).and_then(stats::median);
-        WarmUp { cold_ns, ..self.first }
+        WarmUp { cold_ns, passes: self.passed, ..self.first }
     }
 
     /// Whether a cache may hold some of the chain.

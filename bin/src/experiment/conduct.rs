@@ -168,7 +168,7 @@ pub fn conduct<'a>(
     }
     check(session, &timer, &mut health, &findings, &budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));
-    finish::warn(session, &timer, &findings.outcomes, &budget);
+    finish::warn(session, &timer, &findings.outcomes, &budget, health.repeat);
     let several = regions::have_several_initiators(&points);
     let regions = several.then_some(budget.memory);
     let conducted = Conducted { machine, timer, health, conditions, regions, findings };

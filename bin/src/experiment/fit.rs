@@ -226,7 +226,13 @@ impl File<'_> {
         let mut subtitle = Text::<320>::EMPTY;
         let separator = if label.is_empty() { "" } else { ", " };
         let _ = write!(subtitle, "{}{separator}{}", self.name, label.as_str());
-        let view = View { subtitle: subtitle.as_str(), samples, analysis, reciprocal: self.reciprocal };
+        let view = View {
+            subtitle: subtitle.as_str(),
+            samples,
+            analysis,
+            side_cache: None,
+            reciprocal: self.reciprocal,
+        };
         if !label.is_empty() {
             document.sentence(Role::Answer, format_args!("Curve of {}:", label.as_str()));
         }

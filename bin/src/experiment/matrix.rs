@@ -209,7 +209,8 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
         document.sentence(
             Role::Finding,
             format_args!(
-                "{whose} memory takes {} ns ({}fastest trial {}).",
+                "{whose} memory{} takes {} ns ({}fastest trial {}).",
+                method::through(report.warnings.side_cache(point.target)),
                 Digits(series.nanoseconds.median),
                 method::optional(series.nanoseconds.interval, |interval, out| {
                     write!(out, "{} to {} within {}; ", Digits(interval.low), Digits(interval.high), window)

@@ -4,6 +4,7 @@
 use std::boxed::Box;
 use std::collections::BTreeSet;
 use std::string::String;
+use std::vec;
 use std::vec::Vec;
 
 use latency_core::host::MemoryLimit;
@@ -212,8 +213,6 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
         let largest = points.iter().map(|point| point.size).max().unwrap();
         assert_eq!((largest, codes.len()), (MIB.times(256), 0), "{line} {codes:?}");
     }
-    let trail = |machine: &Machine| planned(machine, "parallel").unwrap().1.trail;
-    assert_eq!((trail(&guest), trail(&found)), (450 << 14, 18 << 14));
     let sizes = |machine: &Machine, line: &str| -> BTreeSet<u64> {
         planned(machine, line).unwrap().0.iter().map(|point| point.size.0 >> 20).collect()
     };
@@ -224,6 +223,37 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
     // Without a part that serves the core, there is no such region.
     let none = Machine { sizing: looked_at(MIB.times(256), true, Some(MIB), None).sizing, ..*guest };
     assert_eq!(sizes(&none, "parallel").len() + 1, sizes(&found, "parallel").len());
+}
+
+/// What neighbours leave of a cache they may leave more of a second later.
+#[test]
+fn what_has_to_lie_beyond_a_cache_goes_by_all_that_is_reported() {
+    let told = machine_of(&fixture("one-node").replace("size\n32768K", "size\n49152K"), None);
+    let found = looked_at(MIB.times(256), true, Some(MIB.times(8)), Some(MIB.times(3)));
+    let shared = Machine { sizing: found.sizing, ..*told };
+    assert_eq!((shared.last_level_cache(), shared.largest_cache()), (MIB.times(8), MIB.times(48)));
+    let trail = |machine: &Machine| planned(machine, "parallel").unwrap().1.trail;
+    assert_eq!((trail(&told), trail(&shared)), (72 << 14, 72 << 14));
+    let largest = |line: &str| planned(&shared, line).unwrap().0.iter().map(|point| point.size).max();
+    // A curve shows the plateau of memory whatever is left of the cache; its places are those of the share.
+    assert_eq!(largest("curve"), Some(MIB.times(192)));
+    assert_eq!(largest(""), Some(MIB.times(256)));
+    assert_eq!(shared.least_in_memory(), MIB.times(16));
+    // Generators walk over more than all of it.
+    let text = fixture("one-node").replace("size\n32768K", "size\n102400K");
+    let large = Machine { sizing: found.sizing, ..*machine_of(&text, None) };
+    let (points, ..) = planned(&large, "bandwidth").unwrap();
+    let footprint = points.iter().filter_map(|point| point.walk.traffic()).map(|traffic| traffic.footprint);
+    assert!(footprint.min() >= Some(MIB.times(400)));
+    // A look that was too noisy to tell leaves what is reported.
+    let undecided = |machine: &Machine| {
+        let sizing = Sizing { clear: None, ..found.sizing.unwrap() };
+        size(&Machine { sizing: Some(sizing), ..*machine }, "")
+    };
+    assert_eq!((undecided(&told), undecided(&large)), ((MIB.times(256), vec![]), (MIB.times(400), vec![])));
+    // One larger than reported counts as found.
+    let larger = looked_at(MIB.times(512), true, Some(MIB.times(96)), None);
+    assert_eq!(larger.largest_cache(), MIB.times(96));
 }
 
 #[test]
@@ -254,6 +284,14 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
     let served = looked_at(MIB.times(256), false, None, None);
     assert!(served.last_level_cache().times(4) <= MIB.times(256));
     assert_eq!(size(&served, "").1, ["cache-could-hold"]);
+    // Nothing is said of a reported cache that is too small for them, and no size that is smaller than this one.
+    let mut warnings = crate::warning::Warnings::new();
+    plan::working_set(&options(""), &served, NodeId(0), 1, &mut warnings).unwrap();
+    let told = warnings.groups().map(|group| std::format!("{group}")).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        told,
+        "a look before the run saw hits of a cache in a 256 MiB working set; use --size=512M or more"
+    );
 }
 
 #[test]

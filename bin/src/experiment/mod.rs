@@ -30,6 +30,8 @@ pub use fleet::tests as fleet_tests;
 #[cfg(test)]
 mod forecast_tests;
 #[cfg(test)]
+mod hits_tests;
+#[cfg(test)]
 mod memory_tests;
 #[cfg(test)]
 pub mod tests;

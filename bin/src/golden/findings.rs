@@ -289,6 +289,7 @@ fn made_up(
     }
     run.warn(&mut warnings);
     crate::experiment::loaded::check(&mut warnings, &outcomes);
+    crate::engine::finish::warn_of_side_caches(machine, &mut warnings, &outcomes);
     if options.experiment.descriptor.name == "matrix" {
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
     }
@@ -411,6 +412,7 @@ impl Run<'_> {
                 size: Bytes::MIB.times(256),
                 first: 98.0,
                 second: 98.4,
+                served: Some(false),
             }),
             pages_behave_as_small: audited.then(|| self.has(Trouble::Virtual)),
         }
@@ -641,6 +643,7 @@ impl Run<'_> {
             warm_up: WarmUp {
                 hops: nodes,
                 cold_ns: (point.size > Bytes::MIB).then_some(value * 1.21),
+                passes: usize::from(point.size > Bytes::MIB),
                 estimate_ns: value * 1.01,
             },
             series: Series {

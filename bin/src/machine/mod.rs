@@ -106,11 +106,23 @@ impl Machine {
         all.filter(|(_, cache)| size <= *cache).min()
     }
 
-    /// The size of the last-level cache to plan with.
+    /// Returns the last-level cache that one chain meets: the share of it that a look found, or else what is reported.
+    ///
+    /// For the places of small working sets and for forecasts. Others hold more of it, and neighbours may leave more a
+    /// second later: what has to lie beyond the cache, or to fill it, goes by [`largest_cache`](Self::largest_cache).
     #[must_use]
     pub fn last_level_cache(&self) -> Bytes {
         let found = self.sizing.and_then(|sizing| sizing.cache);
         found.or_else(|| self.reported_cache()).unwrap_or(UNKNOWN_CACHE)
+    }
+
+    /// Returns the most that the last-level cache may hold: the larger of what was found and what is reported.
+    ///
+    /// For trails, the memory of generators, working sets that no look has shown to be clear, and stores that leave lines
+    /// in caches.
+    #[must_use]
+    pub fn largest_cache(&self) -> Bytes {
+        self.last_level_cache().max(self.reported_cache().unwrap_or(Bytes(0)))
     }
 
     /// The smallest working set most of which is in no cache.

@@ -218,7 +218,7 @@ impl Budget {
             iters: options.iters.map(u64::from),
             warm_up: options.warmup_iters,
             counters: options.counters,
-            trail: machine.last_level_cache().0 / options.stride.0.max(1) * 3 / 2,
+            trail: machine.largest_cache().0 / options.stride.0.max(1) * 3 / 2,
             ..Budget::DEFAULT
         }
     }

@@ -148,7 +148,7 @@ pub fn footprint_in_memory(
     // Where nobody says what is shared, each core seems to have a cache of its own.
     let told = cpus.first().is_some_and(|cpu| machine.sharing.tells_core_of(cpu));
     let caches = if told { caches.len().max(1) as u64 } else { 1 };
-    let wanted = machine.last_level_cache().times(CACHES * caches).max(LEAST_DEFAULT);
+    let wanted = machine.largest_cache().times(CACHES * caches).max(LEAST_DEFAULT);
     let wanted = wanted.max(LEAST_PART.times(cpus.len() as u64));
     let half = within_half(machine, target, targets, Bytes(wanted.0.next_multiple_of(2 << 20)), warnings)?;
     Ok(two_fifths(machine, (target, targets), half))

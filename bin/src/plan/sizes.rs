@@ -6,7 +6,7 @@ use latency_core::kernel;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
 use crate::error::PlacementError;
-use crate::machine::{Machine, Supply};
+use crate::machine::{Machine, Sizing, Supply};
 use crate::options::{Options, Pages};
 use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
@@ -31,7 +31,7 @@ pub fn working_set(
     targets: usize,
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
-    let cache = machine.last_level_cache();
+    let cache = machine.largest_cache();
     let size = match options.size {
         Some(size) => {
             check(options, machine, target, size)?;
@@ -39,8 +39,13 @@ pub fn working_set(
         }
         None => {
             let usual = || cache.times(CACHES).max(LEAST_DEFAULT);
-            // A look that ended at less had no memory for more.
-            let wanted = machine.sizing.map_or_else(usual, |sizing| sizing.size.max(LEAST_DEFAULT));
+            let wanted = match machine.sizing {
+                // A look that ended at less had no memory for more.
+                Some(Sizing { size, clear: Some(_), .. }) => size.max(LEAST_DEFAULT),
+                // One that could not tell leaves what the report makes likely.
+                Some(Sizing { size, .. }) => size.max(usual()),
+                None => usual(),
+            };
             within_half(machine, target, targets, wanted, warnings)?
         }
     };
@@ -49,7 +54,8 @@ pub fn working_set(
         Some((level, cache)) => warnings.push(Warning::CacheLatency { size, level, cache }),
         // What was measured counts for more than what is reported.
         None if machine.is_served(size) || size < cache.times(CACHES) && !machine.is_clear(size) => {
-            warnings.push(Warning::CacheCouldHold { size, cache, asked });
+            let seen = machine.is_served(size);
+            warnings.push(Warning::CacheCouldHold { size, cache, asked, seen });
         }
         None => {}
     }
@@ -71,7 +77,7 @@ pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
 #[must_use]
 pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
     let targets: NodeSet = points.iter().map(|point| point.target.0).collect();
-    let half = |supply| half_of(&supply, targets.len(), machine.last_level_cache().times(CACHES));
+    let half = |supply| half_of(&supply, targets.len(), machine.largest_cache().times(CACHES));
     machine.supply(like.target).map_or(Bytes(1 << 40), half)
 }
 
@@ -107,7 +113,7 @@ pub fn within_half(
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
     let Some(supply) = machine.supply(target) else { return Ok(wanted) };
-    let half = half_of(&supply, targets, machine.last_level_cache().times(CACHES));
+    let half = half_of(&supply, targets, machine.largest_cache().times(CACHES));
     if half >= wanted {
         return Ok(wanted);
     }

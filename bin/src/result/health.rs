@@ -25,6 +25,8 @@ pub struct Repeat {
     pub first: f64,
     /// Nanoseconds of the second.
     pub second: f64,
+    /// Whether the first pass over the new memory was slower than every round after it; `None` where none was timed.
+    pub served: Option<bool>,
 }
 
 /// The tool's own health.

@@ -47,8 +47,10 @@ pub struct Round {
 pub struct WarmUp {
     /// The hops made.
     pub hops: u64,
-    /// The latency of the first pass over memory that no cache held, in nanoseconds, if it was timed.
+    /// The latency of the first pass over memory that no cache held, in nanoseconds, if it was timed; of several, the median.
     pub cold_ns: Option<f64>,
+    /// The first passes that were timed.
+    pub passes: usize,
     /// The latency afterwards, from a few batches.
     pub estimate_ns: f64,
 }

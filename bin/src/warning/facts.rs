@@ -52,6 +52,7 @@ impl Warning {
             Warning::LooksCached { size, .. } => ("looks-cached", Poor, [size.0, 0, 0]),
             Warning::PagesFellBack { found } => ("pages-fell-back", Note, [found.bytes().0, 0, 0]),
             Warning::ThpPartial { wanted, .. } => ("thp-partial", Poor, [wanted.0, 0, 0]),
+            Warning::SideCache { node, .. } => ("side-cache", Fair, of_node(node)),
             Warning::HugePagesWithoutEffect { page } => {
                 ("huge-pages-without-effect", Note, [page.bytes().0, 0, 0])
             }

@@ -68,8 +68,9 @@ pub enum Warning {
     SizeClipped { from: Bytes, to: Bytes, why: Clipped },
     /// The working set fits in a cache that is reported, as somebody asked for: its latency is what is measured.
     CacheLatency { size: Bytes, level: u32, cache: Bytes },
-    /// The working set is not much larger than the last-level cache; `asked` where somebody chose its size.
-    CacheCouldHold { size: Bytes, cache: Bytes, asked: bool },
+    /// The working set is not much larger than the last-level cache, or hits were seen in it; `asked` where somebody chose
+    /// its size.
+    CacheCouldHold { size: Bytes, cache: Bytes, asked: bool, seen: bool },
     /// The system reports a cache of a size that none has.
     CacheSizeImplausible { level: u32, size: Bytes },
     /// Nobody reports a cache.
@@ -82,6 +83,9 @@ pub enum Warning {
     CacheServesPart { size: Bytes, cold: Picoseconds, warm: Picoseconds },
     /// The warm pass was much faster than the cold one.
     LooksCached { size: Bytes, cold: Picoseconds, warm: Picoseconds },
+    /// A cache in front of a node's memory may hold much of what was measured there; `fits` where four times that cache
+    /// can be had.
+    SideCache { node: NodeId, cache: Bytes, size: Bytes, fits: bool },
     /// `--pages=auto` did not get the largest pages.
     PagesFellBack { found: PageSize },
     /// Only a part of the buffer is in transparent huge pages.
@@ -246,6 +250,15 @@ impl Warning {
     #[must_use]
     pub const fn reason(&self) -> Reason<'_> {
         Reason(self)
+    }
+
+    /// Returns the node and the size of the memory-side cache that the warning is about.
+    #[must_use]
+    pub const fn side_cache(&self) -> Option<(NodeId, Bytes)> {
+        match *self {
+            Warning::SideCache { node, cache, .. } => Some((node, cache)),
+            _ => None,
+        }
     }
 
     /// Returns what to do about it.

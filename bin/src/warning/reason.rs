@@ -31,6 +31,9 @@ impl fmt::Display for Reason<'_> {
             Warning::CacheCouldHold { size, cache, .. } if size <= cache => {
                 write!(out, "{size} fit the cache")
             }
+            Warning::CacheCouldHold { size, seen: true, .. } => {
+                write!(out, "a cache serves a part of {size}")
+            }
             Warning::CacheCouldHold { size, .. } => write!(out, "{size} may fit the cache"),
             Warning::CacheSizeImplausible { level, size } => write!(out, "L{level} cache of {size} ignored"),
             Warning::CacheUnknown { .. } => out.write_str("last-level cache unknown"),
@@ -40,6 +43,9 @@ impl fmt::Display for Reason<'_> {
             }
             Warning::CacheServesPart { size, .. } => write!(out, "{size} may fit a cache in part"),
             Warning::LooksCached { size, .. } => write!(out, "{size} fit the cache"),
+            Warning::SideCache { node, cache, .. } => {
+                write!(out, "memory of node {node} through a {cache} side cache")
+            }
             Warning::PagesFellBack { found } => write!(out, "only {found} pages available"),
             Warning::ThpPartial { .. } => out.write_str("huge pages only in part"),
             Warning::HugePagesWithoutEffect { page } => write!(out, "{page} pages act like 4 KiB pages"),

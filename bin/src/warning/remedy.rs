@@ -22,8 +22,18 @@ impl fmt::Display for Remedy<'_> {
             Warning::NoSys => "as root: mount -t sysfs sysfs /sys",
             Warning::SizeClipped { why: Clipped::HalfOfFree, .. } => "free memory there, or set --size",
             Warning::SizeClipped { why: Clipped::ControlGroup, .. } => "raise memory.max, or set --size",
-            Warning::CacheCouldHold { cache, .. } => {
-                return write!(out, "use --size={} or more", Typed(cache.times(4)));
+            Warning::CacheCouldHold { size, cache, seen, .. } => {
+                // Hits that were seen leave no doubt that the size was too small.
+                let least = if seen { size.times(2) } else { Bytes(0) };
+                return write!(out, "use --size={} or more", Typed(cache.times(4).max(least)));
+            }
+            Warning::SideCache { cache, fits: true, .. } => {
+                let least = Typed(cache.times(4));
+                return write!(out, "use --size={least} (curve: --max-size) for the memory behind it");
+            }
+            Warning::SideCache { cache, .. } => {
+                let least = cache.times(4);
+                return write!(out, "the node lacks the {least} that reach the memory behind it");
             }
             Warning::WorkingSetDoubled { .. } => "set --size to choose another",
             Warning::CacheSizeImplausible { .. }

@@ -2,6 +2,8 @@
 
 use core::mem::swap;
 
+use latency_core::units::{Bytes, NodeId};
+
 use super::Warning;
 
 /// More warnings than this would not be read.
@@ -82,24 +84,16 @@ impl Warnings {
         }
     }
 
-    /// Removes the warnings that turned out to be `unfounded`.
-    pub fn withdraw(&mut self, unfounded: &dyn Fn(&Warning) -> bool) {
-        let mut kept = 0;
-        for index in 0..self.length {
-            let warning = self.slots.get_mut(index).and_then(Option::take);
-            if let Some(warning) = warning.filter(|warning| !unfounded(warning)) {
-                if let Some(slot) = self.slots.get_mut(kept) {
-                    *slot = Some(warning);
-                    kept += 1;
-                }
-            }
-        }
-        self.length = kept;
-    }
-
     /// Returns the warnings, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Warning> {
         self.slots.iter().flatten()
+    }
+
+    /// Returns the memory-side cache through which the memory of a node was measured.
+    #[must_use]
+    pub fn side_cache(&self, node: NodeId) -> Option<Bytes> {
+        let mut found = self.iter().filter_map(Warning::side_cache);
+        found.find(|(of, _)| *of == node).map(|(_, cache)| cache)
     }
 
     /// Returns the number of warnings that are held.

@@ -24,9 +24,12 @@ fn every() -> Vec<Warning> {
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::HalfOfFree },
         Warning::SizeClipped { from: Bytes(2 << 30), to: size, why: Clipped::ControlGroup },
         Warning::CacheLatency { size: Bytes(16 << 10), level: 1, cache: Bytes(32 << 10) },
-        Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: false },
-        Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: true },
-        Warning::CacheCouldHold { size: Bytes::MIB, cache: Bytes(200 << 20), asked: false },
+        Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: false, seen: false },
+        Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: true, seen: false },
+        Warning::CacheCouldHold { size: Bytes::MIB, cache: Bytes(200 << 20), asked: false, seen: false },
+        Warning::CacheCouldHold { size, cache: Bytes(16 << 20), asked: false, seen: true },
+        Warning::SideCache { node: NodeId(0), cache: Bytes(64 << 30), size, fits: true },
+        Warning::SideCache { node: NodeId(2), cache: Bytes(128 << 20), size, fits: false },
         Warning::CacheSizeImplausible { level: 3, size: Bytes(16 << 40) },
         Warning::CacheUnknown { assumed: Bytes(64 << 20) },
         Warning::WorkingSetDoubled { from: size, to: Bytes(512 << 20) },
@@ -183,9 +186,9 @@ fn one_warning_for_each_subject() {
 #[test]
 fn what_was_found_takes_the_place_of_what_was_only_possible() {
     let (size, cache) = (Bytes(256 << 20), Bytes(200 << 20));
-    let possible = Warning::CacheCouldHold { size, cache, asked: false };
+    let possible = Warning::CacheCouldHold { size, cache, asked: false, seen: false };
     let found = Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) };
-    let elsewhere = Warning::CacheCouldHold { size: Bytes::MIB, cache, asked: false };
+    let elsewhere = Warning::CacheCouldHold { size: Bytes::MIB, cache, asked: false, seen: false };
     for order in [[possible, found, elsewhere], [found, possible, elsewhere]] {
         let mut warnings = Warnings::new();
         order.into_iter().for_each(|warning| warnings.push(warning));
@@ -215,18 +218,6 @@ fn a_warning_without_room_is_counted_and_still_makes_the_result_unreliable() {
     warnings.push(Warning::Emulated { by: Word::new(b"QEMU") });
     assert_eq!((warnings.len(), warnings.dropped()), (64, 7));
     assert_eq!(warnings.untrusted(), Some(("emulated", 1)));
-}
-
-#[test]
-fn what_is_withdrawn_leaves_the_others_and_makes_room() {
-    let mut warnings = Warnings::EMPTY;
-    for node in 0..70 {
-        warnings.push(Warning::NodeLeftOut { node: NodeId(node) });
-    }
-    warnings.withdraw(&|warning| matches!(warning, Warning::NodeLeftOut { node } if node.0 % 2 == 0));
-    assert_eq!((warnings.len(), warnings.iter().count()), (32, 32));
-    warnings.push(Warning::OneNode);
-    assert_eq!((warnings.len(), warnings.iter().last()), (33, Some(&Warning::OneNode)));
 }
 
 #[test]

@@ -43,6 +43,9 @@ impl fmt::Display for Warning {
             Warning::CacheCouldHold { size, cache, .. } if size <= cache => {
                 write!(out, "a {size} working set fits in the {cache} last-level cache")
             }
+            Warning::CacheCouldHold { size, seen: true, .. } => {
+                write!(out, "a look before the run saw hits of a cache in a {size} working set")
+            }
             Warning::CacheCouldHold { size, cache, .. } => {
                 write!(out, "the {cache} last-level cache may hold a large part of a {size} working set")
             }
@@ -74,6 +77,11 @@ impl fmt::Display for Warning {
             Warning::LooksCached { size, cold, warm } => {
                 let (cold, warm) = (Nanoseconds(cold), Nanoseconds(warm));
                 write!(out, "{size} fit in a cache (first pass {cold}, then {warm}): not memory latency")
+            }
+            Warning::SideCache { node, cache, size, .. } => {
+                let part = if size <= cache { "all" } else { "much" };
+                write!(out, "memory of node {node} was measured through a {cache} side cache, ")?;
+                write!(out, "which may hold {part} of {size}")
             }
             Warning::PagesFellBack { found } => {
                 write!(out, "{found} pages used, because no larger ones are available")

@@ -17,7 +17,7 @@ use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
-use crate::result::Walk;
+use crate::result::{Traffic, Walk};
 
 /// Describes everything for people.
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -90,7 +90,11 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 }),
                 fmt::from_fn(|out| match report.options.size {
                     Some(size) => write!(out, "in {size} each"),
-                    None => write!(out, "{} memory of node {}", way(group.traffic.kind), group.traffic.node),
+                    None => {
+                        let Traffic { node, kind, .. } = group.traffic;
+                        let through = method::through(report.warnings.side_cache(node));
+                        write!(out, "{} memory of node {node}{through}", way(kind))
+                    }
                 }),
                 method::optional(alone, |rate, out| {
                     write!(

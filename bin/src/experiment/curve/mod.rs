@@ -280,6 +280,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let subtitle = point::subtitle(report.outcomes.first());
     let view = View {
         subtitle: subtitle.as_str(),
+        side_cache: report.outcomes.first().and_then(|first| report.warnings.side_cache(first.point.target)),
         samples: fitted.get(..count).unwrap_or_default(),
         analysis,
         reciprocal: report.options.reciprocal,

@@ -6,6 +6,7 @@ use latency_core::model::{MAX_LEVELS, MAX_POINTS};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
+use super::super::facts::method;
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
@@ -22,6 +23,8 @@ pub struct View<'v> {
     pub samples: &'v [Sample],
     /// What was concluded of them.
     pub analysis: &'v Analysis,
+    /// The memory-side cache that memory was measured through.
+    pub side_cache: Option<Bytes>,
     /// Accesses per second are drawn, and not latencies.
     pub reciprocal: bool,
 }
@@ -40,7 +43,7 @@ impl View<'_> {
         document.sentence(
             Role::Answer,
             format_args!(
-                "{}{} {} ns.",
+                "{}{}{} {} ns.",
                 fmt::from_fn(|out| {
                     for cache in analysis.caches() {
                         let latency = analysis.of_cache(cache).value;
@@ -55,6 +58,7 @@ impl View<'_> {
                     Ok(())
                 }),
                 levels::beyond(analysis),
+                method::through(self.side_cache),
                 Digits(memory.value)
             ),
         );

@@ -6,6 +6,7 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
 use latency_core::stats::Summary;
 use latency_core::text::plural;
+use latency_core::units::Bytes;
 
 use super::{conditions, Report};
 use crate::options::{Choice, Pages};
@@ -57,7 +58,7 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         match report.health.repeat {
             None => document.put(&REPEAT, None::<bool>),
-            Some(Repeat { size, first, second }) => document.part(Part::Object(&REPEAT), |document| {
+            Some(Repeat { size, first, second, .. }) => document.part(Part::Object(&REPEAT), |document| {
                 document.put(&REPEAT_BYTES, size);
                 document.put(&FIRST_NS, first);
                 document.put(&SECOND_NS, second);
@@ -149,6 +150,11 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
+/// Writes a memory-side cache that memory was measured through, behind that memory.
+pub fn through(cache: Option<Bytes>) -> impl Display {
+    optional(cache, |cache, out| write!(out, " (through a {cache} side cache)"))
+}
+
 /// What nodes whose memory is alike have in common.
 #[derive(Clone, Copy, PartialEq)]
 struct Alike {
@@ -157,10 +163,11 @@ struct Alike {
     verified: bool,
     complete: bool,
     as_small: bool,
+    side_cache: Option<Bytes>,
 }
 
 impl Alike {
-    fn of(point: &Point, measured: &Measurement) -> Alike {
+    fn of(report: &Report<'_, '_>, point: &Point, measured: &Measurement) -> Alike {
         let placed = &measured.placed;
         Alike {
             asked: point.pages,
@@ -168,6 +175,7 @@ impl Alike {
             verified: placed.is_verified(point.target),
             complete: placed.huge_share().is_none_or(|share| share >= 1.0),
             as_small: placed.as_small == Some(true),
+            side_cache: report.warnings.side_cache(point.target),
         }
     }
 }
@@ -184,8 +192,8 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
     };
     for (index, (point, first)) in measured().enumerate() {
-        let alike = Alike::of(point, first);
-        let is_alike = |(point, other): &(&Point, &Measurement)| Alike::of(point, other) == alike;
+        let alike = Alike::of(report, point, first);
+        let is_alike = |(point, other): &(&Point, &Measurement)| Alike::of(report, point, other) == alike;
         if measured().take(index).any(|other| is_alike(&other)) {
             continue;
         }
@@ -204,9 +212,10 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         document.sentence(
             Role::Method("Memory"),
             format_args!(
-                "{}{most} on node{} {nodes} in {}{}{}{}; {}",
+                "{}{most} on node{} {nodes}{} in {}{}{}{}; {}",
                 optional(Some(least).filter(|least| *least < most), |least, out| write!(out, "{least} to ")),
                 plural(nodes.len()),
+                through(alike.side_cache),
                 page_words(alike.obtained),
                 optional(first.placed.huge_share().filter(|_| !alike.complete), |share, out| {
                     write!(out, " ({:.0} %)", Decimal(share * 100.0))
@@ -280,7 +289,7 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
             )),
             optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
             optional(health.repeat, |repeat, out| {
-                let Repeat { size, first, second } = repeat;
+                let Repeat { size, first, second, .. } = repeat;
                 write!(out, "; {size} measured again: {} ns, then {} ns", Digits(first), Digits(second))
             }),
         ),

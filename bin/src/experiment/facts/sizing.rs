@@ -12,7 +12,7 @@ fields! {
     FIRST "first_working_set_bytes" "The working set at which the look began.";
     SIZE "working_set_bytes" "The working set for memory that it ended with.";
     RATIO "warm_over_cold" "Time per load in it after a lap, over that of loads that no cache serves.";
-    CLEAR "clear" "Whether no cache was seen to serve it; false where memory did not allow more, null where time did not allow to see.";
+    CLEAR "clear" "Whether no cache was seen to serve it; false where memory did not allow more, null where time was short or passes differ too much to tell.";
     REPORTED "reported_cache_bytes" "The last-level cache by sysfs or CPUID.";
     PLANNED "planned_cache_bytes" "The last-level cache that the plan was made for: as found where that differs.";
     SOUGHT "cache_sought" "Whether smaller working sets were looked at to find that cache.";

@@ -15,6 +15,8 @@ fields! {
     CODE "code" "A word for programs; it does not change between versions.";
     TEXT "text" "What was found.";
     REMEDY "remedy" "What to do about it.";
+    NODE "node" "The node whose memory it is about; of a side cache alone.";
+    SIDE_BYTES "side_cache_bytes" "The cache in front of that memory.";
     UNTRUSTED "untrusted" "Whether the numbers may be wrong, so that --strict fails.";
     SEVERITY "severity" "`note` (a fact), `fair` or `poor` (what it makes of the trust).";
 }
@@ -41,6 +43,10 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
                 document.show(&REMEDY, &warning.remedy());
                 document.put(&SEVERITY, warning.severity().name());
                 document.put(&UNTRUSTED, warning.untrusted());
+                if let Some((node, cache)) = warning.side_cache() {
+                    document.put(&NODE, node.0);
+                    document.put(&SIDE_BYTES, cache);
+                }
             });
             let role = PageRole::Warning(warning.severity().name());
             document.sentence(Role::Page(role), format_args!("{warning}"));

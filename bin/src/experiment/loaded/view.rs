@@ -22,7 +22,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let curves = || loadings(report.outcomes);
     curves().for_each(|loading| line(document, &loading));
     let several = curves().any(|loading| Some(loading.to()) != curves().next().map(|first| first.to()));
-    curves().for_each(|loading| answer(document, &loading, several));
+    curves().for_each(|loading| answer(document, report, &loading, several));
     if report.partial {
         document.sentence(
             Role::Answer,
@@ -83,7 +83,7 @@ impl Display for At<'_> {
 }
 
 /// Where latency doubles, and whose limit ends the curve.
-fn answer(document: &mut dyn Document, loading: &Loading<'_, '_>, several: bool) {
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let Some(limit) = loading.limit() else { return };
     let name = loading.traffic.kind.name;
     let route = method::optional(Some(loading.to()).filter(|_| several), |to: NodeId, out| {
@@ -97,11 +97,9 @@ fn answer(document: &mut dyn Document, loading: &Loading<'_, '_>, several: bool)
     let half = method::optional(limit.half, |half, out| {
         write!(out, "; half of them deliver {:.0} % of it", Decimal(half.value / limit.rate.value * 100.0))
     });
-    let whose = if loading.from() == loading.traffic.node {
-        "this memory"
-    } else {
-        "this memory or of the way to it"
-    };
+    let way = if loading.from() == loading.traffic.node { "" } else { " or of the way to it" };
+    let through = method::through(report.warnings.side_cache(loading.traffic.node));
+    let whose = format_args!("this memory{through}{way}");
     document.sentence(
         Role::Answer,
         format_args!(

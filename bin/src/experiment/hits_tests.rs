@@ -1,0 +1,195 @@
+//! Warnings of caches between a core and the memory that was to be measured: of hits, on which first passes have to agree,
+//! and of a cache in front of a node's memory.
+
+use std::boxed::Box;
+use std::vec::Vec;
+
+use latency_core::chain::Order;
+use latency_core::kernel;
+use latency_core::rng::Pcg32;
+use latency_core::topology::SideCache;
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use super::tests::{fixture, machine, machine_of, planned};
+use crate::engine::fake::{Fake, Hop};
+use crate::engine::finish::{warn_of_hits, warn_of_side_caches};
+use crate::engine::progress::Progress;
+use crate::engine::schedule::Schedule;
+use crate::machine::{Machine, Sizing};
+use crate::options::{Pages, When};
+use crate::plan::budget::Budget;
+use crate::result::evidence::Evidence;
+use crate::result::{Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
+use crate::warning::{Warning, Warnings};
+
+const SIZE: Bytes = Bytes(256 << 20);
+
+/// Measures `targets` nodes from node 0 in simulated time.
+fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'static>> {
+    let point = |target| Point {
+        initiator: NodeId(0),
+        cpu: CpuId(0),
+        target: NodeId(target),
+        kernel: &kernel::POINTER,
+        order: Order::Random,
+        size: SIZE,
+        stride: Bytes(64),
+        seed: 1,
+        pages: Pages::Auto,
+        walk: Walk::Chain,
+    };
+    let budget = Budget { most: 31, ..Budget::DEFAULT };
+    let fake = Fake::new(&budget, latency);
+    let mut schedule = Schedule::new(fake, budget, &point(0), (0..targets).map(point)).unwrap();
+    schedule.run(&mut Progress::new(When::Never)).unwrap();
+    let seen = Evidence::default();
+    let outcome = |index: usize| {
+        let (course, series) = schedule.series(index).unwrap();
+        let placed =
+            Placed { means: Means::SoleNode, pages: Pages::Thp, mapped: SIZE, before: seen, after: seen, as_small: None };
+        let measured = Measurement {
+            placed,
+            hops: 100,
+            warm_up: course.state.warmth.found(),
+            series,
+            rounds: course.state.rounds,
+            placements: 1,
+            placement_spread: None,
+            precise: true,
+            fingerprint: 1,
+            nodes: 1,
+            traffic: None,
+            lines: None,
+        };
+        Outcome { point: course.point, result: Ok(measured) }
+    };
+    (0..targets as usize).map(outcome).collect()
+}
+
+fn codes(machine: &Machine, outcomes: &[Outcome<'_>], again: Option<bool>) -> Vec<&'static str> {
+    let mut warnings = Warnings::new();
+    let repeat = Repeat { size: SIZE, first: 100.0, second: 100.0, served: again };
+    warn_of_hits(machine, &mut warnings, outcomes, Some(repeat));
+    warnings.iter().map(|warning| warning.code()).collect()
+}
+
+fn seen_clear(clear: bool) -> Box<Machine> {
+    let sizing = Sizing {
+        first: SIZE,
+        size: SIZE,
+        warm_over_cold: 1.0,
+        clear: Some(clear),
+        cache: None,
+        in_cache: None,
+        cache_sought: true,
+        seconds: 0.4,
+    };
+    Box::new(machine("one-node", None).looked_at(sizing))
+}
+
+/// Hops of 100 ns, of `cold` in the first lap over the chains whose numbers `slow` has.
+fn first_passes(cold: f64, slow: &'static [usize]) -> impl FnMut(Hop) -> f64 {
+    let mut chains = 0;
+    move |hop| {
+        chains += usize::from(hop.laps == 0.0);
+        if hop.laps < 0.25 && hop.now_ns < 1e9 && slow.contains(&(chains - 1)) {
+            cold
+        } else {
+            100.0
+        }
+    }
+}
+
+#[test]
+fn a_first_pass_that_others_deny_is_not_a_cache() {
+    let unseen = machine("one-node", None);
+    let one = || measured(1, first_passes(150.0, &[0]));
+    // All that is known says that a cache holds it.
+    assert_eq!(codes(&unseen, &one(), None), ["looks-cached"]);
+    assert_eq!(codes(&unseen, &one(), Some(true)), ["looks-cached"]);
+    // New memory at the end of the run, or passes before it, showed no hits.
+    assert_eq!(codes(&unseen, &one(), Some(false)), [""; 0]);
+    assert_eq!(codes(&seen_clear(true), &one(), None), [""; 0]);
+    assert_eq!(codes(&seen_clear(false), &one(), None), ["looks-cached"]);
+    // A few hits are told from none in the same way.
+    let few = || measured(1, first_passes(104.0, &[0]));
+    assert_eq!(codes(&unseen, &few(), None), ["cache-serves-part"]);
+    assert_eq!(codes(&seen_clear(true), &few(), None), [""; 0]);
+    assert_eq!(codes(&unseen, &few(), Some(false)), [""; 0]);
+}
+
+#[test]
+fn most_first_passes_from_a_node_have_to_agree() {
+    let unseen = machine("one-node", None);
+    assert_eq!(codes(&unseen, &measured(3, first_passes(150.0, &[1])), None), [""; 0]);
+    assert_eq!(codes(&unseen, &measured(3, first_passes(150.0, &[0, 2])), None), ["looks-cached"]);
+    assert_eq!(codes(&unseen, &measured(3, first_passes(104.0, &[0, 2])), None), ["cache-serves-part"]);
+}
+
+#[test]
+fn noise_is_not_a_cache() {
+    let unseen = machine("one-node", None);
+    let told = (0..60).filter(|seed| {
+        let mut rng = Pcg32::new(*seed, 5);
+        let (mut level, mut until_ns) = (0.0, 0.0);
+        // Noise of 5 % that is alike for 50 ms.
+        let outcomes = measured(1, |hop| {
+            while hop.now_ns >= until_ns {
+                let uniform = (0..12).map(|_| f64::from(rng.next_u32()) / f64::from(u32::MAX));
+                level = 0.6 * level + 0.04 * (uniform.sum::<f64>() - 6.0);
+                until_ns += 50e6;
+            }
+            100.0 * (1.0 + level)
+        });
+        codes(&unseen, &outcomes, None).contains(&"looks-cached")
+    });
+    let told = told.count();
+    assert_eq!(told, 0, "of 60");
+}
+
+/// Every experiment whose points are of memory behind a cache says so, for the node whose cache it is.
+#[test]
+fn memory_behind_a_cache_is_said_to_be_measured_through_it() {
+    // 16 GiB in front of node 0, none in front of nodes 1 and 4.
+    let machine = machine("cxl-memory", None);
+    let (near, far) = (machine.topology.nodes()[0].attributes.side_cache, Bytes::GIB.times(16));
+    assert_eq!(near, Some(SideCache { size: far, line: Bytes(64) }));
+    let Ok(like) = measured(1, |_| 100.0)[0].result else { panic!("measured") };
+    let told = |machine: &Machine, points: &[Point]| {
+        let outcomes: Vec<_> =
+            points.iter().map(|point| Outcome { point: *point, result: Ok(like) }).collect();
+        let mut warnings = Warnings::new();
+        warn_of_side_caches(machine, &mut warnings, &outcomes);
+        warnings.iter().copied().collect::<Vec<_>>()
+    };
+    let node = NodeId(0);
+    let through = |size, fits| Warning::SideCache { node, cache: far, size, fits };
+    for line in ["", "curve", "bandwidth", "loaded", "distribution", "pages"] {
+        let (points, ..) = planned(&machine, line).unwrap();
+        let found = told(&machine, &points);
+        assert!(
+            matches!(found[..], [Warning::SideCache { node: NodeId(0), cache, size, fits: false }]
+                if cache == far && size >= Bytes::MIB.times(128) && size < far.times(4)),
+            "{line}: {found:?}"
+        );
+        assert_eq!((found[0].code(), found[0].untrusted()), ("side-cache", false));
+    }
+    let of = |line: &'static str| planned(&machine, line).unwrap().0;
+    // Lines between CPUs and memory of other nodes are not measured through it.
+    for line in ["cores", "--memnode=1,4"] {
+        assert_eq!(told(&machine, &of(line)), [], "{line}");
+    }
+    let at = |size| Point { size, ..of("--cpunode=0 --memnode=0")[0] };
+    assert_eq!(told(&machine, &[at(Bytes(far.0 * 4 - 64))]), [through(Bytes(far.0 * 4 - 64), false)]);
+    assert_eq!(told(&machine, &[at(far.times(4))]), []);
+    // The largest set of several is memory; and a smaller cache leaves room for a remedy.
+    assert_eq!(told(&machine, &[at(SIZE), at(far.times(4))]), []);
+    // Nor is what fits a cache of the CPU.
+    let side = "=== /sys/devices/system/node/node0/memory_side_cache/index1/size\n17179869184\n";
+    let one = machine_of(&[&fixture("one-node"), side].concat(), None);
+    assert_eq!(told(&one, &planned(&one, "--size=16K").unwrap().0), []);
+    assert_eq!(told(&one, &planned(&one, "--size=64M").unwrap().0).len(), 1);
+    let text = fixture("cxl-memory").replace("17179869184", "268435456");
+    let found = told(&machine_of(&text, None), &[at(SIZE)]);
+    assert_eq!(found, [Warning::SideCache { node, cache: SIZE, size: SIZE, fits: true }]);
+}
