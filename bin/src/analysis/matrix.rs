@@ -36,6 +36,17 @@ impl Class {
         }
     }
 
+    /// Returns the word for programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Local => "local",
+            Class::SamePackage => "same package",
+            Class::OtherPackage => "other package",
+            Class::MemoryOnly => "memory only",
+        }
+    }
+
     /// Returns the words for memory at that distance.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -55,10 +66,40 @@ pub struct Pair {
     pub from: NodeId,
     /// The node whose memory was walked.
     pub to: NodeId,
-    /// Their distance.
+    /// Their distance in kind.
     pub class: Class,
+    /// Their distance in the firmware's table (SLIT), which may group pairs and is never a latency; `None` where the table
+    /// does not have it.
+    pub distance: Option<u8>,
     /// The latency in nanoseconds.
     pub ns: f64,
+}
+
+/// The pairs of one class at one distance of the firmware's table, and their latencies in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// Their class.
+    pub class: Class,
+    /// Their distance in that table, if it has one.
+    pub distance: Option<u8>,
+    /// Whether pairs of the same class have another distance.
+    pub divided: bool,
+    /// Their number.
+    pub pairs: u32,
+    /// The mean of their latencies.
+    pub mean: f64,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+}
+
+impl Group {
+    /// Returns whether the pairs differ by more than two medians that are certain to 1 %.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        self.most > self.least * 1.02
+    }
 }
 
 /// What a matrix says.
@@ -100,7 +141,8 @@ pub fn pairs<'o>(
 ) -> impl Iterator<Item = Pair> + Clone + 'o {
     outcomes.iter().filter_map(|outcome| {
         let (from, to) = (outcome.point.initiator, outcome.point.target);
-        Some(Pair { from, to, class: Class::of(topology, from, to), ns: outcome.nanoseconds()? })
+        let (class, distance) = (Class::of(topology, from, to), topology.distance(from, to));
+        Some(Pair { from, to, class, distance, ns: outcome.nanoseconds()? })
     })
 }
 
@@ -125,6 +167,51 @@ pub fn remote_over_local_of(pairs: impl Iterator<Item = Pair> + Clone, from: Nod
     conclude(pairs.filter(|pair| pair.from == from)).remote_over_local()
 }
 
+/// Gives `each` the pairs by class and firmware's distance: local ones, then those of each class of [`Class::FAR`], the
+/// nearest first.
+pub fn groups(pairs: impl Iterator<Item = Pair> + Clone, each: &mut dyn FnMut(Group)) {
+    let [first, second, third] = Class::FAR;
+    for class in [Class::Local, first, second, third] {
+        let mut after = None;
+        loop {
+            let divided = after.is_some();
+            let none = Group {
+                class,
+                distance: None,
+                divided,
+                pairs: 0,
+                mean: 0.0,
+                least: f64::INFINITY,
+                most: 0.0,
+            };
+            let mut group = none;
+            for Pair { distance, ns, .. } in pairs.clone().filter(|pair| pair.class == class) {
+                if after.is_some_and(|after| distance <= after) {
+                    continue;
+                }
+                if group.pairs > 0 && distance != group.distance {
+                    group.divided = true;
+                    if distance > group.distance {
+                        continue;
+                    }
+                    group = Group { divided: true, ..none };
+                }
+                group.distance = distance;
+                group.pairs += 1;
+                group.mean += ns;
+                group.least = group.least.min(ns);
+                group.most = group.most.max(ns);
+            }
+            if group.pairs == 0 {
+                break;
+            }
+            group.mean /= f64::from(group.pairs);
+            after = Some(group.distance);
+            each(group);
+        }
+    }
+}
+
 fn mean(pairs: impl Iterator<Item = Pair>) -> Option<f64> {
     let (sum, count) = pairs.fold((0.0, 0_u32), |(sum, count), pair| (sum + pair.ns, count + 1));
     (count > 0).then(|| sum / f64::from(count))
@@ -133,10 +220,38 @@ fn mean(pairs: impl Iterator<Item = Pair>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::tests::machine;
+    use std::vec::Vec;
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
 
     const fn pair(from: u32, to: u32, class: Class, ns: f64) -> Pair {
-        Pair { from: NodeId(from), to: NodeId(to), class, ns }
+        Pair { from: NodeId(from), to: NodeId(to), class, distance: None, ns }
+    }
+
+    /// All pairs of a fixture's nodes, with latencies in nanoseconds by distance.
+    fn pairs_of(fixture: &str, ns: impl Fn(u8) -> f64) -> Vec<Pair> {
+        let machine = machine(fixture, None);
+        let nodes = || machine.topology.nodes().iter();
+        let initiators = nodes().filter(|node| !node.cpus.is_empty());
+        let all = initiators.flat_map(|from| nodes().map(|to| (from.id, to.id)));
+        all.map(|(from, to)| {
+            let distance = machine.topology.distance(from, to);
+            let ns = ns(distance.unwrap());
+            Pair { from, to, class: Class::of(&machine.topology, from, to), distance, ns }
+        })
+        .collect()
+    }
+
+    /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
+    fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
+        let mut found = Vec::new();
+        groups(pairs.iter().copied(), &mut |Group { class, distance, divided, pairs, mean, least, most }| {
+            assert!(least <= mean && mean <= most);
+            if class != Local {
+                found.push((class, distance, pairs, least, most, divided));
+            }
+        });
+        found
     }
 
     #[test]
@@ -156,6 +271,14 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_of_pairs_that_differ_has_its_range() {
+        for (second, differs) in [(183.0, false), (185.0, true)] {
+            let pairs = [pair(0, 1, OtherPackage, 180.0), pair(1, 0, OtherPackage, second)];
+            groups(pairs.into_iter(), &mut |group| assert_eq!(group.differs(), differs, "{group:?}"));
+        }
+    }
+
+    #[test]
     fn neighbours_in_the_package_do_not_make_remote_memory_look_near() {
         let pairs = [
             pair(0, 0, Local, 100.0),
@@ -168,6 +291,70 @@ mod tests {
         assert!(found.far().eq([(OtherPackage, 200.0), (SamePackage, 115.0), (MemoryOnly, 250.0)]));
         let one_package = conclude(pairs[..2].iter().copied());
         assert_eq!(one_package.remote_over_local(), Some(1.15));
+    }
+
+    #[test]
+    fn one_and_two_hops_are_two_groups() {
+        let four = pairs_of("four-nodes", |distance| f64::from(distance) * 7.0);
+        assert_eq!(
+            grouped(&four),
+            [
+                (OtherPackage, Some(21), 8, 147.0, 147.0, true),
+                (OtherPackage, Some(31), 4, 217.0, 217.0, true)
+            ]
+        );
+        // The class as a whole remains what remote means.
+        let remote = conclude(four.into_iter()).remote_ns().unwrap();
+        assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
+    }
+
+    #[test]
+    fn memory_behind_the_near_and_the_far_socket_is_not_lumped() {
+        let ns = |distance| match distance {
+            10 => 100.0,
+            14 => 200.0,
+            24 => 350.0,
+            _ => 160.0,
+        };
+        assert_eq!(
+            grouped(&pairs_of("cxl-memory", ns)),
+            [
+                (OtherPackage, Some(21), 2, 160.0, 160.0, false),
+                (MemoryOnly, Some(14), 1, 200.0, 200.0, true),
+                (MemoryOnly, Some(24), 1, 350.0, 350.0, true)
+            ]
+        );
+    }
+
+    #[test]
+    fn clusters_of_one_package_and_of_the_other_have_a_group_each() {
+        let groups = grouped(&pairs_of("sub-numa-clusters", |distance| f64::from(distance)));
+        let expected =
+            [(OtherPackage, Some(21), 8, 21.0, 21.0, false), (SamePackage, Some(12), 4, 12.0, 12.0, false)];
+        assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn tables_of_one_distance_or_of_none_divide_nothing() {
+        for distance in [None, Some(20)] {
+            let far = |from, to, class, ns| Pair { distance, ..pair(from, to, class, ns) };
+            let pairs = [
+                Pair { distance: distance.map(|_| 10), ..pair(0, 0, Local, 100.0) },
+                far(0, 1, OtherPackage, 150.0),
+                far(0, 2, OtherPackage, 210.0),
+                far(0, 3, MemoryOnly, 250.0),
+            ];
+            let expected = [
+                (OtherPackage, distance, 2, 150.0, 210.0, false),
+                (MemoryOnly, distance, 1, 250.0, 250.0, false),
+            ];
+            assert_eq!(grouped(&pairs), expected);
+        }
+        // Pairs whose distance is missing are a group before those that have one.
+        let half =
+            [Pair { distance: Some(21), ..pair(0, 1, OtherPackage, 150.0) }, pair(1, 0, OtherPackage, 160.0)];
+        let distances: Vec<_> = grouped(&half).into_iter().map(|group| (group.1, group.5)).collect();
+        assert_eq!(distances, [(None, true), (Some(21), true)]);
     }
 
     #[test]

@@ -11,7 +11,9 @@ use super::facts::for_hwloc::{self, Attribute};
 use super::facts::{self, attributes, method, point, rows, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::firmware;
-use crate::analysis::matrix::{conclude, pairs, remote_over_local_of, Class, Conclusion, Pair};
+use crate::analysis::matrix::{
+    conclude, groups, pairs, remote_over_local_of, Class, Conclusion, Group, Pair,
+};
 use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
@@ -110,6 +112,13 @@ fields! {
     SAME_PACKAGE_NS "same_package_ns" "Mean latency of nodes to others of their package; null where there are none.";
     MEMORY_ONLY_NS "memory_only_ns" "Mean latency of nodes to those without CPUs; null where there are none.";
     REMOTE_OVER_LOCAL "remote_over_local" "How many times as long remote memory takes.";
+    CLASSES "classes" "Pairs by what their nodes share and by the firmware's distance.";
+    CLASS "class" "`local`, `same package`, `other package`, or `memory only`: a node without CPUs.";
+    DISTANCE "distance" "The firmware's distance (SLIT), which is not measured; null where it is not told.";
+    CLASS_PAIRS "pairs" "The number of pairs.";
+    CLASS_NS "ns" "The mean of their latencies.";
+    CLASS_MIN "min_ns" "The smallest.";
+    CLASS_MAX "max_ns" "The largest.";
     FASTEST "fastest" "The pair with the smallest latency.";
     SLOWEST "slowest" "The pair with the largest latency.";
     PAIR_FROM "from" "The node whose CPU did the loads.";
@@ -141,7 +150,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::paragraphs(document, report);
     facts::points(document, Part::List(&NODE_PAIRS), report, &|_, _| {});
     facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
-    summary(document, &found);
+    summary(document, report, &found);
     let latency = |Pair { from, to, ns, .. }| Attribute { from, to, field: &READ_LATENCY, value: ns };
     for_hwloc::attributes(document, report, pairs(report.outcomes, &report.machine.topology).map(latency));
     facts::circumstances(document, report);
@@ -175,19 +184,26 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 
 /// What people ask first: how far remote memory is, or what the one node takes.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
-    for (class, remote) in found.far() {
-        let Some(local) = found.local_ns else { break };
-        document.sentence(
+    let mut local = None::<Group>;
+    classes(report, &mut |far| match (far.class, &local) {
+        (Class::Local, _) => local = Some(far),
+        (class, Some(local)) => document.sentence(
             Role::Finding,
             format_args!(
-                "{} takes {:.2} times as long as local ({} against {} ns).",
+                "{}{} takes {:.2} times as long as local ({}{} against {} ns{}).",
                 class.words(),
-                Decimal(remote / local),
-                Digits(remote),
-                Digits(local)
+                method::optional(far.distance.filter(|_| far.divided), |distance, out| {
+                    write!(out, " at distance {distance}")
+                }),
+                Decimal(far.mean / local.mean),
+                Digits(far.mean),
+                Range(&far, " ns", ","),
+                Digits(local.mean),
+                Range(local, "", "")
             ),
-        );
-    }
+        ),
+        _ => {}
+    });
     if let (Some(fastest), Some(slowest)) = (found.fastest, found.slowest) {
         document.sentence(
             Role::Finding,
@@ -224,6 +240,24 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             Role::Answer,
             format_args!("Partial: interrupted before every pair was measured to the end."),
         );
+    }
+}
+
+/// Gives `each` the pairs of a report by class and firmware's distance.
+fn classes(report: &Report<'_, '_>, each: &mut dyn FnMut(Group)) {
+    groups(pairs(report.outcomes, &report.machine.topology), each);
+}
+
+/// The smallest and the largest latency of pairs that differ, between what stands before and behind them.
+struct Range<'g>(&'g Group, &'static str, &'static str);
+
+impl fmt::Display for Range<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range(group, before, behind) = self;
+        if !group.differs() {
+            return Ok(());
+        }
+        write!(out, "{before}, {} to {}{behind}", Digits(group.least), Digits(group.most))
     }
 }
 
@@ -389,7 +423,7 @@ fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
     }
 }
 
-fn summary(document: &mut dyn Document, found: &Conclusion) {
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
     document.part(Part::Object(&SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);
         document.put(&REMOTE_NS, found.remote_ns());
@@ -397,6 +431,18 @@ fn summary(document: &mut dyn Document, found: &Conclusion) {
         for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
             document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
         }
+        document.part(Part::List(&CLASSES), |document| {
+            classes(report, &mut |group| {
+                document.part(Part::Item, |document| {
+                    document.put(&CLASS, group.class.name());
+                    document.put(&DISTANCE, group.distance.map(u32::from));
+                    document.put(&CLASS_PAIRS, group.pairs);
+                    document.put(&CLASS_NS, group.mean);
+                    document.put(&CLASS_MIN, group.least);
+                    document.put(&CLASS_MAX, group.most);
+                });
+            });
+        });
         for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
             match pair {
                 None => document.put(field, None::<bool>),

@@ -33,6 +33,7 @@ const WIDE: &[Row] = &[
     ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
     ("matrix-four-nodes", PAGES, FOUR, "matrix --heatmap", &[]),
     ("matrix-one-package", &["txt", "json"], "sub-numa-clusters", "matrix", &[]),
+    ("matrix-without-numa", &["txt", "json"], "kernel-without-numa", "matrix", &[]),
     ("matrix-memory-only-node", TABLES, CXL, "matrix --verbose", &[FirstTouch]),
     (
         "matrix-troubled",
