@@ -3,16 +3,18 @@
 //! It reads counters of the kernel, which cost nothing while something is timed. It times nothing itself, but for the
 //! two clocks against each other.
 
+use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
 use latency_core::topology::{threads_of_core, Files};
-use latency_core::units::{CpuId, Hertz};
+use latency_core::units::{Bytes, CpuId, Hertz};
 
 use super::clock::{Counter, Timer};
 use super::cpu_time::{self, CpuTimes};
 use super::session::{Noted, Session};
 use crate::machine::processor::Platform;
+use crate::plan::single;
 use crate::result::conditions::{Conditions, CpuTime, OnCpu, OTHER_WORK, SIBLING_BUSY, STOLEN};
-use crate::result::Point;
+use crate::result::{Point, Walk};
 use crate::sys::cpu::{self, Usage};
 use crate::sys::file::SystemFiles;
 use crate::sys::table::Table;
@@ -49,6 +51,8 @@ struct Look {
 #[derive(Debug)]
 pub struct Watch {
     times: &'static CpuTimes,
+    /// The least memory that a core walks over for a point.
+    least: Bytes,
     before: Look,
 }
 
@@ -59,7 +63,8 @@ impl Watch {
     #[inline(never)] // offsets into a small frame are short
     pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
         noted.times = CpuTimes::begin(allowed, points.first()?.cpu).ok();
-        Some(Watch { times: noted.times?, before: look(&SystemFiles)? })
+        let least = points.iter().map(in_core).min().unwrap_or(Bytes(u64::MAX));
+        Some(Watch { times: noted.times?, least, before: look(&SystemFiles)? })
     }
 
     /// Looks again, and warns of what takes from the result.
@@ -68,13 +73,16 @@ impl Watch {
     pub fn end(self, session: &mut Session<'_, '_>, timer: &Timer) -> Option<Conditions> {
         self.times.first_stays();
         let found = self.found(&SystemFiles, session.noted, timer)?;
-        warn(session.warnings, session.machine.processor.platform, &found);
+        let machine = session.machine;
+        // Of a processor that does not tell, it is the smallest that any has.
+        let core = self.least <= single::cache(machine, 2).unwrap_or(Bytes(256 << 10));
+        warn(session.warnings, machine.processor.platform, &found, core);
         Some(found)
     }
 
     /// Looks again.
     fn found(&self, files: &impl Files, noted: &Noted, timer: &Timer) -> Option<Conditions> {
-        let Watch { times, before } = self;
+        let Watch { times, before, .. } = self;
         let after = look(files)?;
         // Without the clocks of threads it is not known what they ran on each other's siblings.
         let readable = time::thread_clock_ns(time::thread_clock()).is_some();
@@ -130,8 +138,21 @@ fn passed(before: &Look, after: &Look, cpu: u32) -> CpuTime {
     of(after).since(&of(before))
 }
 
-/// Says what takes from a result.
-fn warn(warnings: &mut Warnings, platform: Platform, found: &Conditions) {
+/// Returns the lines that each core walks over for a point, in bytes; nothing where instructions, caches that prefetchers fill or the
+/// caches of other cores are timed with it. Up to the size of an L2 the core clock decides.
+fn in_core(point: &Point) -> Bytes {
+    match point.walk {
+        Walk::Lanes(kernel) if kernel.work() > 0 => Bytes(0),
+        Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => Bytes(0),
+        Walk::Traffic(traffic) => Bytes(point.size.0 / u64::from(traffic.generators.max(1))),
+        _ if matches!(point.order, Order::Sequential | Order::Backward) => Bytes(0),
+        // Of lines that are further apart, only they are in caches.
+        Walk::Chain | Walk::Lanes(_) | Walk::Loaded(_) => Bytes(point.size.0 / point.stride.0.max(64) * 64),
+    }
+}
+
+/// Says what takes from a result; `core` tells whether a core's own caches or instructions were timed.
+fn warn(warnings: &mut Warnings, platform: Platform, found: &Conditions, core: bool) {
     for &OnCpu { cpu, shares } in found.cpus {
         for (kind, share) in shares.into_iter().enumerate() {
             let (least, warning) = match kind {
@@ -158,7 +179,8 @@ fn warn(warnings: &mut Warnings, platform: Platform, found: &Conditions) {
     if let Some([least, middle, most]) = found.core_gigahertz {
         if most - least > SOME_CLOCK_CHANGE * middle {
             let hertz = |gigahertz: f64| Hertz((gigahertz * 1e9) as u64);
-            warnings.push(Warning::CoreClockUnstable { least: hertz(least), most: hertz(most) });
+            let (least, most) = (hertz(least), hertz(most));
+            warnings.push(Warning::CoreClockUnstable { least, most, core });
         }
     }
     if let Some(ppm) = found.timer_drift_ppm.filter(|ppm| ppm.abs() >= SOME_DRIFT_PPM) {
@@ -179,15 +201,18 @@ fn look(files: &impl Files) -> Option<Look> {
 mod tests {
     use super::*;
     use crate::engine::clock::KernelClock;
+    use crate::experiment::tests::{machine, planned};
+    use crate::warning::Severity;
     use std::collections::BTreeMap;
     use std::format;
     use std::string::String;
+    use std::vec;
     use std::vec::Vec;
 
     /// The codes that conditions are warned of with, and whether they make a result unreliable.
     fn codes(platform: Platform, found: Conditions) -> Vec<(&'static str, bool)> {
         let mut warnings = Warnings::new();
-        warn(&mut warnings, platform, &found);
+        warn(&mut warnings, platform, &found, true);
         warnings.iter().map(|warning| (warning.code(), warning.untrusted())).collect()
     }
 
@@ -250,7 +275,12 @@ mod tests {
         let on = |cpu| OnCpu { cpu: CpuId(cpu as u32), shares: [share(cpu), f64::NAN, f64::NAN] };
         let cpus = Table::made(64, on).unwrap();
         let mut warnings = Warnings::new();
-        warn(&mut warnings, Platform::Hardware, &Conditions { cpus: cpus.leak(), ..Conditions::default() });
+        warn(
+            &mut warnings,
+            Platform::Hardware,
+            &Conditions { cpus: cpus.leak(), ..Conditions::default() },
+            false,
+        );
         let told: Vec<_> = warnings.iter().map(|warning| warning.cpu().unwrap().0).collect();
         assert_eq!((&told[..7], share(told[7] as usize)), (&[8, 17, 26, 35, 44, 53, 62][..], share(16)));
         assert_eq!((warnings.dropped(), warnings.untrusted()), (55, Some(("other-work", 8 + 47))));
@@ -298,7 +328,7 @@ mod tests {
         {
             times.on(cpu).unwrap().add(ran, ran + lost, lost);
         }
-        let watch = Watch { times, before: look(&Machine::with(before)).unwrap() };
+        let watch = Watch { times, least: Bytes(0), before: look(&Machine::with(before)).unwrap() };
         let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
         watch.found(&Machine::with(after), &Noted::new(), &timer).unwrap()
     }
@@ -313,7 +343,7 @@ mod tests {
         assert_eq!((first.cpu.0, first.shares), (0, [0.0; 3]));
         assert_eq!((second.cpu.0, second.shares), (1, [0.25, 0.375, 0.0]));
         let mut warnings = Warnings::new();
-        warn(&mut warnings, Platform::Virtual, &found);
+        warn(&mut warnings, Platform::Virtual, &found, false);
         let (cpu, of) = (CpuId(1), |warning| warnings.iter().any(|other| *other == warning));
         assert!(of(Warning::Stolen { cpu, share: 0.375 }) && of(Warning::OtherWork { cpu, share: 0.25 }));
         assert_eq!(warnings.len(), 2);
@@ -328,6 +358,40 @@ mod tests {
         let busy: Vec<_> = found.cpus.iter().map(|on| (on.cpu.0, on.shares[SIBLING_BUSY])).collect();
         assert_eq!(busy, [(0, 0.0), (1, 0.5), (2, 0.0), (3, 0.0)]);
         assert_eq!(codes(Platform::Hardware, found), [("sibling-busy", true)]);
+    }
+
+    #[test]
+    fn a_changing_core_clock_weighs_where_the_core_is_timed() {
+        let changing = Conditions { core_gigahertz: Some([2.1, 3.7, 3.7]), ..Conditions::default() };
+        let severity = |core: bool| {
+            let mut warnings = Warnings::new();
+            warn(&mut warnings, Platform::Hardware, &changing, core);
+            warnings.iter().map(Warning::severity).collect::<Vec<_>>()
+        };
+        assert_eq!((severity(true), severity(false)), (vec![Severity::Fair], vec![Severity::Note]));
+        let machine = machine("two-sockets", None);
+        let second_level = single::cache(&machine, 2).unwrap();
+        for (line, core) in [
+            ("matrix", false),
+            ("matrix --size=16K", true),
+            ("matrix --order=sequential", true),
+            ("distribution", false),
+            ("distribution --size=16K", true),
+            ("curve", true),
+            ("curve --min-size=64M --max-size=256M --stride=128", false),
+            ("variants", true),
+            ("window", true),
+            ("cores", true),
+            ("order", true),
+            ("pages", true),
+            ("parallel", true),
+            ("loaded", false),
+            ("bandwidth", false),
+            ("bandwidth --size=32K", true),
+        ] {
+            let (points, _, _) = planned(&machine, line).unwrap();
+            assert_eq!(points.iter().any(|point| in_core(point) <= second_level), core, "{line}");
+        }
     }
 
     #[test]

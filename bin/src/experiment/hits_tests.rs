@@ -45,8 +45,14 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
     let seen = Evidence::default();
     let outcome = |index: usize| {
         let (course, series) = schedule.series(index).unwrap();
-        let placed =
-            Placed { means: Means::SoleNode, pages: Pages::Thp, mapped: SIZE, before: seen, after: seen, as_small: None };
+        let placed = Placed {
+            means: Means::SoleNode,
+            pages: Pages::Thp,
+            mapped: SIZE,
+            before: seen,
+            after: seen,
+            as_small: None,
+        };
         let measured = Measurement {
             placed,
             hops: 100,

@@ -518,7 +518,7 @@ impl Run<'_> {
             for warning in [
                 Warning::SizeClipped { from, to, why: Clipped::ControlGroup },
                 Warning::PagesFellBack { found: PageSize::Small },
-                Warning::CoreClockUnstable { least, most },
+                Warning::CoreClockUnstable { least, most, core: false },
                 Warning::NeighboursFetched { ratio: 0.93 },
                 Warning::LooksCached { size: to, cold: Picoseconds(101_000), warm: Picoseconds(31_000) },
             ] {

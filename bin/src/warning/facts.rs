@@ -73,7 +73,9 @@ impl Warning {
             Warning::ThreadMoved { .. } => ("thread-moved", Poor, ALL),
             Warning::NumaBalancing => ("numa-balancing", Note, ALL),
             Warning::FrequencyScaling { .. } => ("frequency-scaling", Note, ALL),
-            Warning::CoreClockUnstable { .. } => ("core-clock-unstable", Fair, ALL),
+            Warning::CoreClockUnstable { core, .. } => {
+                ("core-clock-unstable", if core { Fair } else { Note }, ALL)
+            }
             Warning::TscNotInvariant => ("tsc-not-invariant", Fair, ALL),
             Warning::TscUnsteady { ppm } => ("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM), ALL),
             Warning::TscDrift { ppm } => ("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM), ALL),

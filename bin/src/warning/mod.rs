@@ -116,8 +116,9 @@ pub enum Warning {
     NumaBalancing,
     /// The frequency is governed.
     FrequencyScaling { governor: Word },
-    /// The core clock changed during the run: its tenth and its ninetieth percentile.
-    CoreClockUnstable { least: Hertz, most: Hertz },
+    /// The core clock changed during the run: its tenth and its ninetieth percentile; whether caches or instructions of a
+    /// core were timed, or memory alone.
+    CoreClockUnstable { least: Hertz, most: Hertz, core: bool },
     /// The TSC is not said to be invariant; its calibrations agree.
     TscNotInvariant,
     /// Calibrations of the TSC differ by so many parts per million.

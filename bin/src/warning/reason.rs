@@ -69,7 +69,7 @@ impl fmt::Display for Reason<'_> {
             }
             Warning::NumaBalancing => out.write_str("NUMA balancing is on"),
             Warning::FrequencyScaling { governor } => write!(out, "frequency governor {governor}"),
-            Warning::CoreClockUnstable { least, most } => {
+            Warning::CoreClockUnstable { least, most, .. } => {
                 let (least, most) = (Decimal(least.gigahertz()), Decimal(most.gigahertz()));
                 write!(out, "core clock {least:.2} to {most:.2} GHz")
             }

@@ -132,10 +132,13 @@ impl fmt::Display for Warning {
             Warning::FrequencyScaling { governor } => {
                 write!(out, "the frequency governor is '{governor}', so the core clock may change")
             }
-            Warning::CoreClockUnstable { least, most } => {
+            Warning::CoreClockUnstable { least, most, core } => {
                 let (least, most) = (Decimal(least.gigahertz()), Decimal(most.gigahertz()));
-                write!(out, "the core clock was between {least:.2} and {most:.2} GHz, ")?;
-                out.write_str("so compare caches in core cycles")
+                write!(out, "the core clock was between {least:.2} and {most:.2} GHz")?;
+                out.write_str(match core {
+                    true => ": compare L1, L2 and instructions in core cycles",
+                    false => ", which memory does not follow",
+                })
             }
             Warning::TscNotInvariant => {
                 out.write_str("the TSC is not reported as invariant, but its calibrations agree")
