@@ -300,11 +300,70 @@ proptest! {
     ) {
         let worst = not_delivered(&levels, limit);
         prop_assert!(worst.is_none_or(|(_, part)| part > 0.0));
+        // Two thirds of what three would deliver alone, and all of it; little more than one, and less.
+        (3, 26.0, Some(13.0), Verdict::NotShown),
+        (3, 39.0, Some(13.0), Verdict::GeneratorsExhausted),
+        (3, 18.0, Some(13.0), Verdict::LimitReached),
+        // A memory that is full with one core and a half.
+        (3, 18.0, Some(12.0), Verdict::LimitReached),
+        (3, 11.0, Some(13.0), Verdict::OverSaturated),
+        (5, 163.0, Some(100.0), Verdict::NotShown),
+        (5, 250.0, Some(100.0), Verdict::GeneratorsExhausted),
+        (5, 130.0, Some(100.0), Verdict::LimitReached),
+        (7, 165.0, Some(100.0), Verdict::NotShown),
+        (7, 233.0, Some(100.0), Verdict::GeneratorsExhausted),
+        (7, 130.0, Some(100.0), Verdict::LimitReached),
         let Some(curve) = Curve::of(&levels) else { return Ok(()) };
         prop_assert!(curve.levels().len() <= MOST_LEVELS);
         prop_assert!(curve.bends_back().is_none_or(|bend| bend.lost > 0.0 && bend.lost <= 1.0));
         prop_assert!(curve.queue(limit).is_none_or(|queue| queue.ns > 0.0 && queue.residual < 0.05));
         for ratio in KNEES {
+/// The share of its limit that a memory delivers to generators that each have as many lines in flight as ask for `demand` of
+/// the limit while it is idle: by bisection, since latency depends on what is delivered.
+fn share_delivered(generators: f64, demand: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let share = (low + high) / 2.0;
+        let asked = generators * demand * IDLE_NS / queueing(share);
+        if asked > share {
+            low = share;
+        } else {
+            high = share;
+        }
+    }
+    low
+}
+
+#[test]
+fn odd_numbers_of_generators_are_judged_by_what_a_doubling_adds() {
+    // The bounds are of the growth from exactly half of the generators, which is one and a half of three.
+    let doubling = |demand: f64, all: f64| share_delivered(all, demand) / share_delivered(all / 2.0, demand);
+    for cores in [2, 3, 4, 5, 7, 8, 23] {
+        let all = cores as f64;
+        let half = (cores / 2) as f64;
+        let mut seen = Vec::new();
+        for step in 1..200 {
+            let demand = f64::from(step) * 0.02 / all;
+            let delivered = |generators| LIMIT * share_delivered(generators, demand);
+            let verdict = Verdict::of(cores, delivered(all), Some(delivered(half)));
+            let truth = doubling(demand, all);
+            // Close to a bound the estimate may fall on the other side of it.
+            let expected = match truth {
+                _ if (truth - 1.25).abs() < 0.06 || (truth - 1.6).abs() < 0.06 => verdict,
+                _ if truth <= 1.25 => Verdict::LimitReached,
+                _ if truth > 1.6 => Verdict::GeneratorsExhausted,
+                _ => Verdict::NotShown,
+            };
+            assert_eq!(verdict, expected, "{cores} generators, {truth:.3} for a doubling");
+            if seen.last() != Some(&verdict) {
+                seen.push(verdict);
+            }
+        }
+        let order = [Verdict::GeneratorsExhausted, Verdict::NotShown, Verdict::LimitReached];
+        assert_eq!(seen, order, "{cores} generators");
+    }
+}
+
             if let Some(Knee { bandwidth: Estimate { value, interval }, .. }) = curve.knee(ratio) {
                 prop_assert!(value.is_finite() && value >= 0.0, "{}", value);
                 prop_assert!(interval.is_none_or(|ends| ends.low <= value && value <= ends.high));

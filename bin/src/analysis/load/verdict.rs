@@ -8,7 +8,7 @@ use super::{ends, Level};
 const LINE_BYTES: f64 = 64.0;
 /// Twice the cores that move no more than this have reached a limit beyond them.
 const REACHED: f64 = 1.25;
-/// Twice the cores that move less than this are more than memory can bear.
+/// Of what half of the cores move: all cores that move less are more than memory can bear.
 const TOO_MUCH: f64 = 0.9;
 /// Twice the cores that move more than this would move still more if there were any.
 const EXHAUSTED: f64 = 1.6;
@@ -33,15 +33,24 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Concludes from the bandwidth of so many cores, and from that of half of them.
+    /// Concludes from the bandwidth of all cores, and from the bandwidth of half of them, rounded down.
+    ///
+    /// Bounds are of the growth for a doubling; 3 cores are three times half of them, 5 two and a half times. A core's
+    /// time for a line is taken as a part of its own and one that grows with the number of cores.
     #[must_use]
     pub fn of(cores: usize, all: f64, half: Option<f64>) -> Verdict {
-        let growth = half.filter(|half| *half > 0.0).map(|half| all / half);
+        if cores < 2 {
+            return Verdict::OneGenerator;
+        }
+        let Some(growth) = half.filter(|half| *half > 0.0).map(|half| all / half) else {
+            return Verdict::NotShown;
+        };
+        let times = cores as f64 / (cores / 2) as f64;
+        let doubled = 1.0 + (growth - 1.0) / (times - 1.0);
         match growth {
-            _ if cores < 2 => Verdict::OneGenerator,
-            Some(growth) if growth < TOO_MUCH => Verdict::OverSaturated,
-            Some(growth) if growth <= REACHED => Verdict::LimitReached,
-            Some(growth) if growth > EXHAUSTED => Verdict::GeneratorsExhausted,
+            _ if growth < TOO_MUCH => Verdict::OverSaturated,
+            _ if doubled <= REACHED => Verdict::LimitReached,
+            _ if doubled > EXHAUSTED => Verdict::GeneratorsExhausted,
             _ => Verdict::NotShown,
         }
     }

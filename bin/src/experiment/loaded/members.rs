@@ -25,7 +25,8 @@ fields! {
     LIMIT "limit" "The most that was delivered without a pace; null where that was not asked for.";
     RATE "bytes_per_second" "Lines touched, 64 bytes each: those read and those written.";
     RATE_CI95 "ci95_bytes_per_second" "Its 95 % confidence interval within this run.";
-    HALF "half_bytes_per_second" "What half of the generators delivered; null without them.";
+    HALF "half_bytes_per_second" "What half of the generators, rounded down, delivered; null without them.";
+    HALF_GENERATORS "half_generators" "The number of these; null without them.";
     VERDICT "verdict" "Whose limit that is.";
     KNEE "knee" "The bandwidths at which latency reaches a multiple of the idle one.";
     RATIO "ratio" "The multiple.";
@@ -128,6 +129,7 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
             document.put(&GENERATORS, limit.generators);
             document.put(&HALF, limit.half.map(|half| half.value));
             document.put(&VERDICT, limit.verdict.name());
+            document.put(&HALF_GENERATORS, limit.half.map(|_| limit.all / 2));
         }),
     }
     document.part(Part::List(&KNEE), |document| {

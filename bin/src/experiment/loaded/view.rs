@@ -95,7 +95,9 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
         write!(out, "latency doubles at {}; ", Within(knee.bandwidth))
     });
     let half = method::optional(limit.half, |half, out| {
-        write!(out, "; half of them deliver {:.0} % of it", Decimal(half.value / limit.rate.value * 100.0))
+        let count = all / 2;
+        let verb = if count == 1 { "delivers" } else { "deliver" };
+        write!(out, "; {count} of them {verb} {:.0} % of it", Decimal(half.value / limit.rate.value * 100.0))
     });
     let way = if loading.from() == loading.traffic.node { "" } else { " or of the way to it" };
     let through = method::through(report.warnings.side_cache(loading.traffic.node));
