@@ -161,6 +161,7 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// The curve that the levels of all generators are.
     #[must_use]
+    #[inline(never)] // a curve is some KiB
     pub fn curve(&self) -> Option<Curve> {
         let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
         let steps = self.steps();
@@ -172,13 +173,21 @@ impl<'r, 'a> Loading<'r, 'a> {
         Curve::of(levels.get(..count)?)
     }
 
+    /// The lowest latency and the fastest level, where idle memory is slower than that.
+    #[must_use]
+    #[inline(never)] // a curve is some KiB
+    pub fn slow_idle(&self) -> Option<(f64, Level)> {
+        let curve = self.curve()?;
+        Some((curve.lowest(), curve.slow_idle()?))
+    }
+
     /// Whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
     #[must_use]
     pub fn is_level(&self, step: &Step) -> bool {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
-    /// The bandwidth at which latency reaches a multiple of the idle one; `None` where the generators end the curve, and
+    /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve, and
     /// where nobody knows.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Knee> {

@@ -611,7 +611,8 @@ impl Run<'_> {
             Walk::Loaded(traffic) => Some(traffic),
             _ => None,
         };
-        let value = value * beside.map_or(1.0, |traffic| loads::stretch(point, &traffic));
+        let idle = if self.has(Trouble::SlowIdle) { 1.25 } else { 1.0 };
+        let value = value * beside.map_or(idle, |traffic| loads::stretch(point, &traffic));
         let seed = index as u64 + 1000 * u64::from(point.initiator.0);
         let imprecise = self.has(Trouble::Imprecise) && index % 5 == 1;
         let spread = if imprecise { 0.12 } else { 0.006 };

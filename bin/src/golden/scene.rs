@@ -35,11 +35,13 @@ pub enum Trouble {
     Threads,
     /// The machine has names that are markup.
     HostileNames,
+    /// Idle memory is slower than loaded memory.
+    SlowIdle,
 }
 
 impl Trouble {
     /// Every one.
-    pub const ALL: [Trouble; 15] = [
+    pub const ALL: [Trouble; 16] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -55,6 +57,7 @@ impl Trouble {
         Trouble::ManyWarnings,
         Trouble::Threads,
         Trouble::HostileNames,
+        Trouble::SlowIdle,
     ];
 }
 

@@ -9,7 +9,7 @@ use super::findings;
 use super::scene::{Scene, Trouble};
 use Trouble::{
     Disturbed, Early, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise, Interrupted, KernelClock,
-    ManyWarnings, Moved, NoCounters, Threads, Unverified, Virtual,
+    ManyWarnings, Moved, NoCounters, SlowIdle, Threads, Unverified, Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -155,6 +155,7 @@ const WIDE: &[Row] = &[
     ("loaded-held", TABLES, TWO, "loaded --traffic=read --rates=5 --hold=60", &[]),
     ("loaded-one-rate", TABLES, FOUR, "loaded --memnode=0 --traffic=read --rates=5", &[KernelClock]),
     ("loaded-threads-refused", TABLES, FOUR, "loaded --memnode=0 --traffic=read", &[Threads]),
+    ("loaded-slow-idle", EVERY, FOUR, "loaded --memnode=0 --traffic=read", &[SlowIdle]),
     ("loaded-interrupted", EVERY, TWO, "loaded", &[Interrupted]),
     ("loaded-early", TABLES, ONE, "loaded", &[Early]),
     ("loaded-troubled", TABLES, FOUR, "loaded --memnode=0-1", &[Excluded, Imprecise, Disturbed, FewRounds]),

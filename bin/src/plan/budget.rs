@@ -3,6 +3,7 @@
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, as all of the plan.
 
 use super::regions;
+pub use super::regions::Memory;
 use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{FlagId, Options, Pages};
@@ -67,21 +68,6 @@ pub const WINDOW_NS: f64 = 0.8e6;
 pub fn budget_ns(options: &Options<'_>) -> f64 {
     const SHARE: f64 = 0.7;
     options.budget.0 as f64 / 1e3 * SHARE
-}
-
-/// The memory that points are walked in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// One chain for each initiator, target and size, written once: whoever comes next goes on where the last walk stopped.
-    Kept,
-    /// One chain for each target and size, which all initiators walk in turn, for want of memory: before its visits an
-    /// initiator writes it again, past the caches, so that it meets no line as another node has left it.
-    Shared,
-    /// One region for each target and kind of pages, in which a visit writes its chain anew, at one of so many places.
-    Rewritten {
-        /// The places.
-        places: u64,
-    },
 }
 
 /// The first pass of a visit over a chain just written.

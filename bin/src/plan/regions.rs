@@ -7,13 +7,27 @@
 use latency_core::topology::MAX_NODES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
-use super::budget::Memory;
 use crate::machine::Machine;
 use crate::options::Pages;
 use crate::result::{Point, Walk};
 
 /// Regions of a run, at most: all pairs of 11 nodes.
 pub const MOST: usize = MAX_NODES;
+
+/// The memory that points are walked in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// One chain for each initiator, target and size, written once: whoever comes next goes on where the last walk stopped.
+    Kept,
+    /// One chain for each target and size, which all initiators walk in turn, for want of memory: before its visits an
+    /// initiator writes it again, past the caches, so that it meets no line as another node has left it.
+    Shared,
+    /// One region for each target and kind of pages, in which a visit writes its chain anew, at one of so many places.
+    Rewritten {
+        /// The places.
+        places: u64,
+    },
+}
 
 /// Memory that one initiator needs for itself, or that all initiators share.
 #[derive(Clone, Copy, Debug, PartialEq)]

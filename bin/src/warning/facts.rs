@@ -129,6 +129,7 @@ impl Warning {
             Warning::OneGenerator => ("one-generator", Note, ALL),
             Warning::PairsLeftOut { .. } => ("pairs-left-out", Fair, ALL),
             Warning::RateNotDelivered { .. } => ("rate-not-delivered", Poor, ALL),
+            Warning::IdleMemorySlower { node, .. } => ("idle-memory-slower", Note, of_node(node)),
             Warning::LittleImplausible { .. } => ("little-implausible", Poor, ALL),
             Warning::OverBudget { from, to, kind, .. } => {
                 // Names of kinds that are as long begin with different letters.

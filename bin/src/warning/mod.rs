@@ -185,6 +185,8 @@ pub enum Warning {
     PairsLeftOut { pairs: u32, of: u32 },
     /// A rate below the limit was not delivered as it was offered, in bytes per second.
     RateNotDelivered { offered: f64, delivered: f64 },
+    /// Memory is slower while idle than at a load, in bytes per second.
+    IdleMemorySlower { node: NodeId, idle: Picoseconds, loaded: Picoseconds, rate: f64 },
     /// More lines seem to be in flight per core than any core has.
     LittleImplausible { lines: f64 },
     /// The budget has no time for a kind of traffic between two nodes.

@@ -131,6 +131,7 @@ impl fmt::Display for Reason<'_> {
             Warning::OneGenerator => out.write_str("one generator"),
             Warning::PairsLeftOut { pairs, of } => write!(out, "{pairs} of {of} pairs not measured"),
             Warning::RateNotDelivered { .. } => out.write_str("offered rates not delivered"),
+            Warning::IdleMemorySlower { .. } => out.write_str("idle memory is slower"),
             Warning::LittleImplausible { .. } => out.write_str("too many lines in flight"),
             Warning::OverBudget { to, kind, .. } => write!(out, "no time for {kind} on node {to}"),
             Warning::VcpusMayShareCore => out.write_str("virtual CPUs may share a core"),

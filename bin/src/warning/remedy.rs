@@ -117,6 +117,7 @@ impl fmt::Display for Remedy<'_> {
             Warning::OneGenerator => "give this process more CPUs",
             Warning::PairsLeftOut { .. } => "raise --budget, or choose nodes with --cpunode and --memnode",
             Warning::RateNotDelivered { .. } => "stop other work on those CPUs, or use more of them",
+            Warning::IdleMemorySlower { .. } => "choose the BIOS profile for low latency",
             Warning::LittleImplausible { .. } => "use a larger --size, and check the reported caches",
             Warning::TopologyDoubtful { .. } | Warning::VcpusMayShareCore => {
                 "let the hypervisor pass the topology through"

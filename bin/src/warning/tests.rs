@@ -110,6 +110,12 @@ fn every() -> Vec<Warning> {
         Warning::VcpusMayShareCore,
         Warning::PairsLeftOut { pairs: 200, of: 256 },
         Warning::RateNotDelivered { offered: 11.36e9, delivered: 9.19e9 },
+        Warning::IdleMemorySlower {
+            node,
+            idle: Picoseconds(130_000),
+            loaded: Picoseconds(112_000),
+            rate: 5.66e9,
+        },
         Warning::LittleImplausible { lines: 180.0 },
         Warning::OverBudget { from, to, kind: "2:1", seconds: 5.0 },
         Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2 },

@@ -299,6 +299,11 @@ impl fmt::Display for Warning {
                     Decimal(delivered / 1e9)
                 )
             }
+            Warning::IdleMemorySlower { node, idle, loaded, rate } => {
+                let (idle, loaded, rate) = (Nanoseconds(idle), Nanoseconds(loaded), Decimal(rate / 1e9));
+                write!(out, "idle memory of node {node} ({idle}) is slower than at {rate:.2} GB/s ({loaded}): ")?;
+                out.write_str("likely power management")
+            }
             Warning::LittleImplausible { lines } => {
                 write!(out, "{:.0} lines in flight per core, more than any core has", Decimal(lines))
             }

@@ -22,7 +22,7 @@ use super::estimate::Estimate;
 
 /// The most levels of one curve; further ones are left out.
 pub const MOST_LEVELS: usize = 64;
-/// The knees that are reported, as latency over idle latency.
+/// The knees that are reported, as latency over the lowest one.
 pub const KNEES: [f64; 2] = [1.25, 2.0];
 
 /// No memory moves so many bytes a second, and no load takes 30 years; sums of such numbers would not be finite.
@@ -31,6 +31,8 @@ const ABSURD: f64 = 1e18;
 const SOME_LOSS: f64 = 0.02;
 /// A fit that misses a latency by more does not describe it.
 const MOST_RESIDUAL: f64 = 0.05;
+/// Idle memory that is slower than loaded memory by less is not: medians of the same latency differ as much.
+const SOME_SLOWER: f64 = 1.02;
 /// A line with one parameter goes through any one level, and close to two.
 const FEWEST_FITTED: usize = 3;
 
@@ -54,7 +56,7 @@ pub struct Bend {
     pub lost: f64,
 }
 
-/// The bandwidth at which latency reaches a multiple of the idle one.
+/// The bandwidth at which latency reaches a multiple of the lowest one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knee {
     /// The multiple.
@@ -63,7 +65,7 @@ pub struct Knee {
     pub bandwidth: Estimate,
 }
 
-/// Latency as that of a queue: idle + ns * rho / (1 - rho), with rho the used part of the limit.
+/// Latency as that of a queue: lowest + ns * rho / (1 - rho), with rho the used part of the limit.
 /// Of an M/D/1 queue it is half of the service time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
@@ -77,6 +79,12 @@ pub struct Queue {
 #[derive(Clone, Copy, Debug)]
 pub struct Curve {
     idle: Estimate,
+    /// The first latency of the monotone fit, between those of the lower and upper ends.
+    lowest: Estimate,
+    /// The levels at low load, idle memory first, that are slower than a level with more load.
+    slow: usize,
+    /// That level, if there is one.
+    fastest: Option<Level>,
     levels: [Level; MOST_LEVELS],
     length: usize,
     bend: Option<Bend>,
@@ -94,6 +102,8 @@ enum Side {
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     bandwidth: f64,
+    /// Half of the distance to where a straight line between the levels reaches it.
+    margin: f64,
     /// The bandwidths of the levels before and after it.
     between: (f64, f64),
 }
@@ -131,6 +141,24 @@ fn ends(estimate: &Estimate) -> Interval {
     estimate.interval.filter(holds).unwrap_or(Interval { low: value, high: value })
 }
 
+impl Side {
+    fn latency(self, level: &Level) -> f64 {
+        match self {
+            Side::Early => ends(&level.latency).high,
+            Side::Middle => level.latency.value,
+            Side::Late => ends(&level.latency).low,
+        }
+    }
+
+    fn bandwidth(self, level: &Level) -> f64 {
+        match self {
+            Side::Early => ends(&level.delivered).low,
+            Side::Middle => level.delivered.value,
+            Side::Late => ends(&level.delivered).high,
+        }
+    }
+}
+
 impl Curve {
     /// Arranges levels, which come in any order; `None` where none of them is idle. Those that are no numbers are left
     /// out, and so is what comes after a bend: there bandwidth tells no latency.
@@ -138,7 +166,8 @@ impl Curve {
     pub fn of(levels: &[Level]) -> Option<Curve> {
         let usable = || levels.iter().filter(|level| level.is_usable());
         let idle = usable().find(|level| level.is_idle())?.latency;
-        let mut curve = Curve { idle, levels: [Level::NONE; MOST_LEVELS], length: 0, bend: None };
+        let levels = [Level::NONE; MOST_LEVELS];
+        let mut curve = Curve { idle, lowest: idle, slow: 0, fastest: None, levels, length: 0, bend: None };
         let best = usable().max_by(|one, two| one.delivered.value.total_cmp(&two.delivered.value))?;
         curve.bend = bend(usable(), best);
         let most = curve.bend.map_or(f64::INFINITY, |_| best.load());
@@ -150,6 +179,17 @@ impl Curve {
             let by_bandwidth = one.delivered.value.total_cmp(&two.delivered.value);
             by_bandwidth.then(one.latency.value.total_cmp(&two.latency.value))
         });
+        let by_latency = |one: &&Level, two: &&Level| one.latency.value.total_cmp(&two.latency.value);
+        let fastest = *curve.levels().iter().min_by(by_latency)?;
+        let bound = ends(&fastest.latency).high;
+        if idle.value > SOME_SLOWER * fastest.latency.value {
+            let slower = |level: &&Level| ends(&level.latency).low > bound;
+            curve.slow = curve.levels().iter().take_while(slower).count();
+            curve.fastest = Some(fastest).filter(|_| curve.slow > 0);
+        }
+        let first = |side| curve.fit(side)[0];
+        let interval = Some(Interval { low: first(Side::Late), high: first(Side::Early) });
+        curve.lowest = Estimate { value: first(Side::Middle), interval };
         Some(curve)
     }
 
@@ -157,6 +197,18 @@ impl Curve {
     #[must_use]
     pub const fn idle(&self) -> Estimate {
         self.idle
+    }
+
+    /// Returns the latency at the lightest load of a curve that never falls. Knees are multiples of it.
+    #[must_use]
+    pub const fn lowest(&self) -> f64 {
+        self.lowest.value
+    }
+
+    /// Returns the fastest level, where idle memory is slower than that by more than the intervals allow.
+    #[must_use]
+    pub const fn slow_idle(&self) -> Option<Level> {
+        self.fastest
     }
 
     /// Returns the levels by rising bandwidth, without those after a bend.
@@ -171,18 +223,19 @@ impl Curve {
         self.bend
     }
 
-    /// Returns the bandwidth at `ratio` times the idle latency; `None` where the curve does not get there.
+    /// Returns the bandwidth at `ratio` times the lowest latency; `None` where the curve does not get there.
     ///
-    /// Latencies are made to rise with bandwidth first. The ends of the interval are the crossings of the upper ends of
-    /// latencies and of the lower ones.
+    /// Latencies are made to rise with bandwidth first, without idle memory that is slower than loaded memory. The ends of
+    /// the interval are the crossings of the upper ends of latencies and of the lower ones, each further out by half of the
+    /// distance between a queue and a straight line.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Knee> {
-        let value = self.crossing(ratio, Side::Middle)?.bandwidth;
+        let Crossing { bandwidth: value, margin, .. } = self.crossing(ratio, Side::Middle)?;
         let early = self.crossing(ratio, Side::Early);
         let interval = early.zip(self.crossing(ratio, Side::Late)).map(|(early, late)| Interval {
-            // They are the same but for rounding where there are no intervals.
-            low: early.bandwidth.min(value),
-            high: late.bandwidth.max(value),
+            low: (early.bandwidth - early.margin).min(value - margin),
+            // The level after it has the latency already.
+            high: (late.bandwidth + late.margin).max(value + margin).min(late.between.1).max(value),
         });
         Some(Knee { ratio, bandwidth: Estimate { value, interval } })
     }
@@ -196,13 +249,13 @@ impl Curve {
         (third > 0.0).then_some([before + third, after - third])
     }
 
-    /// Returns the fit of a queue below the knee at twice the idle latency; `None` where it misses a level, or has too
+    /// Returns the fit of a queue below the knee at twice the lowest latency; `None` where it misses a level, or has too
     /// few.
     #[must_use]
     pub fn queue(&self, limit: f64) -> Option<Queue> {
         let knee = self.crossing(2.0, Side::Middle).map_or(f64::INFINITY, |crossing| crossing.bandwidth);
         let used = || {
-            let below = self.levels().iter().filter(move |level| level.delivered.value < knee.min(limit));
+            let below = self.rising().iter().filter(move |level| level.delivered.value < knee.min(limit));
             below.filter(|level| !level.is_idle()).map(move |level| {
                 let rho = level.delivered.value / limit;
                 (rho / (1.0 - rho), level.latency.value)
@@ -212,52 +265,78 @@ impl Curve {
             return None;
         }
         let sum = |of: fn(f64, f64) -> f64| -> f64 {
-            used().map(|(load, latency)| of(load, latency - self.idle.value)).sum()
+            used().map(|(load, latency)| of(load, latency - self.lowest())).sum()
         };
         let ns = sum(|load, extra| load * extra) / sum(|load, _| load * load);
-        let off = |(load, latency): (f64, f64)| ((self.idle.value + ns * load) / latency - 1.0).abs();
+        let off = |(load, latency): (f64, f64)| ((self.lowest() + ns * load) / latency - 1.0).abs();
         let residual = used().map(off).fold(0.0, f64::max);
         (ns > 0.0 && ns.is_finite() && residual < MOST_RESIDUAL).then_some(Queue { ns, residual })
     }
 
-    /// Finds where the monotone curve of one side reaches `ratio` times the idle latency, by linear interpolation.
-    fn crossing(&self, ratio: f64, side: Side) -> Option<Crossing> {
-        let levels = self.levels();
-        let idle = ends(&self.idle);
-        let threshold = ratio
-            * match side {
-                Side::Early => idle.low,
-                Side::Middle => self.idle.value,
-                Side::Late => idle.high,
-            };
+    /// Returns the levels from the lowest latency on.
+    fn rising(&self) -> &[Level] {
+        self.levels().get(self.slow..).unwrap_or_default()
+    }
+
+    /// Returns the latencies of one side, made to rise.
+    #[inline(never)] // the sides differ in little
+    fn fit(&self, side: Side) -> [f64; MOST_LEVELS] {
         let mut latencies = [0.0; MOST_LEVELS];
-        let latencies = latencies.get_mut(..levels.len())?;
-        for (latency, level) in latencies.iter_mut().zip(levels) {
-            *latency = match side {
-                Side::Early => ends(&level.latency).high,
-                Side::Middle => level.latency.value,
-                Side::Late => ends(&level.latency).low,
-            };
+        for (latency, level) in latencies.iter_mut().zip(self.rising()) {
+            *latency = side.latency(level);
         }
-        make_monotone(latencies);
-        let bandwidth = |level: &Level| match side {
-            Side::Early => ends(&level.delivered).low,
-            Side::Middle => level.delivered.value,
-            Side::Late => ends(&level.delivered).high,
+        make_monotone(latencies.get_mut(..self.rising().len()).unwrap_or_default());
+        latencies
+    }
+
+    /// Finds where the monotone curve of one side reaches `ratio` times the lowest latency.
+    fn crossing(&self, ratio: f64, side: Side) -> Option<Crossing> {
+        let Interval { low, high } = ends(&self.lowest);
+        let lowest = match side {
+            Side::Early => low,
+            Side::Middle => self.lowest(),
+            Side::Late => high,
         };
-        let mut before: Option<(f64, f64)> = None;
-        for (&latency, level) in latencies.iter().zip(levels) {
-            let here = bandwidth(level);
-            if latency >= threshold {
-                let (bandwidth, low) = before.map_or((here, here), |(place, least)| {
-                    (place + (here - place) * ((threshold - least) / (latency - least)), place)
-                });
-                return Some(Crossing { bandwidth, between: (low, here) });
+        let most = side.bandwidth(self.rising().last()?);
+        let mut before = None::<(f64, f64)>;
+        for (latency, level) in self.fit(side).into_iter().zip(self.rising()) {
+            let here = (side.bandwidth(level), latency);
+            if latency >= ratio * lowest {
+                let alone = Crossing { bandwidth: here.0, margin: 0.0, between: (here.0, here.0) };
+                return Some(before.map_or(alone, |before| between(before, here, lowest, ratio, most)));
             }
-            before = Some((here, latency));
+            before = Some(here);
         }
         None
     }
+}
+
+/// Finds where a queue, `lowest` + ns * rho / (1 - rho), has `ratio` times the lowest latency between two levels, which are
+/// bandwidths with their latencies.
+///
+/// The queue goes through `lowest` and both levels, which gives its limit. Where the first level is no slower than
+/// `lowest`, the limit is `most`, the largest bandwidth of all, and the middle between queue and straight line is found.
+/// Latencies that bend down are of no queue, and are joined by straight lines.
+fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most: f64) -> Crossing {
+    let span = after.0 - before.0;
+    let part = (ratio * lowest - before.1) / (after.1 - before.1);
+    let straight = before.0 + span * part;
+    let extra = |(bandwidth, latency): (f64, f64)| (latency - lowest) / bandwidth;
+    let known = before.0 > 0.0 && before.1 > lowest;
+    let growth = extra(after) / extra(before);
+    let queue = if span <= 0.0 || known && growth <= 1.0 {
+        straight
+    } else {
+        let own = if known && growth > 1.0 { after.0 + span / (growth - 1.0) } else { after.0 };
+        let limit = own.max(most);
+        // The load rho / (1 - rho) at the crossing, times what the second level leaves of the limit: that may be nothing.
+        let left = limit - after.0;
+        let load = before.0 / (limit - before.0) * left * (1.0 - part) + after.0 * part;
+        limit * load / (left + load)
+    };
+    let margin = (queue - straight).abs() / 2.0;
+    let bandwidth = if known { queue } else { straight + margin };
+    Crossing { bandwidth, margin, between: (before.0, after.0) }
 }
 
 /// Returns whether more load than the best level's moved less, by more than the intervals allow.
@@ -288,9 +367,8 @@ fn make_monotone(values: &mut [f64]) {
             count += 1;
         }
     }
-    let pooled = pools.iter().take(count);
-    let means = pooled.flat_map(|&(sum, number)| core::iter::repeat_n(sum / number as f64, number));
-    for (value, mean) in values.iter_mut().zip(means) {
-        *value = mean;
+    let mut values = values.iter_mut();
+    for &(sum, number) in pools.iter().take(count) {
+        values.by_ref().take(number).for_each(|value| *value = sum / number as f64);
     }
 }

@@ -4,9 +4,9 @@ use core::cell::Cell;
 
 use latency_core::units::{Bytes, NodeId};
 
-use crate::engine::arena::SITES;
 use crate::engine::placement::Witness;
 use crate::error::PlacementError;
+use crate::plan::regions::MOST;
 use crate::result::Traffic;
 
 /// The memory of some traffic.
@@ -35,14 +35,14 @@ pub type Piece<'g> = Option<(Key, Result<Witness, PlacementError<'g>>)>;
 pub struct Fields<'g> {
     pieces: &'g [Piece<'g>],
     /// The node that walked each last; `None` before the first.
-    walked_by: [Cell<Option<NodeId>>; SITES],
+    walked_by: [Cell<Option<NodeId>>; MOST],
 }
 
 impl<'g> Fields<'g> {
     /// The memory of a run.
     #[must_use]
     pub const fn new(pieces: &'g [Piece<'g>]) -> Self {
-        Fields { pieces, walked_by: [const { Cell::new(None) }; SITES] }
+        Fields { pieces, walked_by: [const { Cell::new(None) }; MOST] }
     }
 
     /// Notes that some traffic walks its memory; whether another node has walked it last.

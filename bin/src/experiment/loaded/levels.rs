@@ -2,14 +2,14 @@
 
 use core::fmt::{self, Display, Write};
 
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
-use super::words::{CoresDeliver, Within, GIGA};
+use super::words::{CoresDeliver, Multiple, Within, GIGA};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{Limit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
@@ -99,7 +99,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     fewer(document, loading, &steps);
 }
 
-/// Says where latency reaches multiples of the idle one.
+/// Says where latency reaches multiples of the lowest one.
 fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
     if limit.is_of_generators() {
         return document.sentence(
@@ -110,17 +110,18 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
     if loading.curve().is_none() {
         return;
     }
+    let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
     document.sentence(
         Role::Method("Knee"),
         format_args!(
             "{}",
             fmt::from_fn(|out| {
                 for (index, ratio) in KNEES.into_iter().enumerate() {
-                    let ratio_shown = Trimmed(ratio);
-                    out.write_str(if index == 0 { "" } else { "; " })?;
+                    let before = if index == 0 { "" } else { "; " };
+                    write!(out, "{before}{} ", Multiple(ratio, lowest))?;
                     match loading.knee(ratio) {
-                        Some(knee) => write!(out, "{ratio_shown} x idle at {}", Within(knee.bandwidth))?,
-                        None => write!(out, "{ratio_shown} x idle is not reached")?,
+                        Some(knee) => write!(out, "at {}", Within(knee.bandwidth))?,
+                        None => out.write_str("is not reached")?,
                     }
                 }
                 Ok(())

@@ -28,9 +28,10 @@ fields! {
     HALF "half_bytes_per_second" "What half of the generators, rounded down, delivered; null without them.";
     HALF_GENERATORS "half_generators" "The number of these; null without them.";
     VERDICT "verdict" "Whose limit that is.";
-    KNEE "knee" "The bandwidths at which latency reaches a multiple of the idle one.";
+    LOWEST "lowest_ns" "The lowest latency, by a curve that never falls: that of idle memory, unless memory under some load is faster.";
+    KNEE "knee" "The bandwidths at which latency reaches a multiple of the lowest one.";
     RATIO "ratio" "The multiple.";
-    FIT "fit" "Latency as idle + ns x rho / (1 - rho), with rho the used share of the limit; null where that misses a level by 5 %.";
+    FIT "fit" "Latency as lowest + ns x rho / (1 - rho), with rho the used share of the limit; null where that misses a level by 5 %.";
     FIT_NS "ns" "The factor: half of the service time of one server with random arrivals.";
     RESIDUAL "residual" "The largest distance of a level from it, as a share of its latency.";
     POINTS "points" "The levels of load.";
@@ -128,10 +129,11 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
             document.put(&RATE_CI95, limit.rate.interval);
             document.put(&GENERATORS, limit.generators);
             document.put(&HALF, limit.half.map(|half| half.value));
-            document.put(&VERDICT, limit.verdict.name());
             document.put(&HALF_GENERATORS, limit.half.map(|_| limit.all / 2));
+            document.put(&VERDICT, limit.verdict.name());
         }),
     }
+    document.put(&LOWEST, curve.map(|curve| curve.lowest()));
     document.part(Part::List(&KNEE), |document| {
         for knee in KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)) {
             document.part(Part::Item, |document| {

@@ -7,6 +7,8 @@ mod picture;
 mod view;
 mod words;
 
+use latency_core::units::Picoseconds;
+
 use super::facts::for_hwloc::{self, Attribute};
 use super::facts::{self, Report};
 use super::interface::{self, Experiment};
@@ -117,7 +119,7 @@ fn measure<'a>(
     Ok(findings)
 }
 
-/// Warns where rates were not delivered, and where bandwidth and latency contradict each other.
+/// Warns where rates were not delivered, where idle memory is slow, and where bandwidth and latency contradict each other.
 pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     loadings(outcomes).for_each(|loading| check_one(warnings, &loading));
 }
@@ -136,6 +138,11 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     if let Some((level, _)) = not_delivered(&levels, limit) {
         let (offered, delivered) = (level.offered.unwrap_or(0.0), level.delivered.value);
         warnings.push(Warning::RateNotDelivered { offered, delivered });
+    }
+    if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), steps.as_slice().first()) {
+        let picoseconds = |level: &Level| Picoseconds((level.latency.value * 1e3) as u64);
+        let (idle, loaded, rate) = (picoseconds(&idle.level), picoseconds(&fastest), fastest.delivered.value);
+        warnings.push(Warning::IdleMemorySlower { node: loading.to(), idle, loaded, rate });
     }
     if most > MOST_LINES {
         warnings.push(Warning::LittleImplausible { lines: most });
@@ -208,9 +215,9 @@ fn unpaced(point: &Point) -> Option<Traffic> {
     }
 }
 
-/// Adds levels beside the rate at which latency is twice that of idle memory.
+/// Adds levels beside the rate at which latency is twice the lowest.
 fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic) {
-    /// Twice that of idle memory.
+    /// Twice the lowest.
     const RATIO: f64 = 2.0;
     let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
     for index in 0..schedule.len() {

@@ -2,10 +2,9 @@
 
 use core::fmt::Write;
 
-use latency_core::decimal::Trimmed;
 use latency_core::text::Text;
 
-use super::words::GIGA;
+use super::words::{Multiple, GIGA};
 use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
 use crate::experiment::facts::Report;
@@ -16,7 +15,7 @@ use crate::report::document::{Document, Picture};
 const CURVES: usize = 6;
 const LEVELS: usize = 32;
 const NAME: usize = 48;
-/// More curves than these have one mark each, at this multiple of the idle latency.
+/// More curves than these have one mark each, at this multiple of the lowest latency.
 const FEW: usize = 2;
 const CLEAREST: f64 = 2.0;
 
@@ -47,10 +46,11 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
             let band = step.level.latency.interval.map(|at| (at.low, at.high));
             *slot = Point { x, y, band, whiskers };
         }
+        let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
         let knees = KNEES.into_iter().filter(|ratio| few || *ratio >= CLEAREST);
         for (knee, (x, label)) in knees.filter_map(|ratio| loading.knee(ratio)).zip(&mut free) {
             *x = knee.bandwidth.value / GIGA;
-            let _ = write!(label, "{name}: {} x idle", Trimmed(knee.ratio), name = name.as_str());
+            let _ = write!(label, "{}: {}", name.as_str(), Multiple(knee.ratio, lowest));
         }
         count += 1;
     }

@@ -13,6 +13,7 @@ use crate::analysis::loaded::{loadings, Loading};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
+use crate::warning::Warning;
 
 /// The pieces of memory whose place is told; a run has no more.
 const FIELDS: usize = 8;
@@ -23,6 +24,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     curves().for_each(|loading| line(document, &loading));
     let several = curves().any(|loading| Some(loading.to()) != curves().next().map(|first| first.to()));
     curves().for_each(|loading| answer(document, report, &loading, several));
+    slow_idle(document, report);
     if report.partial {
         document.sentence(
             Role::Answer,
@@ -92,7 +94,11 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     let rate = Digits(limit.rate.value / GIGA);
     let all = limit.all;
     let doubled = method::optional(loading.knee(2.0), |knee, out| {
-        write!(out, "latency doubles at {}; ", Within(knee.bandwidth))
+        out.write_str("latency doubles")?;
+        if let Some((lowest, _)) = loading.slow_idle() {
+            write!(out, " from {} ns", Digits(lowest))?;
+        }
+        write!(out, " at {}; ", Within(knee.bandwidth))
     });
     let half = method::optional(limit.half, |half, out| {
         let count = all / 2;
@@ -140,6 +146,14 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
                 Decimal(bend.lost * 100.0)
             ),
         );
+    }
+}
+
+/// Says where idle memory is slower than loaded memory.
+fn slow_idle(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let is_told = |warning: &&Warning| matches!(warning, Warning::IdleMemorySlower { .. });
+    for warning in report.warnings.iter().filter(is_told) {
+        document.sentence(Role::Finding, format_args!("Note: {warning}."));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::decimal::Trimmed;
 use latency_core::stats::Interval;
 
 use crate::analysis::estimate::Estimate;
@@ -23,6 +24,18 @@ impl Display for Within {
                 write!(out, "{} to {} GB/s", Digits(low / GIGA), Digits(high / GIGA))
             }
             Some(_) => write!(out, "{} GB/s", Digits(self.0.value / GIGA)),
+        }
+    }
+}
+
+/// A multiple of the lowest latency of a curve: `2 x idle`, or of nanoseconds where idle memory is slower than that.
+pub struct Multiple(pub f64, pub Option<f64>);
+
+impl Display for Multiple {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Some(lowest) => write!(out, "{} x {} ns", Trimmed(self.0), Digits(lowest)),
+            None => write!(out, "{} x idle", Trimmed(self.0)),
         }
     }
 }
