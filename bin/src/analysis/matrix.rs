@@ -146,53 +146,72 @@ pub fn pairs<'o>(
     })
 }
 
+/// Gives pairs to a function, always the same.
+pub type Pairs<'p> = &'p dyn Fn(&mut dyn FnMut(Pair));
+
 /// Returns what the pairs say together.
 #[must_use]
-pub fn conclude(pairs: impl Iterator<Item = Pair> + Clone) -> Conclusion {
-    let mean = |class: Class| mean(pairs.clone().filter(|pair| pair.class == class));
-    let by_latency = |a: &Pair, b: &Pair| a.ns.total_cmp(&b.ns);
-    let fastest = pairs.clone().min_by(by_latency);
-    let slowest = pairs.clone().max_by(by_latency);
-    Conclusion {
-        local_ns: mean(Class::Local),
-        far_ns: Class::FAR.map(mean),
-        fastest,
-        slowest: slowest.filter(|_| pairs.clone().nth(1).is_some()),
-    }
+pub fn conclude(pairs: Pairs<'_>) -> Conclusion {
+    let mut found = Conclusion::default();
+    let (mut sums, mut all) = ([(0.0, 0_u32); 1 + Class::FAR.len()], 0_u32);
+    pairs(&mut |pair| {
+        let class = Class::FAR.iter().position(|class| *class == pair.class);
+        if let Some((sum, count)) = sums.get_mut(class.map_or(0, |index| index + 1)) {
+            *sum += pair.ns;
+            *count += 1;
+        }
+        if found.fastest.is_none_or(|fastest| pair.ns < fastest.ns) {
+            found.fastest = Some(pair);
+        }
+        if found.slowest.is_none_or(|slowest| pair.ns >= slowest.ns) {
+            found.slowest = Some(pair);
+        }
+        all += 1;
+    });
+    let [local, far @ ..] = sums.map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)));
+    let slowest = found.slowest.filter(|_| all > 1);
+    Conclusion { local_ns: local, far_ns: far, slowest, ..found }
 }
 
 /// Returns how many times as long a node's remote memory takes as its own, on average.
 #[must_use]
-pub fn remote_over_local_of(pairs: impl Iterator<Item = Pair> + Clone, from: NodeId) -> Option<f64> {
-    conclude(pairs.filter(|pair| pair.from == from)).remote_over_local()
+pub fn remote_over_local_of(pairs: Pairs<'_>, from: NodeId) -> Option<f64> {
+    let own = |each: &mut dyn FnMut(Pair)| {
+        pairs(&mut |pair| {
+            if pair.from == from {
+                each(pair);
+            }
+        });
+    };
+    conclude(&own).remote_over_local()
 }
 
 /// Gives `each` the pairs by class and firmware's distance: local ones, then those of each class of [`Class::FAR`], the
 /// nearest first.
-pub fn groups(pairs: impl Iterator<Item = Pair> + Clone, each: &mut dyn FnMut(Group)) {
+pub fn groups(pairs: Pairs<'_>, each: &mut dyn FnMut(Group)) {
     let [first, second, third] = Class::FAR;
     for class in [Class::Local, first, second, third] {
         let mut after = None;
         loop {
-            let divided = after.is_some();
             let none = Group {
                 class,
                 distance: None,
-                divided,
+                divided: after.is_some(),
                 pairs: 0,
                 mean: 0.0,
                 least: f64::INFINITY,
                 most: 0.0,
             };
             let mut group = none;
-            for Pair { distance, ns, .. } in pairs.clone().filter(|pair| pair.class == class) {
-                if after.is_some_and(|after| distance <= after) {
-                    continue;
+            pairs(&mut |pair| {
+                let Pair { distance, ns, .. } = pair;
+                if pair.class != class || after.is_some_and(|after| distance <= after) {
+                    return;
                 }
                 if group.pairs > 0 && distance != group.distance {
                     group.divided = true;
                     if distance > group.distance {
-                        continue;
+                        return;
                     }
                     group = Group { divided: true, ..none };
                 }
@@ -201,7 +220,7 @@ pub fn groups(pairs: impl Iterator<Item = Pair> + Clone, each: &mut dyn FnMut(Gr
                 group.mean += ns;
                 group.least = group.least.min(ns);
                 group.most = group.most.max(ns);
-            }
+            });
             if group.pairs == 0 {
                 break;
             }
@@ -212,17 +231,17 @@ pub fn groups(pairs: impl Iterator<Item = Pair> + Clone, each: &mut dyn FnMut(Gr
     }
 }
 
-fn mean(pairs: impl Iterator<Item = Pair>) -> Option<f64> {
-    let (sum, count) = pairs.fold((0.0, 0_u32), |(sum, count), pair| (sum + pair.ns, count + 1));
-    (count > 0).then(|| sum / f64::from(count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiment::tests::machine;
     use std::vec::Vec;
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
+
+    /// What is concluded from some pairs.
+    fn concluded(pairs: &[Pair]) -> Conclusion {
+        conclude(&|each| pairs.iter().copied().for_each(each))
+    }
 
     const fn pair(from: u32, to: u32, class: Class, ns: f64) -> Pair {
         Pair { from: NodeId(from), to: NodeId(to), class, distance: None, ns }
@@ -245,12 +264,15 @@ mod tests {
     /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
     fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
         let mut found = Vec::new();
-        groups(pairs.iter().copied(), &mut |Group { class, distance, divided, pairs, mean, least, most }| {
-            assert!(least <= mean && mean <= most);
-            if class != Local {
-                found.push((class, distance, pairs, least, most, divided));
-            }
-        });
+        groups(
+            &|each| pairs.iter().copied().for_each(each),
+            &mut |Group { class, distance, divided, pairs, mean, least, most }| {
+                assert!(least <= mean && mean <= most);
+                if class != Local {
+                    found.push((class, distance, pairs, least, most, divided));
+                }
+            },
+        );
         found
     }
 
@@ -263,18 +285,21 @@ mod tests {
             pair(1, 1, Local, 110.0),
             pair(1, 2, OtherPackage, 440.0),
         ];
-        let found = conclude(pairs.into_iter());
+        let found = concluded(&pairs);
         assert_eq!((found.local_ns, found.remote_ns()), (Some(105.0), Some(280.0)));
         assert_eq!((found.fastest, found.slowest), (Some(pairs[0]), Some(pairs[4])));
-        assert_eq!(remote_over_local_of(pairs.into_iter(), NodeId(0)), Some(1.8));
-        assert_eq!(remote_over_local_of(pairs.into_iter(), NodeId(1)), Some(3.0));
+        let of = |from| remote_over_local_of(&|each| pairs.into_iter().for_each(each), NodeId(from));
+        assert_eq!(of(0), Some(1.8));
+        assert_eq!(of(1), Some(3.0));
     }
 
     #[test]
     fn the_mean_of_pairs_that_differ_has_its_range() {
         for (second, differs) in [(183.0, false), (185.0, true)] {
             let pairs = [pair(0, 1, OtherPackage, 180.0), pair(1, 0, OtherPackage, second)];
-            groups(pairs.into_iter(), &mut |group| assert_eq!(group.differs(), differs, "{group:?}"));
+            groups(&|each| pairs.into_iter().for_each(each), &mut |group| {
+                assert_eq!(group.differs(), differs, "{group:?}")
+            });
         }
     }
 
@@ -286,10 +311,10 @@ mod tests {
             pair(0, 2, OtherPackage, 200.0),
             pair(0, 3, MemoryOnly, 250.0),
         ];
-        let found = conclude(pairs.into_iter());
+        let found = concluded(&pairs);
         assert_eq!(found.remote_over_local(), Some(2.0));
         assert!(found.far().eq([(OtherPackage, 200.0), (SamePackage, 115.0), (MemoryOnly, 250.0)]));
-        let one_package = conclude(pairs[..2].iter().copied());
+        let one_package = concluded(&pairs[..2]);
         assert_eq!(one_package.remote_over_local(), Some(1.15));
     }
 
@@ -304,7 +329,7 @@ mod tests {
             ]
         );
         // The class as a whole remains what remote means.
-        let remote = conclude(four.into_iter()).remote_ns().unwrap();
+        let remote = concluded(&four).remote_ns().unwrap();
         assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
     }
 
@@ -359,8 +384,8 @@ mod tests {
 
     #[test]
     fn one_pair_is_compared_with_nothing() {
-        let found = conclude([pair(0, 0, Local, 100.0)].into_iter());
+        let found = concluded(&[pair(0, 0, Local, 100.0)]);
         assert_eq!((found.remote_over_local(), found.slowest), (None, None));
-        assert_eq!(conclude([].into_iter()), Conclusion::default());
+        assert_eq!(concluded(&[]), Conclusion::default());
     }
 }

@@ -130,7 +130,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     for outcome in report.outcomes {
         line(document, report, outcome);
     }
-    let found = conclude(pairs(report.outcomes, &report.machine.topology));
+    let found = conclude(&|each| each_pair(report, each));
     answer(document, report, &found);
     trust::line(document, report.warnings);
     clocks(document, report);
@@ -245,7 +245,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
 
 /// Gives `each` the pairs of a report by class and firmware's distance.
 fn classes(report: &Report<'_, '_>, each: &mut dyn FnMut(Group)) {
-    groups(pairs(report.outcomes, &report.machine.topology), each);
+    groups(&|each| each_pair(report, each), each);
+}
+
+/// Gives `each` the measured pairs of a report.
+#[inline(never)] // one copy of the walk over outcomes
+fn each_pair(report: &Report<'_, '_>, each: &mut dyn FnMut(Pair)) {
+    pairs(report.outcomes, &report.machine.topology).for_each(each);
 }
 
 /// The smallest and the largest latency of pairs that differ, between what stands before and behind them.
@@ -337,14 +343,17 @@ fn add((nodes, count): &mut ([NodeId; MAX_NODES], usize), node: NodeId) {
 /// Initiators down, targets across; then each initiator's ratio, beside what the firmware claims.
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let targets = nodes.targets().len();
-    let ratio = |from| remote_over_local_of(pairs(report.outcomes, &report.machine.topology), from);
+    let ratio = |from| remote_over_local_of(&|each| each_pair(report, each), from);
     // The firmware's distances of the same pairs, 10 for local ones.
     let firmware = |from: NodeId| {
-        let distances = pairs(report.outcomes, &report.machine.topology).filter_map(|pair| {
-            let ns = f64::from(report.machine.topology.distance(pair.from, pair.to)?);
-            Some(Pair { ns, ..pair })
-        });
-        remote_over_local_of(distances, from)
+        let distances = |each: &mut dyn FnMut(Pair)| {
+            each_pair(report, &mut |pair| {
+                if let Some(distance) = pair.distance {
+                    each(Pair { ns: f64::from(distance), ..pair });
+                }
+            });
+        };
+        remote_over_local_of(&distances, from)
     };
     document.table(&Shown {
         caption: "",
