@@ -82,7 +82,7 @@ pub struct Group {
     pub class: Class,
     /// Their distance in that table, if it has one.
     pub distance: Option<u8>,
-    /// Whether pairs of the same class have another distance.
+    /// True where pairs of the same class have another distance.
     pub divided: bool,
     /// Their number.
     pub pairs: u32,
@@ -238,7 +238,7 @@ mod tests {
     use std::vec::Vec;
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
 
-    /// What is concluded from some pairs.
+    /// Concludes from some pairs.
     fn concluded(pairs: &[Pair]) -> Conclusion {
         conclude(&|each| pairs.iter().copied().for_each(each))
     }

@@ -83,7 +83,7 @@ pub struct Curve {
     lowest: Estimate,
     /// The levels at low load, idle memory first, that are slower than a level with more load.
     slow: usize,
-    /// That level, if there is one.
+    /// The fastest level, if levels with less load are slower.
     fastest: Option<Level>,
     levels: [Level; MOST_LEVELS],
     length: usize,
