@@ -131,7 +131,7 @@ impl ThreadClock {
     #[must_use]
     pub const fn new() -> ThreadClock {
         let (number, counted) = (AtomicU32::new(0), AtomicU64::new(0));
-        ThreadClock { number, counted, run: NO_READING, window: NO_READING }
+        ThreadClock { number, counted, run: no_reading(), window: no_reading() }
     }
 
     /// Takes the clock of the calling thread for this one.
@@ -194,7 +194,9 @@ impl ThreadClock {
 /// The clock of a thread at one moment: the nanoseconds that it has run, and those of the kernel's clock, or zero.
 type Reading = [AtomicU64; 2];
 
-const NO_READING: Reading = [const { AtomicU64::new(0) }; 2];
+const fn no_reading() -> Reading {
+    [AtomicU64::new(0), AtomicU64::new(0)]
+}
 
 #[cfg(test)]
 mod tests {
@@ -208,7 +210,9 @@ mod tests {
             let thread = scope.spawn(|| {
                 clock.is_of_this_thread();
                 while !ends.load(Relaxed) {
-                    while runs.load(Relaxed) {}
+                    while runs.load(Relaxed) {
+                        core::hint::spin_loop();
+                    }
                     time::sleep_ns(1_000_000);
                 }
             });

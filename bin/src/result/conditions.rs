@@ -145,7 +145,6 @@ pub fn ran_and_waited(schedstat: &[u8]) -> Option<(u64, u64)> {
     Some((number(words.next()?)?, number(words.next()?)?))
 }
 
-#[inline(never)] // it is called in several places
 fn number(text: &[u8]) -> Option<u64> {
     core::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
 }

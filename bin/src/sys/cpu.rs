@@ -189,7 +189,9 @@ mod tests {
                 pin_to(CpuId(here)).unwrap();
                 let before = thread_usage().unwrap();
                 tid.store(rustix::thread::gettid().as_raw_nonzero().get() as usize, Ordering::Release);
-                while !back.load(Ordering::Acquire) {}
+                while !back.load(Ordering::Acquire) {
+                    core::hint::spin_loop();
+                }
                 thread_usage().unwrap().since(&before)
             });
             while tid.load(Ordering::Acquire) == 0 {

@@ -116,7 +116,9 @@ mod tests {
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 clock.store(thread_clock(), Ordering::Release);
-                while spins.load(Ordering::Relaxed) {}
+                while spins.load(Ordering::Relaxed) {
+                    core::hint::spin_loop();
+                }
                 std::thread::park();
             });
             let number = || clock.load(Ordering::Acquire);

@@ -225,7 +225,7 @@ impl Ground for Chase<'_> {
             let (batch, lost) = self.batch_anywhere(hops, until_ns)?;
             // Another CPU's caches say nothing of this one's, and a round may have no other batch. Traffic that was
             // interrupted is less than was asked for.
-            if !self.watch.brought_back()? && !(lost && again == 0) {
+            if !(self.watch.brought_back()? || lost && again == 0) {
                 return Ok(batch);
             }
             if again == AGAIN {
