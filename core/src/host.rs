@@ -12,6 +12,7 @@ mod memory_limit;
 mod process;
 mod throttle;
 mod uncore;
+mod ways;
 
 pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
 pub use identity::Identity;
@@ -19,6 +20,7 @@ pub use memory_limit::MemoryLimit;
 pub use process::{Capability, Process, Seccomp};
 pub use throttle::Throttle;
 pub use uncore::Uncore;
+pub use ways::Ways;
 
 pub use crate::text::Text;
 
@@ -40,6 +42,8 @@ pub struct Host {
     pub cpu_model: Text<64>,
     /// Caches of the CPU that was asked about.
     pub caches: Caches,
+    /// The part of its third-level cache that resctrl lets this process fill.
+    pub ways: Option<Ways>,
     /// The rules by which its clock changes.
     pub frequency: Frequency,
     /// The clock that the kernel keeps time by, such as `tsc`, `kvm-clock`, `hpet`.
@@ -111,6 +115,7 @@ impl Host {
             kernel: Text::EMPTY,
             cpu_model: Text::EMPTY,
             caches: Caches::EMPTY,
+            ways: None,
             frequency: Frequency { driver: Text::EMPTY, governor: Text::EMPTY, boost: None },
             clock_source: Text::EMPTY,
             huge_pages: TransparentHugePages {
@@ -135,6 +140,7 @@ impl Host {
         self.kernel = files::text(files, "/proc/sys/kernel/osrelease");
         self.cpu_model = cpu_model(files);
         self.caches.read(files, cpu);
+        self.ways = Ways::read(files, cpu);
         self.frequency = Frequency::read(files, cpu);
         self.clock_source =
             files::text(files, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
