@@ -1,5 +1,6 @@
 //! The caches that a system reports, to be set beside those that a curve shows.
 
+use latency_core::host::Ways;
 use latency_core::units::Bytes;
 
 use crate::machine::processor::Platform;
@@ -48,11 +49,13 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Claims {
     claims: [Option<Claim>; MAX_CLAIMS],
+    /// The part of the third level that resctrl lets this process fill.
+    pub ways: Option<Ways>,
 }
 
 impl Claims {
     /// Nothing is reported.
-    pub const NONE: Claims = Claims { claims: [None; MAX_CLAIMS] };
+    pub const NONE: Claims = Claims { claims: [None; MAX_CLAIMS], ways: None };
 
     /// What sysfs reports, and CPUID for levels of which sysfs says nothing; nothing under an emulator.
     #[must_use]
@@ -62,6 +65,7 @@ impl Claims {
             // Nothing that a program meets there is what is reported.
             return claims;
         }
+        claims.ways = machine.host.ways;
         for cache in machine.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
             claims.add(Claim {
                 level: cache.level,

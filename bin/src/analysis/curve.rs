@@ -141,13 +141,14 @@ impl Analysis {
         Estimate { value: value / clock, low: low / clock, high: high / clock }
     }
 
-    /// The largest working set and its latency, where that is more than a tenth above what was read of memory: what a
-    /// page walk takes grows with the working set.
+    /// The largest working set and its latency, where that is more than a tenth above what was read of memory, and
+    /// above its interval.
     #[must_use]
     pub fn still_rising(&self) -> Option<(Bytes, f64)> {
         const RISEN: f64 = 1.1;
         let latency = self.largest_ns?;
-        (latency > RISEN * self.memory?.nanoseconds().value).then_some((self.largest, latency))
+        let memory = self.memory?.nanoseconds();
+        (latency > (RISEN * memory.value).max(memory.high)).then_some((self.largest, latency))
     }
 
     /// Why the points are no curve that levels can be read from, if they are none.

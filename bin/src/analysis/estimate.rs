@@ -14,7 +14,36 @@ pub struct Estimate {
     pub interval: Option<Interval>,
 }
 
+/// The side of 1 on which a ratio lies, as far as its interval tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Above: the whole interval, and the value by more than the factor that matters.
+    Above,
+    /// Below, in the same way.
+    Below,
+    /// Near: the whole interval differs from 1 by no more than that factor.
+    Near,
+    /// The interval leaves it open, or there is none.
+    Open,
+}
+
 impl Estimate {
+    /// Returns the side of 1 on which a ratio lies, where a difference by less than the factor `near` does not matter.
+    ///
+    /// Every sentence that calls something faster, slower, alike or worth its trouble is made from this, so that none
+    /// can say what its own interval contradicts.
+    #[must_use]
+    #[inline(never)] // sentences of many experiments ask it
+    pub fn side(self, near: f64) -> Side {
+        let Some(Interval { low, high }) = self.interval else { return Side::Open };
+        match () {
+            () if low * near >= 1.0 && high <= near => Side::Near,
+            () if low > 1.0 && self.value >= near => Side::Above,
+            () if high < 1.0 && self.value * near <= 1.0 => Side::Below,
+            () => Side::Open,
+        }
+    }
+
     /// Returns the latency of a point; `None` where it was not measured.
     #[must_use]
     pub fn of(outcome: &Outcome<'_>) -> Option<Estimate> {
@@ -30,6 +59,7 @@ impl Estimate {
     ///
     /// Zou & Donner, "Construction of confidence limits about effect measures: a general approach" (2008).
     #[must_use]
+    #[inline(never)] // two roots and four divisions, in many places
     pub fn over(self, other: Estimate) -> Option<Estimate> {
         let value = self.value / other.value;
         let combined = |one: f64, two: f64| sqrt(one * one + two * two);
@@ -70,6 +100,7 @@ impl From<f64> for Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value, interval: Some(Interval { low, high }) }
@@ -96,5 +127,50 @@ mod tests {
         assert_eq!(known.over(4.0.into()), Some(Estimate { value: 0.5, interval: None }));
         assert_eq!(known.over(0.0.into()), None);
         assert_eq!(known.over(f64::NAN.into()), None);
+    }
+
+    proptest! {
+        // What a sentence says of a ratio is not contradicted by any value of the ratio's own interval.
+        #[test]
+        fn no_side_is_contradicted_by_its_interval(
+            value in 0.2..5.0,
+            (down, up) in (0.0..0.9, 0.0..4.0),
+            near in 1.0..1.5,
+            has_interval: bool,
+        ) {
+            let interval = Interval { low: value * (1.0 - down), high: value * (1.0 + up) };
+            let ratio = Estimate { value, interval: has_interval.then_some(interval) };
+            match ratio.side(near) {
+                Side::Above => prop_assert!(has_interval && interval.low > 1.0),
+                Side::Below => prop_assert!(has_interval && interval.high < 1.0),
+                Side::Near => prop_assert!(has_interval && interval.low * near >= 1.0 && interval.high <= near),
+                Side::Open => {}
+            }
+        }
+
+        // The same two times in the other order lie on the other side.
+        #[test]
+        fn sides_change_with_the_order_of_what_is_compared(
+            (one, other) in (1.0..200.0, 1.0..200.0),
+            (first, second) in (0.0..0.2, 0.0..0.2),
+        ) {
+            let of = |value: f64, half: f64| Estimate {
+                value,
+                interval: Some(Interval { low: value * (1.0 - half), high: value * (1.0 + half) }),
+            };
+            let (one, other) = (of(one, first), of(other, second));
+            let sides = one.over(other).unwrap().side(1.02);
+            let swapped = other.over(one).unwrap().side(1.02);
+            let contradict = matches!(sides, Side::Above) && matches!(swapped, Side::Above | Side::Near)
+                || matches!(sides, Side::Below) && matches!(swapped, Side::Below | Side::Near);
+            prop_assert!(!contradict, "{sides:?} and {swapped:?}");
+        }
+    }
+
+    #[test]
+    fn without_an_interval_no_side_is_taken() {
+        assert_eq!(Estimate::from(40.0).side(1.02), Side::Open);
+        let broken = Interval { low: f64::NAN, high: f64::NAN };
+        assert_eq!(Estimate { value: 40.0, interval: Some(broken) }.side(1.02), Side::Open);
     }
 }

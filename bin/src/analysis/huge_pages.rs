@@ -3,8 +3,8 @@
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize};
 
-use super::estimate::Estimate;
-use super::translation::{find, share, SMALLEST};
+use super::estimate::{Estimate, Side};
+use super::translation::{behave_as_small, find, ratio, SMALLEST};
 use crate::options::Pages;
 use crate::result::Outcome;
 
@@ -12,8 +12,49 @@ use crate::result::Outcome;
 pub const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
 /// From this share of the time on, translation shows.
 const SHOWS: f64 = 0.1;
-/// A smaller share of the time is not worth the trouble of larger pages.
-const PAYS: f64 = 0.02;
+/// Larger pages by which loads are faster by a smaller factor are not worth their trouble.
+const PAYS: f64 = 1.02;
+
+/// What may be said of larger pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worth {
+    /// Loads in them are faster.
+    Pay,
+    /// Loads in them are faster, though the TLB treats them as 4 KiB pages.
+    LikeSmall,
+    /// Loads in them are as fast.
+    Nothing,
+    /// Loads in them are slower.
+    Cost,
+    /// The uncertainty leaves it open.
+    Open,
+}
+
+impl Worth {
+    /// Returns what a `ratio` of loads in 4 KiB pages to those in larger ones says, where the TLB may have been found
+    /// to treat both alike.
+    #[must_use]
+    #[inline(never)]
+    pub fn of(ratio: Estimate, like_small: bool) -> Worth {
+        match ratio.side(PAYS) {
+            Side::Above if like_small => Worth::LikeSmall,
+            Side::Above => Worth::Pay,
+            Side::Near => Worth::Nothing,
+            Side::Below => Worth::Cost,
+            Side::Open => Worth::Open,
+        }
+    }
+
+    /// Returns whether larger pages pay; `None` where that is open, or what was found of the TLB contradicts it.
+    #[must_use]
+    pub const fn pays(self) -> Option<bool> {
+        match self {
+            Worth::Pay => Some(true),
+            Worth::Nothing | Worth::Cost => Some(false),
+            Worth::LikeSmall | Worth::Open => None,
+        }
+    }
+}
 
 /// What larger pages are worth at the largest working set that was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +78,8 @@ pub struct Larger {
     pub latency: Estimate,
     /// How many times as long a load takes in 4 KiB pages.
     pub ratio: Option<Estimate>,
+    /// What may be said of them.
+    pub worth: Worth,
     /// The smallest working set from which on translation takes a good part of the time in 4 KiB pages.
     pub from: Option<Bytes>,
 }
@@ -48,12 +91,16 @@ impl Larger {
         self.ratio.map(|ratio| 1.0 - 1.0 / ratio.value)
     }
 
-    /// Whether larger pages are faster by more than the uncertainty, and by enough to care.
+    /// The least part of the time in 4 KiB pages that translation takes, by the lower end of the interval: a walk in
+    /// larger pages is translated too.
     #[must_use]
-    pub fn pay(&self) -> bool {
-        let is_clear = |ratio: Estimate| ratio.interval.is_none_or(|interval| interval.low > 1.0);
-        self.share().is_some_and(|share| share >= PAYS) && self.ratio.is_some_and(is_clear)
+    pub fn least_share(&self) -> Option<f64> {
+        least(self.ratio?)
     }
+}
+
+fn least(ratio: Estimate) -> Option<f64> {
+    ratio.interval.map(|interval| 1.0 - 1.0 / interval.low)
 }
 
 /// The kinds that were planned.
@@ -89,20 +136,26 @@ pub const fn spanned(outcome: &Outcome<'_>) -> u64 {
     outcome.point.size.0.div_ceil(page.bytes().0)
 }
 
-/// Returns what the walks say; `None` where none in 4 KiB pages was measured.
+/// Returns what the walks say, where the TLB may have been found to treat the measured pages `like_small` ones; `None`
+/// where none in 4 KiB pages was measured.
 #[must_use]
-pub fn conclude(outcomes: &[Outcome<'_>]) -> Option<Conclusion> {
+pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<Conclusion> {
     let measured = || walks(outcomes, Pages::Small4k).filter(|outcome| outcome.result.is_ok());
     // An interrupted run may have the largest working set in 4 KiB pages alone.
-    let compared = measured().filter(|outcome| share(outcomes, outcome).is_some()).last();
+    let compared = measured().filter(|outcome| ratio(outcomes, outcome).is_some()).last();
     let small = compared.or_else(|| measured().last())?;
     let point = &small.point;
     let at = |pages, order| find(outcomes, pages, (order, point.stride, point.size)).and_then(Estimate::of);
     let latency = Estimate::of(small)?;
     let larger = KINDS.into_iter().rev().filter(|pages| *pages != Pages::Small4k).find_map(|pages| {
         let larger = at(pages, point.order)?;
-        let shares = measured().filter_map(|outcome| Some((outcome.point.size, share(outcomes, outcome)?)));
-        Some(Larger { pages, latency: larger, ratio: latency.over(larger), from: shows_from(shares) })
+        let shares = measured().filter_map(|outcome| {
+            Some((outcome.point.size, least(ratio(outcomes, outcome)?).unwrap_or(0.0)))
+        });
+        let ratio = latency.over(larger);
+        let like_small = like_small || behave_as_small(outcomes, pages) == Some(true);
+        let worth = ratio.map_or(Worth::Open, |ratio| Worth::of(ratio, like_small));
+        Some(Larger { pages, latency: larger, ratio, worth, from: shows_from(shares) })
     });
     Some(Conclusion { size: point.size, small: latency, page_local: at(Pages::Small4k, PAGE_LOCAL), larger })
 }
@@ -114,15 +167,18 @@ fn shows_from(shares: impl Iterator<Item = (Bytes, f64)>) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lanes::tests::outcome;
     use super::*;
+    use crate::result::Walk;
     use latency_core::stats::Interval;
+    use proptest::prelude::*;
 
     fn estimate(value: f64, half: f64) -> Estimate {
         Estimate { value, interval: Some(Interval { low: value - half, high: value + half }) }
     }
 
-    fn larger(small: Estimate, latency: Estimate) -> Larger {
-        Larger { pages: Pages::Thp, latency, ratio: small.over(latency), from: None }
+    fn worth(small: Estimate, latency: Estimate, like_small: bool) -> Worth {
+        small.over(latency).map_or(Worth::Open, |ratio| Worth::of(ratio, like_small))
     }
 
     #[test]
@@ -139,16 +195,65 @@ mod tests {
 
     #[test]
     fn pages_pay_beyond_their_uncertainty() {
-        let much = larger(estimate(233.0, 3.0), estimate(120.0, 2.0));
-        assert!(much.pay() && much.share().is_some_and(|share| (share - 0.485).abs() < 1e-3));
-        assert!(!larger(estimate(125.0, 9.0), estimate(120.0, 9.0)).pay());
-        assert!(!larger(estimate(121.0, 0.1), estimate(120.0, 0.1)).pay());
-        assert!(!larger(estimate(110.0, 0.1), estimate(120.0, 0.1)).pay());
+        let of = |small, latency| worth(small, latency, false);
+        assert_eq!(of(estimate(233.0, 3.0), estimate(120.0, 2.0)), Worth::Pay);
+        assert_eq!(of(estimate(120.2, 0.1), estimate(120.0, 0.1)), Worth::Nothing);
+        assert_eq!(of(estimate(110.0, 0.1), estimate(120.0, 0.1)), Worth::Cost);
+        // A twelfth more or less: neither "pays" nor "gains nothing" is true.
+        assert_eq!(of(estimate(125.0, 9.0), estimate(120.0, 9.0)), Worth::Open);
+        assert_eq!(of(233.0.into(), 120.0.into()), Worth::Open);
+    }
+
+    #[test]
+    fn pages_that_the_tlb_treats_as_small_ones_do_not_pay() {
+        assert_eq!(worth(estimate(233.0, 3.0), estimate(120.0, 2.0), true), Worth::LikeSmall);
+        assert_eq!(Worth::LikeSmall.pays(), None);
+        assert_eq!(worth(estimate(120.2, 0.1), estimate(120.0, 0.1), true), Worth::Nothing);
     }
 
     #[test]
     fn nothing_measured_says_nothing() {
-        assert_eq!(conclude(&[]), None);
+        assert_eq!(conclude(&[], false), None);
         assert_eq!(kinds(&[]).count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_said_of_pages_that_their_intervals_contradict(
+            points in prop::collection::vec((50.0..200.0, 0.0..0.3, 50.0..200.0, 0.0..0.3), 1..12),
+            like_small: bool,
+        ) {
+            let of = |index: usize, pages, ns: f64, half: f64| {
+                let mut walk = outcome(SMALLEST.0 << index, Walk::Chain, ns);
+                walk.point.pages = pages;
+                if let Ok(measured) = &mut walk.result {
+                    let interval = Interval { low: ns * (1.0 - half), high: ns * (1.0 + half) };
+                    measured.series.nanoseconds.interval = Some(interval);
+                }
+                walk
+            };
+            let mut outcomes = std::vec::Vec::new();
+            for (index, &(small, one, large, other)) in points.iter().enumerate() {
+                outcomes.push(of(index, Pages::Small4k, small, one));
+                outcomes.push(of(index, Pages::Huge2m, large, other));
+            }
+            let found = conclude(&outcomes, like_small).unwrap().larger.unwrap();
+            let interval = found.ratio.unwrap().interval.unwrap();
+            match found.worth {
+                Worth::Pay => prop_assert!(interval.low > 1.0 && !like_small),
+                Worth::LikeSmall => prop_assert!(interval.low > 1.0 && like_small),
+                Worth::Nothing => prop_assert!(interval.low * PAYS >= 1.0 && interval.high <= PAYS),
+                Worth::Cost => prop_assert!(interval.high < 1.0),
+                Worth::Open => prop_assert!(interval.low <= 1.0 && interval.high >= 1.0 || found.ratio.unwrap().value < PAYS),
+            }
+            // "At least" so much is translation: no value of the interval has less.
+            prop_assert!(found.least_share().unwrap() <= 1.0 - 1.0 / interval.low + 1e-9);
+            // "It shows from" a size on: at none of them does an interval hold less than a tenth.
+            for (index, _) in points.iter().enumerate() {
+                let small = find(&outcomes, Pages::Small4k, (Order::Random, Bytes(64), Bytes(SMALLEST.0 << index)));
+                let least = least(ratio(&outcomes, small.unwrap()).unwrap()).unwrap();
+                prop_assert!(found.from.is_none_or(|from| Bytes(SMALLEST.0 << index) < from || least >= SHOWS));
+            }
+        }
     }
 }

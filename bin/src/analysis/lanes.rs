@@ -4,7 +4,7 @@ use latency_core::stats::{self, Interval};
 use latency_core::units::Bytes;
 
 use super::claims::Claims;
-use super::estimate::Estimate;
+use super::estimate::{Estimate, Side};
 use crate::result::{Outcome, Walk};
 
 /// A time that exceeds the fastest by less belongs to the plateau.
@@ -61,6 +61,14 @@ pub struct Sample<'r, 'a> {
     pub nanoseconds: f64,
     /// Within which that lies.
     pub interval: Option<Interval>,
+}
+
+impl Sample<'_, '_> {
+    /// The time for each load.
+    #[must_use]
+    pub const fn estimate(&self) -> Estimate {
+        Estimate { value: self.nanoseconds, interval: self.interval }
+    }
 }
 
 impl<'r, 'a> Region<'r, 'a> {
@@ -244,23 +252,30 @@ impl WorkReach {
     }
 }
 
-/// Where the time of a load in memory leaves both the time without work and the floor, without a prefetch.
+/// Where the time of a load in memory leaves both the time without work and the floor, without a prefetch. Points whose
+/// interval leaves that open say nothing.
 #[must_use]
 pub fn work_reach(floor: Option<Region<'_, '_>>, memory: Region<'_, '_>) -> Option<WorkReach> {
-    let bare = memory.with_work(0, false)?.nanoseconds;
+    let bare = memory.with_work(0, false)?.estimate();
     let mut reach = None;
     for sample in memory.samples() {
         let Walk::Lanes(kernel) = sample.outcome.point.walk else { continue };
         if kernel.prefetch() {
             continue;
         }
-        let floor = floor.and_then(|floor| floor.with_work(kernel.work(), false));
-        let least = floor.map_or(bare, |floor| floor.nanoseconds.max(bare));
-        if sample.nanoseconds > EXPOSED * least {
-            let hidden = reach.map_or(0, |reach: WorkReach| reach.hidden);
-            return Some(WorkReach { hidden, exposed: Some(kernel.instructions()) });
+        let floor =
+            floor.and_then(|floor| floor.with_work(kernel.work(), false)).map(|floor| floor.estimate());
+        let least = floor.filter(|floor| floor.value > bare.value).unwrap_or(bare);
+        match sample.estimate().over(least)?.side(EXPOSED) {
+            Side::Above => {
+                let hidden = reach.map_or(0, |reach: WorkReach| reach.hidden);
+                return Some(WorkReach { hidden, exposed: Some(kernel.instructions()) });
+            }
+            Side::Near | Side::Below => {
+                reach = Some(WorkReach { hidden: kernel.instructions(), exposed: None });
+            }
+            Side::Open => {}
         }
-        reach = Some(WorkReach { hidden: kernel.instructions(), exposed: None });
     }
     reach
 }

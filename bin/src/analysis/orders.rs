@@ -46,7 +46,8 @@ pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> Conclusio
         random: of(Order::Random),
         sequential: of(Order::Sequential),
         backward: of(Order::Backward),
-        independent: strided.map(|strided| strided.nanoseconds.into()),
+        independent: strided
+            .map(|strided| Estimate { value: strided.nanoseconds, interval: strided.interval }),
     }
 }
 

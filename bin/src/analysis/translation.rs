@@ -8,6 +8,7 @@
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, PageSize};
 
+use super::estimate::Estimate;
 use crate::options::Pages;
 use crate::result::Outcome;
 
@@ -127,6 +128,12 @@ pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     Buffers { levels, behaves_as_small }
 }
 
+/// Whether larger pages are translated like those of 4 KiB, by the probe of one kind of pages.
+#[must_use]
+pub fn behave_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> Option<bool> {
+    buffers(outcomes, pages).behaves_as_small
+}
+
 /// First and second level, by what each number of lines takes longer.
 fn levels(
     probed: impl Iterator<Item = u64> + Clone,
@@ -154,9 +161,10 @@ fn levels(
     [buffer(first, next, end), second.and_then(|(last, beyond)| buffer(last, beyond, u64::MAX))]
 }
 
-/// The share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
+/// How many times as long a walk takes as the same one in the largest pages that were had; `None` for that one.
 #[must_use]
-pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
+#[inline(never)] // the search is large, and there are several calls
+pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate> {
     let point = &outcome.point;
     let largest = [Pages::Huge1g, Pages::Huge2m, Pages::Thp].into_iter().find_map(|pages| {
         find(outcomes, pages, (point.order, point.stride, point.size)).filter(|other| other.result.is_ok())
@@ -164,8 +172,13 @@ pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
     if largest.point.pages == point.pages {
         return None;
     }
-    let nanoseconds = |outcome: &Outcome<'_>| Some(outcome.result.as_ref().ok()?.series.nanoseconds.median);
-    Some(1.0 - nanoseconds(largest)? / nanoseconds(outcome)?)
+    Estimate::of(outcome)?.over(Estimate::of(largest)?)
+}
+
+/// The share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
+#[must_use]
+pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
+    ratio(outcomes, outcome).map(|ratio| 1.0 - 1.0 / ratio.value)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use latency_core::kernel::variants::VARIANTS;
 
-use super::estimate::Estimate;
+use super::estimate::{Estimate, Side};
 use super::lanes::NEARLY_MEMORY;
 use crate::options::Pages;
 use crate::result::{Measurement, Outcome};
@@ -56,10 +56,22 @@ pub struct Conclusion {
     /// A pointer in 4 KiB pages and in huge pages, over the largest working set; `None` without huge pages.
     pub pages: Option<(Estimate, Estimate)>,
     /// Core cycles that a pointer saves against an index of eight bytes, in the smallest working set.
-    pub pointer_saves: Option<f64>,
+    pub pointer_saves: Option<Difference>,
     /// Core cycles that a bounds check costs there.
-    pub check_costs: Option<f64>,
+    pub check_costs: Option<Difference>,
 }
+
+/// What one variant takes longer than another, in core cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// The difference of the medians.
+    pub cycles: f64,
+    /// The side of 1 on which the ratio of the two lies.
+    pub side: Side,
+}
+
+/// Times within this factor are alike: a quarter of a cycle of an L1 hit, where a loop takes whole ones.
+const ALIKE: f64 = 1.05;
 
 impl Conclusion {
     /// How many times as long a load takes in 4 KiB pages as in huge ones.
@@ -81,9 +93,12 @@ pub fn conclude(grid: &Grid<'_, '_>) -> Conclusion {
     let small = grid.named("pointer-padded", last).and_then(Estimate::of);
     let cycles = |name: &str| {
         let measured = grid.named(name, 0)?.result.as_ref().ok()?;
-        measured.series.core_cycles.map(|cycles| cycles.median)
+        measured.series.core_cycles.map(Estimate::from)
     };
-    let difference = |one: &str, other: &str| Some(cycles(one)? - cycles(other)?);
+    let difference = |one: &str, other: &str| {
+        let (one, other) = (cycles(one)?, cycles(other)?);
+        Some(Difference { cycles: one.value - other.value, side: one.over(other)?.side(ALIKE) })
+    };
     Conclusion {
         pages: small.zip(huge.and_then(Estimate::of)),
         pointer_saves: difference("index8-padded", "pointer-padded"),

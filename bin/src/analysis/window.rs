@@ -3,13 +3,13 @@
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use latency_core::stats::Interval;
 
-use super::estimate::Estimate;
+use super::estimate::{Estimate, Side};
 use super::lanes::{work_reach, Region, WorkReach};
 use crate::result::Reach;
 
 /// Each run finds the end of the window within a few fillers, and the next one elsewhere: 348 to 380 mixed ones on Zen 4.
 const RUN_TO_RUN: usize = 16;
-/// A prefetch that makes a load so many times as fast pays: less is within the noise of several chains.
+/// A prefetch that makes a load faster by a smaller factor is not worth its instruction.
 const PAYS: f64 = 1.05;
 
 /// How many instructions of a kind the core has room for.
@@ -110,34 +110,60 @@ pub struct Gain {
     pub without: f64,
     /// Nanoseconds for each load with it.
     pub with: f64,
+    /// How many times as fast loads are with it.
+    pub speedup: f64,
     /// The units of work from which on it always pays.
     pub pays_from: Option<usize>,
 }
 
-impl Gain {
-    /// How many times as fast loads are with it.
+/// What may be said of a prefetch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Prefetch {
+    /// Loads are faster with it.
+    Gains(Gain),
+    /// Loads are not faster with it, whatever the amount of work.
+    Nothing,
+    /// The uncertainty leaves it open.
+    Open,
+}
+
+impl Prefetch {
+    /// The gain, where there is one.
     #[must_use]
-    pub fn speedup(&self) -> f64 {
-        self.without / self.with
+    pub const fn gain(self) -> Option<Gain> {
+        match self {
+            Prefetch::Gains(gain) => Some(gain),
+            Prefetch::Nothing | Prefetch::Open => None,
+        }
     }
 }
 
-/// Returns where a prefetch is worth most; `None` where it is worth nothing.
+/// Returns what a prefetch is worth, and where it is worth most; `None` where that was not measured.
 #[must_use]
-pub fn prefetch_gain(memory: Region<'_, '_>) -> Option<Gain> {
-    let mut best = None::<Gain>;
+pub fn prefetch_gain(memory: Region<'_, '_>) -> Option<Prefetch> {
+    let mut found = None;
     let mut pays_from = None;
     for [plain, _] in &WINDOW {
         let work = plain.work();
-        let time = |prefetch| memory.with_work(work, prefetch).map(|sample| sample.nanoseconds);
+        let time = |prefetch| memory.with_work(work, prefetch).map(|sample| sample.estimate());
         let Some((without, with)) = time(false).zip(time(true)) else { continue };
-        let gain = Gain { work, without, with, pays_from: None };
-        pays_from = if gain.speedup() > PAYS { pays_from.or(Some(work)) } else { None };
-        if best.is_none_or(|best| gain.speedup() > best.speedup()) {
-            best = Some(gain);
-        }
+        let Some(ratio) = without.over(with) else { continue };
+        let side = ratio.side(PAYS);
+        pays_from = if side == Side::Above { pays_from.or(Some(work)) } else { None };
+        let (without, with, speedup) = (without.value, with.value, ratio.value);
+        let gain = Gain { work, without, with, speedup, pays_from: None };
+        found = Some(match (found, side) {
+            (Some(Prefetch::Gains(best)), Side::Above) if best.speedup >= speedup => Prefetch::Gains(best),
+            (_, Side::Above) => Prefetch::Gains(gain),
+            (None | Some(Prefetch::Nothing), Side::Near | Side::Below) => Prefetch::Nothing,
+            (None | Some(Prefetch::Nothing), Side::Open) => Prefetch::Open,
+            (Some(earlier), _) => earlier,
+        });
     }
-    best.filter(|best| best.speedup() > PAYS).map(|best| Gain { pays_from, ..best })
+    match found? {
+        Prefetch::Gains(best) => Some(Prefetch::Gains(Gain { pays_from, ..best })),
+        other => Some(other),
+    }
 }
 
 /// What the window's points say together.
@@ -150,7 +176,7 @@ pub struct Conclusion {
     /// The integer registers, where there are fewer than that.
     pub registers: Option<Estimate>,
     /// What a prefetch is worth.
-    pub prefetch: Option<Gain>,
+    pub prefetch: Option<Prefetch>,
 }
 
 /// Returns what the points of the first-level cache and of memory say, with the reach over fillers.
@@ -170,7 +196,48 @@ pub fn conclude(
 
 #[cfg(test)]
 mod tests {
+    use super::super::lanes::regions;
+    use super::super::lanes::tests::outcome;
     use super::*;
+    use crate::result::{Outcome, Walk};
+    use std::vec::Vec;
+
+    /// Loads of 100 ns at each amount of work, `gain` times as fast with a prefetch, all uncertain by `half` of them.
+    fn prefetched(half: f64, gain: impl Fn(usize) -> f64) -> Vec<Outcome<'static>> {
+        let point = |kernel: &'static latency_core::kernel::lanes::LaneKernel, ns: f64| {
+            let mut outcome = outcome(1 << 28, Walk::Lanes(kernel), ns);
+            if let Ok(measured) = &mut outcome.result {
+                measured.series.nanoseconds.interval =
+                    Some(Interval { low: ns * (1.0 - half), high: ns * (1.0 + half) });
+            }
+            outcome
+        };
+        let both = WINDOW
+            .iter()
+            .flat_map(|[plain, fetching]| [(plain, 100.0), (fetching, 100.0 / gain(plain.work()))]);
+        both.map(|(kernel, ns)| point(kernel, ns)).collect()
+    }
+
+    fn said(outcomes: &[Outcome<'_>]) -> Option<Prefetch> {
+        prefetch_gain(regions(outcomes).next()?)
+    }
+
+    #[test]
+    fn a_prefetch_pays_beyond_the_uncertainty_alone() {
+        let Some(Prefetch::Gains(gain)) = said(&prefetched(0.01, |work| if work < 4 { 1.0 } else { 1.3 }))
+        else {
+            panic!("a gain of 30 %")
+        };
+        assert!(
+            (gain.speedup - 1.3).abs() < 1e-9 && gain.pays_from.is_some_and(|work| work >= 4),
+            "{gain:?}"
+        );
+        assert_eq!(said(&prefetched(0.01, |_| 1.01)), Some(Prefetch::Nothing));
+        assert_eq!(said(&prefetched(0.01, |_| 0.8)), Some(Prefetch::Nothing));
+        // Ten in a hundred more, where each time is uncertain by as much: it neither pays nor gains nothing.
+        assert_eq!(said(&prefetched(0.1, |_| 1.1)), Some(Prefetch::Open));
+        assert_eq!(said(&prefetched(0.01, |_| 1.3)[..1]), None);
+    }
 
     fn reaches(nop: Option<usize>, lea: Option<usize>, mixed: Option<usize>) -> [Option<Reach>; 3] {
         let reach = |filler, alone: Option<usize>| {

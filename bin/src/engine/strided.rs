@@ -70,8 +70,9 @@ impl Loads {
     /// The median over visits, in core cycles too at a clock of so many gigahertz; `None` without a visit.
     #[must_use]
     pub fn conclude(mut self, core_gigahertz: Option<f64>) -> Option<Strided> {
-        let nanoseconds = self.times.get_mut(..self.made).and_then(stats::median)?;
+        let found = self.times.get_mut(..self.made).and_then(stats::summarise_series)?;
+        let (nanoseconds, interval) = (found.median, found.interval);
         let core_cycles = core_gigahertz.map(|clock| clock * nanoseconds);
-        Some(Strided { nanoseconds, core_cycles, rounds: self.made })
+        Some(Strided { nanoseconds, interval, core_cycles, rounds: self.made })
     }
 }

@@ -208,13 +208,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
         document.sentence(
             Role::Finding,
             format_args!(
-                "Fastest {} -> {} ({} ns), slowest {} -> {} ({} ns).",
+                "Pairs: from {} ns ({} -> {}) to {} ns ({} -> {}).",
+                Digits(fastest.ns),
                 fastest.from,
                 fastest.to,
-                Digits(fastest.ns),
+                Digits(slowest.ns),
                 slowest.from,
-                slowest.to,
-                Digits(slowest.ns)
+                slowest.to
             ),
         );
     }

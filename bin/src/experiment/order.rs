@@ -7,7 +7,7 @@ use latency_core::units::Bytes;
 
 use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
-use crate::analysis::estimate::Estimate;
+use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::orders::{self, Conclusion};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
@@ -164,9 +164,9 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             Role::Answer,
             format_args!(
                 "Following pointers in random order is {}{}{}.",
-                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk.value))),
+                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk))),
                 if walk.is_some() && scan.is_some() { ", and " } else { "" },
-                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan.value))),
+                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan))),
             ),
         );
     }
@@ -179,16 +179,21 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
 }
 
 /// A ratio of times as people say it, up to what follows `than` or `as`.
-struct Slower(f64);
+struct Slower(Estimate);
 
 impl fmt::Display for Slower {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// Closer times are called the same.
         const ALIKE: f64 = 1.05;
-        match self.0 {
-            ratio if ratio >= ALIKE => write!(out, "{} times slower than", Digits(ratio)),
-            ratio if ratio * ALIKE <= 1.0 => write!(out, "{} times faster than", Digits(1.0 / ratio)),
-            _ => out.write_str("as fast as"),
+        let ratio = self.0.value;
+        match self.0.side(ALIKE) {
+            Side::Near => return out.write_str("as fast as"),
+            Side::Open => out.write_str("perhaps ")?,
+            Side::Above | Side::Below => {}
+        }
+        match ratio >= 1.0 {
+            true => write!(out, "{} times slower than", Digits(ratio)),
+            false => write!(out, "{} times faster than", Digits(1.0 / ratio)),
         }
     }
 }

@@ -9,7 +9,9 @@ use latency_core::units::{Bytes, PageSize};
 
 use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
-use crate::analysis::variants::{self, Conclusion, Grid};
+use crate::analysis::estimate::Side;
+use crate::analysis::huge_pages::Worth;
+use crate::analysis::variants::{self, Conclusion, Difference, Grid};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
@@ -146,16 +148,21 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, 
     let (first, last) = (level(report, grid, 0), level(report, grid, grid.columns.saturating_sub(1)));
     if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
-        let is_clear = ratio.interval.is_none_or(|interval| interval.low > 1.0);
+        let like_small = report.health.pages_behave_as_small == Some(true);
+        let worth = Worth::of(ratio, like_small);
+        let words = match worth {
+            Worth::Pay => "save ",
+            Worth::LikeSmall => "act like 4 KiB pages in the TLB",
+            Worth::Nothing => "save nothing",
+            Worth::Cost => "are slower",
+            Worth::Open => "save no more than the uncertainty",
+        };
         document.sentence(
             Role::Answer,
             format_args!(
-                "From {last}, huge pages save {}.",
-                fmt::from_fn(|out| match 1.0 - 1.0 / ratio.value {
-                    saved if saved >= CLEAR && is_clear => {
-                        write!(out, "{:.0} % ({small} to {huge} ns)", Decimal(saved * 100.0))
-                    }
-                    _ => write!(out, "nothing ({huge} against {small} ns)"),
+                "From {last}, huge pages {words}{} ({small} ns without, {huge} ns with them).",
+                method::optional(Some(ratio.value).filter(|_| worth == Worth::Pay), |ratio, out| {
+                    write!(out, "{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0))
                 })
             ),
         );
@@ -163,12 +170,17 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, 
     if let Some(cycles) = found.pointer_saves {
         document.sentence(
             Role::Answer,
-            format_args!("In {first}, a pointer instead of an 8-byte index saves {}.", Cycles(cycles)),
+            format_args!(
+                "In {first}, a pointer instead of an 8-byte index {}.",
+                Cycles(cycles, "saves", "costs")
+            ),
         );
     }
     if let Some(cycles) = found.check_costs {
-        document
-            .sentence(Role::Finding, format_args!("In {first}, a bounds check costs {}.", Cycles(cycles)));
+        document.sentence(
+            Role::Finding,
+            format_args!("In {first}, a bounds check {}.", Cycles(cycles, "costs", "saves")),
+        );
     }
     if report.partial {
         document.sentence(
@@ -178,23 +190,23 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, 
     }
 }
 
-/// A smaller share of a latency is not called a saving.
-const CLEAR: f64 = 0.01;
-
-/// A difference of core cycles for people.
-struct Cycles(f64);
+/// A difference of core cycles for people, with the verbs for more and for less.
+struct Cycles(Difference, &'static str, &'static str);
 
 impl fmt::Display for Cycles {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// A loop takes whole cycles; less than this is noise.
-        const LEAST: f64 = 0.25;
-        match self.0 {
-            cycles if cycles < LEAST => out.write_str("nothing"),
-            cycles => {
+        let Cycles(Difference { cycles, side }, more, less) = *self;
+        let verb = if side == Side::Below { less } else { more };
+        let words = match side {
+            Side::Near => "nothing",
+            Side::Open => "no more than the uncertainty",
+            Side::Above | Side::Below => {
+                let cycles = cycles.abs();
                 let unit = if (0.95..1.05).contains(&cycles) { "cycle" } else { "cycles" };
-                write!(out, "{:.1} {unit}", Decimal(cycles))
+                return write!(out, "{verb} {:.1} {unit}", Decimal(cycles));
             }
-        }
+        };
+        write!(out, "{verb} {words}")
     }
 }
 
@@ -223,10 +235,10 @@ impl fmt::Display for Label<'_> {
 
 /// A row for each variant, a column for each level; the fastest of a column have a star.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>) {
-    /// What is as close to the fastest as two runs are to each other is as fast.
+    /// As close to the fastest as two runs are to each other.
     const CLOSE: f64 = 1.01;
     document.table(&Shown {
-        caption: "ns per load (core cycles); * fastest of its level",
+        caption: "ns per load (core cycles); * within 1 % of the fastest of its level",
         level: Level::Quiet,
         words: 1,
         columns: 1 + grid.columns,
@@ -278,8 +290,8 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_,
         estimate::put(document, &SMALL_NS, found.pages.map(|(small, _)| small));
         estimate::put(document, &HUGE_NS, found.pages.map(|(_, huge)| huge));
         estimate::put(document, &SMALL_OVER_HUGE, found.small_over_huge());
-        document.put(&POINTER_SAVES, found.pointer_saves);
-        document.put(&CHECK_COSTS, found.check_costs);
+        document.put(&POINTER_SAVES, found.pointer_saves.map(|found| found.cycles));
+        document.put(&CHECK_COSTS, found.check_costs.map(|found| found.cycles));
         document.part(Part::List(&FASTEST), |document| {
             for column in 0..grid.columns {
                 let (Some((row, nanoseconds)), Some(first)) = (grid.fastest(column), grid.at(0, column))
@@ -312,8 +324,12 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_no_saving() {
-        let shown = [-1.0, 0.2, 0.98, 1.0, 2.04].map(|cycles| Cycles(cycles).to_string());
-        assert_eq!(shown, ["nothing", "nothing", "1.0 cycle", "1.0 cycle", "2.0 cycles"]);
+    fn noise_is_not_a_saving() {
+        let shown = |cycles, side| Cycles(Difference { cycles, side }, "saves", "costs").to_string();
+        assert_eq!(shown(0.2, Side::Near), "saves nothing");
+        assert_eq!(shown(0.98, Side::Above), "saves 1.0 cycle");
+        assert_eq!(shown(2.04, Side::Above), "saves 2.0 cycles");
+        assert_eq!(shown(-1.0, Side::Below), "costs 1.0 cycle");
+        assert_eq!(shown(0.98, Side::Open), "saves no more than the uncertainty");
     }
 }

@@ -2,6 +2,7 @@
 
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
+use latency_core::stats::Interval;
 
 use super::walk::Reach;
 
@@ -21,6 +22,8 @@ pub struct Extra {
 pub struct Strided {
     /// For each load, over a whole pass.
     pub nanoseconds: f64,
+    /// Its interval over the rounds; `None` with too few of them.
+    pub interval: Option<Interval>,
     /// The same in core cycles; `None` without a counter.
     pub core_cycles: Option<f64>,
     /// The rounds whose median this is.

@@ -66,13 +66,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Answer,
             format_args!(
-                "CPU {} is the fastest by itself with {} GB/s ({}), CPU {} the slowest with {} GB/s ({}).",
-                most.cpu(),
-                gigabytes(most.of_one()),
-                most.traffic.kind.name,
-                least.cpu(),
+                "CPUs by themselves: from {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",
                 gigabytes(least.of_one()),
-                least.traffic.kind.name
+                least.cpu(),
+                least.traffic.kind.name,
+                gigabytes(most.of_one()),
+                most.cpu(),
+                most.traffic.kind.name
             ),
         );
     } else if let Some((group, (generators, best))) = first {
@@ -160,11 +160,11 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Finding,
             format_args!(
-                "Fastest: {} ({} GB/s); slowest: {} ({} GB/s).",
-                most.traffic.kind.name,
-                gigabytes(most.best().map(|(_, rate)| rate)),
+                "Kinds of traffic: from {} GB/s ({}) to {} GB/s ({}).",
+                gigabytes(least.best().map(|(_, rate)| rate)),
                 least.traffic.kind.name,
-                gigabytes(least.best().map(|(_, rate)| rate))
+                gigabytes(most.best().map(|(_, rate)| rate)),
+                most.traffic.kind.name
             ),
         );
     }

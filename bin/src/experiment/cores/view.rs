@@ -134,7 +134,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             false => document.sentence(
                 Role::Answer,
                 format_args!(
-                    "Nearest CPUs {a} and {b} ({ns} ns one way), farthest CPUs {c} and {d} ({most} ns){spread}."
+                    "CPUs are {ns} ns ({a} and {b}) to {most} ns ({c} and {d}) apart one way{spread}."
                 ),
             ),
         }

@@ -161,7 +161,7 @@ fn measure<'a>(
 }
 
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = conclude(report.outcomes);
+    let found = conclude(report.outcomes, report.health.pages_behave_as_small == Some(true));
     view::people(document, report, found.as_ref());
     method::paragraphs(document, report);
     details::describe(document, report, found.map(|found| found.size));

@@ -6,8 +6,9 @@ use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::huge_pages::{kinds, spanned, walks, Conclusion, Larger, KINDS};
-use crate::analysis::translation::{buffers, find, share};
+use crate::analysis::estimate::Side;
+use crate::analysis::huge_pages::{kinds, spanned, walks, Conclusion, Larger, Worth, KINDS};
+use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share};
 use crate::experiment::facts::{self, estimate, method, point, trust, Report};
 use crate::options::{Choice, Pages};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -33,7 +34,7 @@ fields! {
     OVER_LARGEST "small_over_largest_pages" "How many times as long a load takes in 4 KiB pages.";
     FROM "translation_from_bytes" "The smallest working set from which on translation takes a tenth of the time.";
     LOCAL_NS "page_local_ns" "A load in 4 KiB pages where the walk finishes a page before it goes to the next.";
-    PAY "huge_pages_pay" "Whether larger pages are faster beyond the uncertainty.";
+    PAY "huge_pages_pay" "Whether larger pages are faster; null where the uncertainty leaves that open, or the TLB treats them as 4 KiB pages.";
 }
 
 /// Describes what people read first: the answer, the table, the picture, and what is missing.
@@ -76,7 +77,7 @@ pub(super) const fn heading(pages: Pages) -> &'static str {
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
     match found {
         Some(&Conclusion { size, small, larger: Some(larger), .. }) => {
-            compared(document, size, small.value, &larger)
+            compared(document, report, (size, small.value), &larger)
         }
         Some(&Conclusion { size, small, larger: None, .. }) => document.sentence(
             Role::Answer,
@@ -87,11 +88,11 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&C
         ),
         None => {}
     }
-    for pages in had(report).filter(|pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true)) {
+    for pages in had(report).filter(|pages| behave_as_small(report.outcomes, *pages) == Some(true)) {
         document.sentence(
             Role::Finding,
             format_args!(
-                "{} act like 4 KiB pages here: the hypervisor backs them with small pages.",
+                "{} act like 4 KiB pages in the TLB, as where a hypervisor backs them with small pages.",
                 if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
             ),
         );
@@ -104,32 +105,59 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&C
     }
 }
 
-fn compared(document: &mut dyn Document, size: Bytes, small: f64, larger: &Larger) {
+/// Says what larger pages are worth over the largest working set, by nothing but [`Worth`].
+fn compared(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    (size, small): (Bytes, f64),
+    larger: &Larger,
+) {
     let huge = Digits(larger.latency.value);
     let small = Digits(small);
-    if !larger.pay() {
-        return document.sentence(
-            Role::Answer,
-            format_args!(
-                "Huge pages gain nothing here: random loads over {size} take {huge} ns in {}, {small} in 4 KiB pages.",
-                page_words(larger.pages)
-            ),
-        );
-    }
-    let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
+    let (head, tail) = match larger.worth {
+        Worth::Pay => {
+            let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
+            document.sentence(
+                Role::Answer,
+                format_args!(
+                    "Huge pages pay: random loads over {size} take {huge} ns, not {small} ({:.2} x as fast).",
+                    Decimal(ratio)
+                ),
+            );
+            return translated(document, report, size, larger);
+        }
+        Worth::LikeSmall => ("Huge pages act like 4 KiB pages in the TLB", ""),
+        Worth::Nothing => ("Huge pages gain nothing here", ""),
+        Worth::Cost => ("Huge pages are slower here", ""),
+        Worth::Open => ("Whether huge pages pay is open", "; the uncertainty covers both"),
+    };
     document.sentence(
         Role::Answer,
         format_args!(
-            "Huge pages pay: random loads over {size} take {huge} ns, not {small} ({:.2} x as fast).",
-            Decimal(ratio)
+            "{head}: random loads over {size} take {huge} ns in {}, {small} in 4 KiB pages{tail}.",
+            page_words(larger.pages)
         ),
     );
+}
+
+/// Says how much of the time in 4 KiB pages is translation at least, and where it is more.
+fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
+    /// An entry of 8 bytes translates a page of 4 KiB.
+    const TABLES: u64 = 4096 / 8;
+    // The least is not rounded up.
+    let Some(percent) =
+        larger.least_share().map(|share| (share * 100.0) as u64).filter(|percent| *percent > 0)
+    else {
+        return;
+    };
+    // In a larger working set the tables leave the cache, and a walk of them takes longer.
+    let more = size.0 / TABLES <= report.machine.last_level_cache().0;
     document.sentence(
         Role::Finding,
         format_args!(
-            "With 4 KiB pages {:.0} % of that time is translation{}.",
-            Decimal(larger.share().unwrap_or(f64::NAN) * 100.0),
-            method::optional(larger.from, |from, out| write!(out, "; it shows from {from} on"))
+            "With 4 KiB pages at least {percent} % of that time is translation{}{}.",
+            method::optional(larger.from, |from, out| write!(out, "; it shows from {from} on")),
+            if more { "; larger working sets pay more" } else { "" }
         ),
     );
 }
@@ -158,11 +186,14 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
                 let walk = find(outcomes, pages, (point.order, point.stride, point.size));
                 return write!(out, "{}", Digits(walk.and_then(Outcome::nanoseconds).unwrap_or(f64::NAN)));
             }
-            match share(outcomes, small) {
-                Some(share) if share >= 0.005 => write!(out, "{:.0} %", Decimal(share * 100.0)),
+            /// Two per cent are not worth the trouble.
+            const ALIKE: f64 = 1.02;
+            let Some(ratio) = ratio(outcomes, small) else { return out.write_char('-') };
+            match ratio.side(ALIKE) {
+                Side::Above => write!(out, "{:.0} %", Decimal((1.0 - 1.0 / ratio.value) * 100.0)),
                 // No walk of a page table is faster than none: other things differed by more.
-                Some(_) => out.write_str("nothing"),
-                None => out.write_char('-'),
+                Side::Near | Side::Below => out.write_str("nothing"),
+                Side::Open => out.write_str("unclear"),
             }
         },
     });
@@ -252,6 +283,6 @@ fn summary(document: &mut dyn Document, found: Option<&Conclusion>) {
         document.put(&SHARE, larger.and_then(|larger| larger.share()));
         document.put(&FROM, larger.and_then(|larger| larger.from));
         estimate::put(document, &LOCAL_NS, found.and_then(|found| found.page_local));
-        document.put(&PAY, larger.map(|larger| larger.pay()));
+        document.put(&PAY, larger.and_then(|larger| larger.worth.pays()));
     });
 }

@@ -136,14 +136,14 @@ fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<C
             });
         }
     });
-    let prefetch = found.and_then(|found| found.prefetch);
+    let prefetch = found.and_then(|found| found.prefetch?.gain());
     let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
     document.part(Part::Object(&SUMMARY), |document| {
         estimate::put(document, &BUFFER, buffer.holds());
         document.put(&AGREE, (buffer != Buffer::NotTested).then_some(buffer != Buffer::FillersDisagree));
         estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));
         estimate::put(document, &OVERLAP, work.and_then(|work| work.ends_at()));
-        document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup()));
+        document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup));
         document.put(&SPEEDUP_WORK, prefetch.map(|gain| gain.work));
         document.put(&PAYS_FROM, prefetch.and_then(|gain| gain.pays_from));
     });

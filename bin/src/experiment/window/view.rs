@@ -9,7 +9,7 @@ use latency_core::text::Text;
 
 use crate::analysis::estimate::Estimate;
 use crate::analysis::lanes::{regions, Region, WorkReach};
-use crate::analysis::window::{conclude, room, Buffer, Conclusion};
+use crate::analysis::window::{conclude, room, Buffer, Conclusion, Prefetch};
 use crate::experiment::facts::method::optional;
 use crate::experiment::facts::{point, Report};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -131,11 +131,11 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
         None => {}
     }
     match found.prefetch {
-        Some(gain) => document.sentence(
+        Some(Prefetch::Gains(gain)) => document.sentence(
             Role::Answer,
             format_args!(
                 "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
-                Decimal(gain.speedup()),
+                Decimal(gain.speedup),
                 gain.work,
                 Digits(gain.with),
                 Digits(gain.without),
@@ -146,7 +146,14 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
                 })
             ),
         ),
-        None => document.sentence(Role::Answer, format_args!("Prefetching one load ahead gains nothing.")),
+        Some(other) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Prefetching one load ahead gains {}.",
+                if other == Prefetch::Nothing { "nothing" } else { "no more than the uncertainty" }
+            ),
+        ),
+        None => {}
     }
 }
 
