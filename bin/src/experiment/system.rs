@@ -249,6 +249,9 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
             );
         }
     }
+    if let Some(ways) = machine.host.ways {
+        document.sentence(Role::Method("Caches"), format_args!("L3 ways allowed: {ways} by resctrl"));
+    }
     if machine.reported_cache().is_none() {
         document.sentence(
             Role::Method("Caches"),
@@ -259,7 +262,8 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 
 /// A row for each node, and the firmware's distances where there are several.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
-    const HEADINGS: [&str; 7] = ["node", "CPUs", "memory", "free", "2 MiB pages", "1 GiB pages", "package"];
+    const HEADINGS: [&str; 8] =
+        ["node", "CPUs", "memory", "free", "can give", "2 MiB pages", "1 GiB pages", "package"];
     if machine.topology.source() == Source::Assumed {
         document
             .sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
@@ -293,9 +297,13 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
                 }
                 2 => write!(out, "{}", node.memory_total),
                 3 => write!(out, "{}", node.memory_free),
-                4 => pool(node, PageSize::Huge2M, out),
-                5 => pool(node, PageSize::Huge1G, out),
-                6 => match node.package {
+                4 => match machine.supply(node.id) {
+                    Some(supply) => write!(out, "{}", supply.bytes()),
+                    None => out.write_str("-"),
+                },
+                5 => pool(node, PageSize::Huge2M, out),
+                6 => pool(node, PageSize::Huge1G, out),
+                7 => match node.package {
                     Some(package) => write!(out, "{package}"),
                     None => out.write_str("-"),
                 },
@@ -342,6 +350,12 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
             ),
         );
     }
+    document.sentence(
+        Role::Method("Sizes"),
+        format_args!(
+            "up to nine tenths of what a node can give: free memory, and what the kernel would give back"
+        ),
+    );
     if let Some(limit) = host.memory_limit {
         document.sentence(
             Role::Method("Memory"),

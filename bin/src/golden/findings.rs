@@ -15,9 +15,10 @@ use latency_core::arch::Stamp;
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::clock::Sandwich;
 use latency_core::histogram::fold::Period;
+use latency_core::host::Ways;
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::stats::{self, Summary};
+use latency_core::stats::{self, Interval, Summary};
 use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Picoseconds, Ticks};
 
@@ -342,6 +343,9 @@ fn machine(scene: &Scene) -> Box<Machine> {
         machine.host.identity.name = Text::from_bytes(hostile);
         machine.host.kernel = Text::from_bytes(hostile);
     }
+    if virtual_machine {
+        machine.host.ways = Some(Ways { allowed: 0x7ff, code: Some(0xfff), all: 0xfff });
+    }
     // A guest that is told of its host's cache, and has a part of it.
     machine.sizing = virtual_machine.then_some(Sizing {
         first: Bytes::MIB.times(256),
@@ -473,7 +477,8 @@ impl Run<'_> {
             "order" => {
                 let nanoseconds = 2.31;
                 let core_cycles = Some(nanoseconds * CORE_GIGAHERTZ);
-                let strided = clocked.then_some(Strided { nanoseconds, core_cycles, rounds: 6 });
+                let interval = Some(Interval { low: 2.29, high: 2.34 });
+                let strided = clocked.then_some(Strided { nanoseconds, interval, core_cycles, rounds: 6 });
                 extra.orders = Some(Orders { strided });
             }
             _ => {}

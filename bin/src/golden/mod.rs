@@ -3,6 +3,7 @@
 //! One file a scene in tests/golden; `make golden` writes them anew, and the difference is read like any other.
 //! This file lists the scenes and compares; which types results have is the business of `findings` alone.
 
+mod claims;
 mod findings;
 mod json;
 mod lines;

@@ -21,6 +21,13 @@ pub fn size(bytes: f64) -> Bytes {
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
 }
 
+/// A size to a sixteenth: what a chase holds of a shared cache is not the same in two runs.
+fn about(bytes: f64) -> Bytes {
+    let whole = bytes.max(0.0) as u64;
+    let step = 1 << whole.max(16).ilog2().saturating_sub(4);
+    Bytes((whole + step / 2) / step * step)
+}
+
 /// What lies beyond the last level: memory, unless the curve ends before.
 #[must_use]
 pub fn beyond(analysis: &Analysis) -> &'static str {
@@ -143,9 +150,16 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
             Some(Agreement::Part) => document.sentence(
                 Role::Finding,
                 format_args!(
-                    "L{number}: only {} of the reported {} serve this core (shared, or limited by the hypervisor).",
-                    size(cache.size.value),
-                    claim.size
+                    "L{number}: a chase held about {} of the reported {}{}.",
+                    about(cache.size.value),
+                    claim.size,
+                    fmt::from_fn(|out| match analysis.claims.ways.filter(|_| number == 3) {
+                        Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),
+                        _ if number > 2 => out.write_str(
+                            " while others could use it; a program that touches its data more often may keep more"
+                        ),
+                        _ => Ok(()),
+                    })
                 ),
             ),
             _ => document.sentence(
@@ -171,7 +185,7 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
         document.sentence(
             Role::Finding,
             format_args!(
-                "Memory takes {} ns at {size}: page walks take longer in a larger working set.",
+                "Memory takes {} ns at {size}: its latency still rises with the working set.",
                 Digits(latency)
             ),
         );

@@ -9,6 +9,7 @@ use latency_core::text::plural;
 use latency_core::units::Bytes;
 
 use super::{conditions, Report};
+use crate::machine::Machine;
 use crate::options::{Choice, Pages};
 use crate::plan::budget::Memory;
 use crate::report::document::{fields, Document, Part, Role};
@@ -82,7 +83,8 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Method("Method"),
             format_args!(
-                "each load waits for the one before; {} order, a line every {}; page walks included; seed {}{}",
+                "each load waits for the one before; {} order, a line every {}; page walks included; an interval is of \
+                 this run, and another run may differ by more; seed {}{}",
                 OrderName(point.order),
                 point.stride,
                 point.seed,
@@ -122,15 +124,27 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
     document.sentence(
         Role::Method("Measured on"),
         format_args!(
-            "CPU{} {cpus} of node{} {nodes}{}{}",
+            "CPU{} {cpus} of node{} {nodes}{}{}{}",
             plural(cpus.len()),
             plural(nodes.len()),
             optional(Some(processor.brand.as_str()).filter(|brand| !brand.is_empty()), |brand, out| {
                 write!(out, ", {brand}")
             }),
-            optional(processor.core, |core, out| write!(out, ", {}", core.name()))
+            optional(processor.core, |core, out| write!(out, ", {}", core.name())),
+            if speaks_for_others(report.machine, cpus, &nodes) {
+                "; other CPUs of the same node may differ by some ns"
+            } else {
+                ""
+            }
         ),
     );
+}
+
+/// Whether one CPU of each node measured, and a node has more of them than the threads of a core.
+fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool {
+    let threads = machine.host.caches.data(1).map_or(1, |cache| cache.shared_by.len());
+    let mut all = machine.topology.nodes().iter().filter(|node| nodes.contains(node.id.0));
+    cpus.len() == nodes.len() && all.any(|node| node.cpus.len() > threads)
 }
 
 /// Says what does not depend on the chain: self-test, clock, prefetchers, counters.
@@ -223,7 +237,10 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 if first.placed.pages_are_verified() { "" } else { " (not proven)" },
                 if alike.as_small { ", which the TLB treats as 4 KiB pages" } else { "" },
                 fmt::from_fn(|out| match alike.verified {
-                    true => write!(out, "all {pages} proven there, before and after"),
+                    true => {
+                        let unit = alike.obtained.page_size().bytes();
+                        write!(out, "all {pages} pages ({unit}) proven there, before and after")
+                    }
                     false => out.write_str("where they are is not proven"),
                 })
             ),

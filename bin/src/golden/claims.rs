@@ -1,0 +1,84 @@
+//! What texts say of their own numbers: no sentence beside another that contradicts it.
+
+use std::string::String;
+use std::vec::Vec;
+
+use super::findings;
+use super::scene::Trouble;
+use super::scenes;
+
+/// The text of an experiment in which one thing went wrong, on one line.
+fn text(line: &str, machine: &'static str, trouble: &'static Trouble) -> String {
+    let scene = scenes::plain(String::new(), machine, line.into());
+    let scene = super::Scene { troubles: core::slice::from_ref(trouble), ..scene };
+    findings::without_pictures(&scene).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn no_sentence_contradicts_another() {
+    // What the TLB was found to make of huge pages, against what they are said to gain by it.
+    const ALIKE: [&str; 2] = ["which the TLB treats as 4 KiB pages", "act like 4 KiB pages in the TLB"];
+    const GAINS: [&str; 3] = ["Huge pages pay", "huge pages save ", "of that time is translation"];
+    let mut treated = 0;
+    for line in ["pages", "variants"] {
+        for trouble in &Trouble::ALL {
+            for machine in ["one-node", "two-sockets"] {
+                let text = text(line, machine, trouble);
+                let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
+                treated += usize::from(has(&ALIKE));
+                assert!(!(has(&ALIKE) && has(&GAINS)), "{line} on {machine}: {text}");
+                assert!(
+                    !(text.contains("Huge pages pay") && text.contains("gain nothing")),
+                    "{line} on {machine}: {text}"
+                );
+            }
+        }
+    }
+    assert!(treated >= 4, "the TLB was found to treat huge pages as small ones in {treated} texts");
+}
+
+#[test]
+fn what_a_chase_held_has_no_guessed_cause() {
+    // Memory of the other node, whose curve shows a third of the cache.
+    const CURVE: &str = "curve --cpunode=0 --memnode=1 --points-per-octave=2";
+    let shared = text(CURVE, "two-sockets", &Trouble::Disturbed);
+    assert!(shared.contains("L3: a chase held about "), "{shared}");
+    assert!(!shared.contains("hypervisor") && !shared.contains("serve this core"), "{shared}");
+    let partitioned = text(CURVE, "two-sockets", &Trouble::Virtual);
+    let cause = "; resctrl allows ways 0x7ff of 0xfff for data, 0xfff for instructions.";
+    assert!(partitioned.contains(cause) && !partitioned.contains("while others"), "{partitioned}");
+}
+
+#[test]
+fn proven_pages_have_their_size() {
+    let pages = text("pages", "two-sockets", &Trouble::Virtual);
+    assert!(pages.contains("all 131072 pages (4 KiB) proven there"), "{pages}");
+    assert!(pages.contains("all 256 pages (2 MiB) proven there"), "{pages}");
+}
+
+#[test]
+fn one_cpu_is_not_said_to_be_its_node() {
+    let one_of_many = text("matrix", "two-sockets", &Trouble::Disturbed);
+    assert!(one_of_many.contains("other CPUs of the same node may differ by some ns"), "{one_of_many}");
+    let both = text("matrix", "one-node", &Trouble::Disturbed);
+    assert!(!both.contains("other CPUs of the same node"), "its two CPUs are threads of one core: {both}");
+    assert!(both.contains("an interval is of this run, and another run may differ by more"), "{both}");
+}
+
+#[test]
+fn a_node_is_said_to_give_what_a_size_may_take() {
+    let machine = crate::experiment::tests::machine("one-node", None);
+    let node = latency_core::units::NodeId(0);
+    let supply = machine.supply(node).unwrap();
+    let found = text("system", "one-node", &Trouble::Disturbed);
+    assert!(found.contains("free can give"), "{found}");
+    assert!(found.contains(&std::format!(
+        "{} {}",
+        machine.topology.node(node).unwrap().memory_free,
+        supply.bytes()
+    )));
+    // The limit of --size is made from the same amount.
+    let most = latency_core::units::Bytes(supply.bytes().0 / 10 * 9);
+    assert!(supply.check(node, most).is_ok());
+    assert!(supply.check(node, latency_core::units::Bytes(most.0 + 1)).is_err());
+}
