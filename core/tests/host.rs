@@ -400,3 +400,14 @@ proptest! {
         prop_assert!(clock.is_none_or(|clock| (0.1..=12.7).contains(&clock)));
     }
 }
+
+#[test]
+fn ways_that_resctrl_allows() {
+    let mut machine = Machine::load("two-sockets");
+    assert_eq!(read(&machine).ways, None);
+    machine.set("/sys/devices/system/cpu/cpu0/cache/index3/id", "0\n");
+    machine.set("/sys/fs/resctrl/info/L3/cbm_mask", "7fff\n");
+    machine.set("/sys/fs/resctrl/schemata", "    MB:0=100;1=100\n    L3:0=00ff;1=7fff\n");
+    let ways = read(&machine).ways.unwrap();
+    assert_eq!((ways.allowed, ways.code, ways.all), (0xff, None, 0x7fff));
+}

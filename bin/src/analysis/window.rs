@@ -141,29 +141,35 @@ impl Prefetch {
 /// Returns what a prefetch is worth, and where it is worth most; `None` where that was not measured.
 #[must_use]
 pub fn prefetch_gain(memory: Region<'_, '_>) -> Option<Prefetch> {
-    let mut found = None;
-    let mut pays_from = None;
+    let mut best = None::<Gain>;
+    let (mut pays_from, mut is_measured, mut is_open) = (None, false, false);
     for [plain, _] in &WINDOW {
         let work = plain.work();
         let time = |prefetch| memory.with_work(work, prefetch).map(|sample| sample.estimate());
         let Some((without, with)) = time(false).zip(time(true)) else { continue };
         let Some(ratio) = without.over(with) else { continue };
+        is_measured = true;
         let side = ratio.side(PAYS);
-        pays_from = if side == Side::Above { pays_from.or(Some(work)) } else { None };
-        let (without, with, speedup) = (without.value, with.value, ratio.value);
-        let gain = Gain { work, without, with, speedup, pays_from: None };
-        found = Some(match (found, side) {
-            (Some(Prefetch::Gains(best)), Side::Above) if best.speedup >= speedup => Prefetch::Gains(best),
-            (_, Side::Above) => Prefetch::Gains(gain),
-            (None | Some(Prefetch::Nothing), Side::Near | Side::Below) => Prefetch::Nothing,
-            (None | Some(Prefetch::Nothing), Side::Open) => Prefetch::Open,
-            (Some(earlier), _) => earlier,
-        });
+        if side != Side::Above {
+            (pays_from, is_open) = (None, is_open || side == Side::Open);
+            continue;
+        }
+        pays_from = pays_from.or(Some(work));
+        if best.is_none_or(|best| ratio.value > best.speedup) {
+            best = Some(Gain {
+                work,
+                without: without.value,
+                with: with.value,
+                speedup: ratio.value,
+                pays_from: None,
+            });
+        }
     }
-    match found? {
-        Prefetch::Gains(best) => Some(Prefetch::Gains(Gain { pays_from, ..best })),
-        other => Some(other),
-    }
+    is_measured.then_some(match best {
+        Some(best) => Prefetch::Gains(Gain { pays_from, ..best }),
+        None if is_open => Prefetch::Open,
+        None => Prefetch::Nothing,
+    })
 }
 
 /// What the window's points say together.

@@ -134,18 +134,15 @@ fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
     match in_flight {
         Some(InFlight { misses, limit, from_lanes, .. }) => {
-            // The least is the lower end, not rounded up.
-            let least = misses.interval.map(|interval| interval.low as u64);
-            let (bound, count, reservation) = match (limit, least) {
-                (Limit::BuffersOrMemory, Some(least)) => ("at least ", least as f64, "; memory may be the limit"),
-                (Limit::BuffersOrMemory, None) => ("about ", misses.value, "; memory may be the limit"),
-                (Limit::Buffers, _) => ("", misses.value, ", the limit of its buffers"),
+            let reservation = match limit {
+                Limit::Buffers => ", the limit of its buffers",
+                Limit::BuffersOrMemory => "; memory may be the limit",
             };
             document.sentence(
                 Role::Answer,
                 format_args!(
-                    "One core has {bound}{:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
-                    Decimal(count),
+                    "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
+                    Decimal(misses.value),
                     optional(Some(misses), |misses, out| match misses.interval {
                         Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
                         None => out.write_str("too few rounds for an interval"),
@@ -167,11 +164,9 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Optio
         document.sentence(
             Role::Answer,
             format_args!(
-                "From memory it reads {} GB/s of random lines{} ({} instead of {} ns per load).",
+                "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
                 Digits(found.gigabytes_per_second(LINE)),
-                optional(found.interval.filter(|interval| interval.low > 1.0), |_, out| {
-                    write!(out, ", {} times as fast as one chain", Digits(single / found.fastest_ns))
-                }),
+                Digits(single / found.fastest_ns),
                 Digits(found.fastest_ns),
                 Digits(single)
             ),

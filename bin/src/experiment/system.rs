@@ -297,10 +297,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
                 }
                 2 => write!(out, "{}", node.memory_total),
                 3 => write!(out, "{}", node.memory_free),
-                4 => match machine.supply(node.id) {
-                    Some(supply) => write!(out, "{}", supply.bytes()),
-                    None => out.write_str("-"),
-                },
+                4 => write!(out, "{}", machine.free_memory(node.id)),
                 5 => pool(node, PageSize::Huge2M, out),
                 6 => pool(node, PageSize::Huge1G, out),
                 7 => match node.package {

@@ -47,8 +47,8 @@ impl Ways {
             // The last piece may be cut in two.
             masks = masks.get(..masks.iter().rposition(|byte| matches!(byte, b';' | b'\n'))?)?;
         }
-        let domain = third_level(files, cpu);
-        let of = |name: &str| mask(masks, name, domain).filter(|mask| *mask > 0 && mask & !all == 0);
+        let cache = third_level(files, cpu)?;
+        let of = |name: &str| mask(masks, name, cache).filter(|mask| *mask > 0 && mask & !all == 0);
         let name = if separate.is_some() { "L3DATA" } else { "L3" };
         Some(Self { allowed: of(name)?, code: separate.and_then(|_| of("L3CODE")), all })
     }
@@ -89,28 +89,24 @@ fn third_level(files: &impl Files, cpu: CpuId) -> Option<u64> {
     (0..MAX_CACHES).find(|index| number(*index, "level") == Some(3)).and_then(|index| number(index, "id"))
 }
 
-/// Returns the mask of a cache out of `L3:0=7ff;1=fff`; of all caches where its number is not known and all are alike.
+/// Returns the mask of a cache out of `L3:0=7ff;1=fff`.
 #[inline(never)] // data and instructions ask it
-fn mask(schemata: &[u8], name: &str, domain: Option<u64>) -> Option<u64> {
+fn mask(schemata: &[u8], name: &str, cache: u64) -> Option<u64> {
     let mut lines = schemata.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
     let masks = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))?;
-    let mut found = None;
-    for piece in masks.split(|byte| *byte == b';') {
-        let equals = piece.iter().position(|byte| *byte == b'=')?;
-        let (id, mask) = piece.split_at_checked(equals)?;
-        let (id, mask) = (files::parse::<u64>(id)?, hexadecimal(mask.get(1..)?)?);
-        match domain {
-            Some(domain) if domain == id => return Some(mask),
-            Some(_) => {}
-            None if found.is_some_and(|found| found != mask) => return None,
-            None => found = Some(mask),
-        }
-    }
-    found
+    masks.split(|byte| *byte == b';').find_map(|piece| {
+        let (id, mask) = piece.split_at_checked(piece.iter().position(|byte| *byte == b'=')?)?;
+        hexadecimal(mask.get(1..)?).filter(|_| files::parse(id) == Some(cache))
+    })
 }
 
+#[inline(never)] // files and pieces of them
 fn hexadecimal(digits: &[u8]) -> Option<u64> {
-    u64::from_str_radix(core::str::from_utf8(digits.trim_ascii()).ok()?, 16).ok()
+    let digits = digits.trim_ascii();
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    digits.iter().try_fold(0, |number, byte| Some(number << 4 | u64::from(char::from(*byte).to_digit(16)?)))
 }
 
 #[cfg(test)]
@@ -181,10 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn without_the_number_of_the_cache_only_masks_alike_tell() {
-        let of = |masks| read(&[FULL, ("/sys/fs/resctrl/schemata", masks)]).map(|ways| ways.allowed);
-        assert_eq!(of("L3:0=7ff;1=7ff\n"), Some(0x7ff));
-        assert_eq!(of("L3:0=7ff;1=fff\n"), None);
+    fn without_the_number_of_the_cache_no_mask_is_taken() {
+        assert_eq!(read(&[FULL, ("/sys/fs/resctrl/schemata", "L3:0=7ff;1=7ff\n")]), None);
     }
 
     #[test]

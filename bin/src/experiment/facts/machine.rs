@@ -44,7 +44,7 @@ fields! {
     CPUS "cpus" "Its CPUs.";
     MEMORY "memory_bytes" "Its memory.";
     FREE "free_bytes" "Its free memory.";
-    CAN_GIVE "can_give_bytes" "The memory that this process can take there: what is free, and what the kernel would give back, within the control group.";
+    CAN_GIVE "can_give_bytes" "The memory that can be taken from it, within the control group.";
     DISTANCES "distances" "What the firmware claims of distances (SLIT); 10 is local.";
     POOLS "page_pools" "Its pools of huge pages.";
     PAGE_BYTES "page_bytes" "The size of a page.";
@@ -55,9 +55,7 @@ fields! {
     KIND "type" "What it holds.";
     BYTES "bytes" "Its size.";
     WAYS "ways" "Its associativity.";
-    L3_WAYS "l3_ways_allowed" "The ways of the L3 that resctrl lets the data of this process fill, as a mask; null where it does not tell.";
-    L3_CODE "l3_ways_allowed_for_code" "The same of instructions, where they have a mask of their own.";
-    L3_ALL "l3_ways" "All ways of the L3 that resctrl gives out, as a mask.";
+    L3_WAYS "l3_ways_allowed" "The ways of the L3 that resctrl lets this process fill, of all, as masks; null where it does not tell.";
     CLOCK "clock" "What trials are timed with.";
     SOURCE "source" "The time-stamp counter, or the kernel's clock.";
     FREQUENCY "frequency_hz" "Ticks in a second.";
@@ -151,13 +149,10 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
                 });
             }
         });
-        let mut mask = |field, mask: Option<u64>| match mask {
-            Some(mask) => document.show(field, &format_args!("{mask:#x}")),
-            None => document.put(field, None::<bool>),
-        };
-        mask(&L3_WAYS, host.ways.map(|ways| ways.allowed));
-        mask(&L3_CODE, host.ways.and_then(|ways| ways.code));
-        mask(&L3_ALL, host.ways.map(|ways| ways.all));
+        match &host.ways {
+            Some(ways) => document.show(&L3_WAYS, ways),
+            None => document.put(&L3_WAYS, None::<bool>),
+        }
     });
 }
 
@@ -169,7 +164,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
                 document.show(&CPUS, &node.cpus);
                 document.put(&MEMORY, node.memory_total);
                 document.put(&FREE, node.memory_free);
-                document.put(&CAN_GIVE, machine.supply(node.id).map(|supply| supply.bytes()));
+                document.put(&CAN_GIVE, machine.free_memory(node.id));
                 document.part(Part::List(&DISTANCES), |document| {
                     for other in machine.topology.nodes() {
                         document.put(&DISTANCES, machine.topology.distance(node.id, other.id).map(u64::from));

@@ -34,7 +34,7 @@ fields! {
     OVER_LARGEST "small_over_largest_pages" "How many times as long a load takes in 4 KiB pages.";
     FROM "translation_from_bytes" "The smallest working set from which on translation takes a tenth of the time.";
     LOCAL_NS "page_local_ns" "A load in 4 KiB pages where the walk finishes a page before it goes to the next.";
-    PAY "huge_pages_pay" "Whether larger pages are faster; null where the uncertainty leaves that open, or the TLB treats them as 4 KiB pages.";
+    PAY "huge_pages_pay" "Whether larger pages are faster; null where that is open, or the TLB treats them as 4 KiB pages.";
 }
 
 /// Describes what people read first: the answer, the table, the picture, and what is missing.
