@@ -67,7 +67,7 @@ pub fn ask<'a>(
 }
 
 /// Concludes from all memory that was measured, and warns: whether the translation buffers take huge pages for small ones.
-pub fn conclude(warnings: &mut Warnings, all: impl Iterator<Item = Placed>) -> Option<bool> {
+pub fn conclude<'p>(warnings: &mut Warnings, all: impl Iterator<Item = &'p Placed>) -> Option<bool> {
     let mut found = None;
     for placed in all {
         if placed.as_small == Some(true) {
@@ -198,7 +198,7 @@ mod tests {
         };
         let found = |answers: [Option<bool>; 2]| {
             let mut warnings = Warnings::new();
-            let found = conclude(&mut warnings, answers.map(placed).into_iter());
+            let found = conclude(&mut warnings, answers.map(placed).iter());
             (found, warnings.len())
         };
         assert_eq!(found([None, None]), (None, 0));

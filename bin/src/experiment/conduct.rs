@@ -117,10 +117,8 @@ pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Re
 }
 
 /// Returns whether loads or messages are timed one at a time, each between stamps of its own.
-fn stamps_single_loads(budget: &Budget, points: &[Point]) -> bool {
-    let by_messages =
-        |point: &Point| point.walk.ping_pong().is_some_and(|pair| pair.method == Method::Message);
-    budget.single_hops || points.iter().any(by_messages)
+fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
+    budget.single_hops || options.method == Method::Message
 }
 
 /// Measures what was planned.
@@ -138,7 +136,7 @@ pub fn conduct<'a>(
     if let Some(point) = planned.points.first() {
         placement::pin(point.cpu)?;
     }
-    let single = stamps_single_loads(&planned.budget, &planned.points);
+    let single = stamps_single_loads(session.options, &planned.budget);
     let timer = Timer::choose(&session.machine.processor, single, session.warnings)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
@@ -161,11 +159,15 @@ pub fn conduct<'a>(
     let budget = Budget { translation: effort.checked, ..budget.at_most(effort.limit_ns, points.len()) };
     let watch = Watch::begin(session.noted, &machine.cpus, &points);
     let mut findings = (experiment.measure)(session, &timer, &points, &budget)?;
-    let traffic =
-        findings.outcomes.iter_mut().filter(|outcome| matches!(outcome.point.walk, Walk::Traffic(_)));
-    for measured in traffic.filter_map(|outcome| outcome.result.as_mut().ok()) {
-        measured.placed.as_small = session.noted.traffic_as_small;
-    }
+    let traffic_as_small = session.noted.traffic_as_small;
+    let placed = findings.outcomes.iter_mut().filter_map(|outcome| {
+        let placed = &mut outcome.result.as_mut().ok()?.placed;
+        if let Walk::Traffic(_) = outcome.point.walk {
+            placed.as_small = traffic_as_small;
+        }
+        Some(&*placed)
+    });
+    health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
     check(session, &timer, &mut health, &findings, &budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));
     finish::warn(session, &timer, &findings.outcomes, &budget, health.repeat);
@@ -179,8 +181,7 @@ pub fn conduct<'a>(
     Ok(conducted)
 }
 
-/// Checks the tool itself after the trials: the size of pages as they behave, the first point again, prefetchers, and
-/// the self-test.
+/// Checks the tool itself after the trials: the first point again, prefetchers, and the self-test.
 #[inline(never)] // offsets into a small frame are short
 fn check<'a>(
     session: &mut Session<'a, '_>,
@@ -190,12 +191,8 @@ fn check<'a>(
     budget: &Budget,
     effort: Effort,
 ) -> Result<(), Failure<'a>> {
-    let measured = &findings.outcomes;
-    health.pages_behave_as_small = translation_probe::conclude(
-        session.warnings,
-        measured.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.placed)),
-    );
     if effort.checked && !findings.interrupted {
+        let measured = &findings.outcomes;
         let mut checks = || {
             health.repeat = repeat::again(session, timer, measured, budget)?;
             health.audit = prefetch_audit::prefetch(session, timer, measured)?;
@@ -214,7 +211,7 @@ fn check<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::tests::{machine, planned};
+    use crate::experiment::tests::{machine, options, planned};
 
     #[test]
     fn a_fence_that_does_not_wait_weighs_more_where_loads_or_messages_are_timed_singly() {
@@ -227,8 +224,8 @@ mod tests {
             ("distribution", "fair"),
             ("cores --method=message", "fair"),
         ] {
-            let (points, budget, _) = planned(&machine, line).unwrap();
-            let single = stamps_single_loads(&budget, &points);
+            let (_, budget, _) = planned(&machine, line).unwrap();
+            let single = stamps_single_loads(&options(line), &budget);
             let found = Warning::FenceNotSerialising { promised: false, single };
             assert_eq!(found.severity().name(), expected, "{line}");
         }

@@ -21,7 +21,7 @@ fields! {
     HOMES "homes" "The nodes that they are on, in turn.";
     WINDOWS "windows" "Windows, each over all lines.";
     DISTURBED "disturbed_windows" "Those in which something else ran.";
-    APART "offset_or_asymmetry_ns" "Half of what messages take longer one way than the other by the CPUs' time-stamp counters: their offset and the asymmetry of the ways together; null without messages.";
+    APART "offset_or_asymmetry_ns" "Half of the difference between messages there and back by the CPUs' clocks: clock offset and asymmetry together; null without messages.";
     APART_CI95 "offset_or_asymmetry_ci95_ns" "Its 95 % confidence interval within this run.";
     IN_ORDER "no_message_before_it_was_sent" "Whether each message arrived after it was sent, by these counters; null without messages.";
     STATES "states" "Dependent accesses to lines that a core has in a known state.";

@@ -155,8 +155,8 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
         document.sentence(
             Role::Finding,
             format_args!(
-                "The time-stamp counters of CPUs {} and {}{} differ: messages seem to arrive before they are sent, so \
-                 that only round trips are times.",
+                "Messages between CPUs {} and {}{} seem to arrive before they are sent: their clocks differ by more than \
+                 a way.",
                 first.a,
                 first.with.partner,
                 method::optional((unsynchronised > 1).then_some(unsynchronised), |count, out| {
