@@ -215,6 +215,23 @@ fn the_latency_of_the_found_cache_tells_its_hits() {
     }
 }
 
+/// Noise of 8 % between passes, which no number of them decides: the last-level cache is looked for all the same.
+#[test]
+fn a_look_that_cannot_tell_leaves_time_for_the_cache() {
+    let mut noise = noisy(1.0, 0.08, 1);
+    let (mut level, mut until_ns) = (1.0, 0.0);
+    let known = Known { reported: Some(MIB.times(300)), limit_ns: 2e9, ..KNOWN };
+    let (sizing, seconds) = look(&known, |hop| {
+        while hop.now_ns >= until_ns {
+            (level, until_ns) = (noise(), until_ns + 50e6);
+        }
+        // Memory of 330 ns: a pass is over in a quarter of a second, and the search takes 0.8 s.
+        load_ns(lru_hits, 12.0, &hop) * level * 3.3
+    });
+    assert_eq!((sizing.clear, sizing.cache_sought), (None, true), "{seconds} s");
+    assert!(sizing.cache.unwrap() <= MIB.times(24) && seconds < 2.1, "{seconds} s, {:?}", sizing.cache);
+}
+
 #[test]
 fn time_for_a_look_is_limited() {
     let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), |_| 10_000.0);
