@@ -31,9 +31,6 @@ impl fmt::Display for Reason<'_> {
             Warning::CacheCouldHold { size, cache, .. } if size <= cache => {
                 write!(out, "{size} fit the cache")
             }
-            Warning::CacheCouldHold { size, seen: true, .. } => {
-                write!(out, "a cache serves a part of {size}")
-            }
             Warning::CacheCouldHold { size, .. } => write!(out, "{size} may fit the cache"),
             Warning::CacheSizeImplausible { level, size } => write!(out, "L{level} cache of {size} ignored"),
             Warning::CacheUnknown { .. } => out.write_str("last-level cache unknown"),
