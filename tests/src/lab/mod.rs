@@ -95,6 +95,9 @@
 //! in a window of its own, some 100 ticks, is the emulator's: below 5000 ticks that is too
 //! much. Without a clock nothing may be reported, with exit status 3.
 //!
+//! Pairs of nodes whose caches keep a share that is not known before are compared by a test of their own with what the
+//! plugin counted ([`timed`]): `lab_pairs`.
+//!
 //! Of a `curve`: how many levels there are, each one's latency, to 2 %, and size, to 10 %, the memory's latency,
 //! and the entries and the cost of the first translation buffer. The size is `capacity_bytes` of `model.levels`:
 //! not the onset nor the knee, which under random replacement lie at 1.03 and 1.39 of it. Of `order`: the random
