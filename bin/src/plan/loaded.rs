@@ -131,8 +131,7 @@ fn curve<'a>(
     // A share is one of the limit, and whether that is the memory's is seen with half of the generators.
     let limit =
         asked.is_none_or(|asked| asked.iter().any(|rate| matches!(rate, Rate::Most | Rate::OfLimit(_))));
-    let counts =
-        || <[u32; COUNTS]>::from([all, all / 2, all / 4]).into_iter().filter(|count| limit && *count > 0);
+    let counts = || [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0);
     let rates = || {
         asked.unwrap_or_default().iter().filter_map(|rate| match rate {
             Rate::BytesPerSecond(bytes) => Some(*bytes),

@@ -399,7 +399,6 @@ mod tests {
             part.touch(kind, 1000);
             generators.stopped_at(part.place());
         }
-        drop(fields);
         let of = |run| memory.iter().filter(|line| line.0[0] >> 32 == run).count();
         assert_eq!((of(1), of(2)), (1000, 1000));
     }

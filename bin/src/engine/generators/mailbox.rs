@@ -314,7 +314,6 @@ mod tests {
             dismiss(&shared);
             counted
         });
-        drop(fields);
         let kept = [1, 2].map(|run| memory.iter().filter(|line| line.0[0] >> 32 == run).count() as u64);
         (counted, kept)
     }
