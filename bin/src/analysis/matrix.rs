@@ -234,7 +234,6 @@ pub fn groups(pairs: Pairs<'_>, each: &mut dyn FnMut(Group)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::tests::machine;
     use std::vec::Vec;
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
 
@@ -245,20 +244,6 @@ mod tests {
 
     const fn pair(from: u32, to: u32, class: Class, ns: f64) -> Pair {
         Pair { from: NodeId(from), to: NodeId(to), class, distance: None, ns }
-    }
-
-    /// All pairs of a fixture's nodes, with latencies in nanoseconds by distance.
-    fn pairs_of(fixture: &str, ns: impl Fn(u8) -> f64) -> Vec<Pair> {
-        let machine = machine(fixture, None);
-        let nodes = || machine.topology.nodes().iter();
-        let initiators = nodes().filter(|node| !node.cpus.is_empty());
-        let all = initiators.flat_map(|from| nodes().map(|to| (from.id, to.id)));
-        all.map(|(from, to)| {
-            let distance = machine.topology.distance(from, to);
-            let ns = ns(distance.unwrap());
-            Pair { from, to, class: Class::of(&machine.topology, from, to), distance, ns }
-        })
-        .collect()
     }
 
     /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
@@ -316,47 +301,6 @@ mod tests {
         assert!(found.far().eq([(OtherPackage, 200.0), (SamePackage, 115.0), (MemoryOnly, 250.0)]));
         let one_package = concluded(&pairs[..2]);
         assert_eq!(one_package.remote_over_local(), Some(1.15));
-    }
-
-    #[test]
-    fn one_and_two_hops_are_two_groups() {
-        let four = pairs_of("four-nodes", |distance| f64::from(distance) * 7.0);
-        assert_eq!(
-            grouped(&four),
-            [
-                (OtherPackage, Some(21), 8, 147.0, 147.0, true),
-                (OtherPackage, Some(31), 4, 217.0, 217.0, true)
-            ]
-        );
-        // The class as a whole remains what remote means.
-        let remote = concluded(&four).remote_ns().unwrap();
-        assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
-    }
-
-    #[test]
-    fn memory_behind_the_near_and_the_far_socket_is_not_lumped() {
-        let ns = |distance| match distance {
-            10 => 100.0,
-            14 => 200.0,
-            24 => 350.0,
-            _ => 160.0,
-        };
-        assert_eq!(
-            grouped(&pairs_of("cxl-memory", ns)),
-            [
-                (OtherPackage, Some(21), 2, 160.0, 160.0, false),
-                (MemoryOnly, Some(14), 1, 200.0, 200.0, true),
-                (MemoryOnly, Some(24), 1, 350.0, 350.0, true)
-            ]
-        );
-    }
-
-    #[test]
-    fn clusters_of_one_package_and_of_the_other_have_a_group_each() {
-        let groups = grouped(&pairs_of("sub-numa-clusters", |distance| f64::from(distance)));
-        let expected =
-            [(OtherPackage, Some(21), 8, 21.0, 21.0, false), (SamePackage, Some(12), 4, 12.0, 12.0, false)];
-        assert_eq!(groups, expected);
     }
 
     #[test]

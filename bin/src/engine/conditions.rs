@@ -140,7 +140,8 @@ fn passed(before: &Look, after: &Look, cpu: u32) -> CpuTime {
 
 /// Returns the lines that each core walks over for a point, in bytes; nothing where instructions, caches that prefetchers fill or the
 /// caches of other cores are timed with it. Up to the size of an L2 the core clock decides.
-fn in_core(point: &Point) -> Bytes {
+#[must_use]
+pub fn in_core(point: &Point) -> Bytes {
     match point.walk {
         Walk::Lanes(kernel) if kernel.work() > 0 => Bytes(0),
         Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => Bytes(0),
@@ -201,7 +202,6 @@ fn look(files: &impl Files) -> Option<Look> {
 mod tests {
     use super::*;
     use crate::engine::clock::KernelClock;
-    use crate::experiment::tests::{machine, planned};
     use crate::warning::Severity;
     use std::collections::BTreeMap;
     use std::format;
@@ -369,29 +369,6 @@ mod tests {
             warnings.iter().map(Warning::severity).collect::<Vec<_>>()
         };
         assert_eq!((severity(true), severity(false)), (vec![Severity::Fair], vec![Severity::Note]));
-        let machine = machine("two-sockets", None);
-        let second_level = single::cache(&machine, 2).unwrap();
-        for (line, core) in [
-            ("matrix", false),
-            ("matrix --size=16K", true),
-            ("matrix --order=sequential", true),
-            ("distribution", false),
-            ("distribution --size=16K", true),
-            ("curve", true),
-            ("curve --min-size=64M --max-size=256M --stride=128", false),
-            ("variants", true),
-            ("window", true),
-            ("cores", true),
-            ("order", true),
-            ("pages", true),
-            ("parallel", true),
-            ("loaded", false),
-            ("bandwidth", false),
-            ("bandwidth --size=32K", true),
-        ] {
-            let (points, _, _) = planned(&machine, line).unwrap();
-            assert_eq!(points.iter().any(|point| in_core(point) <= second_level), core, "{line}");
-        }
     }
 
     #[test]

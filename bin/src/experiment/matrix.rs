@@ -464,3 +464,81 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclus
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::tests::machine;
+    use std::vec::Vec;
+    use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
+
+    /// All pairs of a fixture's nodes, with latencies in nanoseconds by distance.
+    fn pairs_of(fixture: &str, ns: impl Fn(u8) -> f64) -> Vec<Pair> {
+        let machine = machine(fixture, None);
+        let nodes = || machine.topology.nodes().iter();
+        let initiators = nodes().filter(|node| !node.cpus.is_empty());
+        let all = initiators.flat_map(|from| nodes().map(|to| (from.id, to.id)));
+        all.map(|(from, to)| {
+            let distance = machine.topology.distance(from, to);
+            let ns = ns(distance.unwrap());
+            Pair { from, to, class: Class::of(&machine.topology, from, to), distance, ns }
+        })
+        .collect()
+    }
+
+    /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
+    fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
+        let mut found = Vec::new();
+        groups(
+            &|each| pairs.iter().copied().for_each(each),
+            &mut |Group { class, distance, divided, pairs, mean, least, most }| {
+                assert!(least <= mean && mean <= most);
+                if class != Local {
+                    found.push((class, distance, pairs, least, most, divided));
+                }
+            },
+        );
+        found
+    }
+
+    #[test]
+    fn one_and_two_hops_are_two_groups() {
+        let four = pairs_of("four-nodes", |distance| f64::from(distance) * 7.0);
+        assert_eq!(
+            grouped(&four),
+            [
+                (OtherPackage, Some(21), 8, 147.0, 147.0, true),
+                (OtherPackage, Some(31), 4, 217.0, 217.0, true)
+            ]
+        );
+        // The class as a whole remains what remote means.
+        let remote = conclude(&|each| four.iter().copied().for_each(each)).remote_ns().unwrap();
+        assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
+    }
+
+    #[test]
+    fn memory_behind_the_near_and_the_far_socket_is_not_lumped() {
+        let ns = |distance| match distance {
+            10 => 100.0,
+            14 => 200.0,
+            24 => 350.0,
+            _ => 160.0,
+        };
+        assert_eq!(
+            grouped(&pairs_of("cxl-memory", ns)),
+            [
+                (OtherPackage, Some(21), 2, 160.0, 160.0, false),
+                (MemoryOnly, Some(14), 1, 200.0, 200.0, true),
+                (MemoryOnly, Some(24), 1, 350.0, 350.0, true)
+            ]
+        );
+    }
+
+    #[test]
+    fn clusters_of_one_package_and_of_the_other_have_a_group_each() {
+        let groups = grouped(&pairs_of("sub-numa-clusters", f64::from));
+        let expected =
+            [(OtherPackage, Some(21), 8, 21.0, 21.0, false), (SamePackage, Some(12), 4, 12.0, 12.0, false)];
+        assert_eq!(groups, expected);
+    }
+}

@@ -313,3 +313,34 @@ fn the_kernel_names_the_node_of_a_cpu_where_nobody_describes_the_nodes() {
     // Without /sys all memory is node 0's, but the CPU need not be there.
     assert_eq!((node("no-sysfs", 0), node("no-sysfs", 1)), (Ok(NodeId(0)), Ok(NodeId(1))));
 }
+
+#[test]
+fn plans_tell_where_a_changing_core_clock_weighs() {
+    let machine = machine("two-sockets", None);
+    let second_level = crate::plan::single::cache(&machine, 2).unwrap();
+    for (line, core) in [
+        ("matrix", false),
+        ("matrix --size=16K", true),
+        ("matrix --order=sequential", true),
+        ("distribution", false),
+        ("distribution --size=16K", true),
+        ("curve", true),
+        ("curve --min-size=64M --max-size=256M --stride=128", false),
+        ("variants", true),
+        ("window", true),
+        ("cores", true),
+        ("order", true),
+        ("pages", true),
+        ("parallel", true),
+        ("loaded", false),
+        ("bandwidth", false),
+        ("bandwidth --size=32K", true),
+    ] {
+        let (points, _, _) = planned(&machine, line).unwrap();
+        assert_eq!(
+            points.iter().any(|point| crate::engine::conditions::in_core(point) <= second_level),
+            core,
+            "{line}"
+        );
+    }
+}
