@@ -9,11 +9,11 @@ attribute() { # NAME TARGET INITIATOR VALUE: nodes as the kernel numbers them
     initiator=$(hwloc-calc -i "$output" --pi "numanode:$3")
     hwloc-annotate "$output" "$output" -- "numanode:$target" -- memattr "$1" "$initiator" "$4"
 }
-attribute ReadBandwidth 0 0 108538
-attribute ReadBandwidth 1 0 48957
+attribute ReadBandwidth 0 0 108447
+attribute ReadBandwidth 1 0 48929
 attribute ReadBandwidth 0 1 48940
-attribute ReadBandwidth 1 1 108796
-attribute WriteBandwidth 0 0 68480
+attribute ReadBandwidth 1 1 108630
+attribute WriteBandwidth 0 0 68442
 attribute WriteBandwidth 1 0 30814
 attribute WriteBandwidth 0 1 30809
 attribute WriteBandwidth 1 1 68664
