@@ -155,11 +155,11 @@ fn initiators_have_regions_of_their_own_where_memory_has_room() {
     assert_eq!(memory(&two, "bandwidth --pages=thp"), Memory::Kept);
     // Half of what a node can give has room for one region of so much and not for two; one initiator needs but one.
     let half = two.supply(NodeId(1)).unwrap().on_node().0 / 2;
-    let line = std::format!("--pages=thp --size={}M", half / 10 * 6 >> 20);
+    let line = std::format!("--pages=thp --size={}M", (half / 10 * 6) >> 20);
     assert_eq!(memory(&two, &line), Memory::Shared);
     assert_eq!(memory(&two, &std::format!("{line} --cpunode=1")), Memory::Kept);
     // The working set is no smaller for that.
-    assert_eq!(planned(&two, &line).unwrap().0[0].size.0, (half / 10 * 6 >> 20) << 20);
+    assert_eq!(planned(&two, &line).unwrap().0[0].size.0, ((half / 10 * 6) >> 20) << 20);
 }
 
 #[test]
