@@ -71,9 +71,9 @@ struct Regions {
 }
 
 impl Regions {
-    fn of(memory: Memory, points: impl Iterator<Item = Point>) -> Regions {
+    fn of(memory: Memory, points: &[Point]) -> Regions {
         let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
-        for region in points.flat_map(|point| Region::of(&point)).flatten() {
+        for region in points.iter().flat_map(Region::of).flatten() {
             let slot = found
                 .list
                 .iter_mut()
@@ -91,26 +91,20 @@ impl Regions {
         self.list.iter().flatten()
     }
 
-    fn bytes(&self, counts: impl Fn(&Region) -> bool) -> Bytes {
+    fn bytes(&self, counts: &dyn Fn(&Region) -> bool) -> Bytes {
         Bytes(self.iter().filter(|region| counts(region)).map(|region| region.size.0).sum())
-    }
-
-    /// Whether any memory has more than one initiator.
-    fn have_several_initiators(&self) -> bool {
-        !self.is_complete
-            || self.iter().any(|one| self.iter().any(|other| one.on == other.on && one.from != other.from))
     }
 
     /// Whether memory has room for all: half of what each node can give, and nine tenths of what the control group has
     /// left.
     fn fit(&self, machine: &Machine) -> bool {
         let of_kind = |is_of_traffic| self.iter().filter(|one| one.is_of_traffic == is_of_traffic).count();
-        let all = self.bytes(|_| true);
+        let all = self.bytes(&|_| true);
         let fits = |one: &Region| {
             let Some(supply) = machine.supply(one.on) else { return true };
             let in_group = supply.headroom.is_none_or(|headroom| all.0 <= headroom.0 / 10 * 9);
             let is_pooled = matches!(one.pages, Pages::Huge2m | Pages::Huge1g);
-            is_pooled || in_group && self.bytes(|other| other.on == one.on).0 <= supply.on_node().0 / 2
+            is_pooled || in_group && self.bytes(&|other| other.on == one.on).0 <= supply.on_node().0 / 2
         };
         let are_few = of_kind(true) <= MOST && of_kind(false) <= MOST;
         self.is_complete && are_few && self.iter().all(|one| fits(one) && self.have_same_pages(machine, one))
@@ -130,7 +124,7 @@ impl Regions {
             let is_alike = |other: &Region| {
                 (other.on, other.pages, other.is_of_traffic) == (one.on, one.pages, is_of_traffic)
             };
-            let all = self.bytes(is_alike).0.next_multiple_of(page.bytes().0);
+            let all = self.bytes(&is_alike).0.next_multiple_of(page.bytes().0);
             let is_room = all <= left;
             left -= if is_room { all } else { 0 };
             let has_none = self.iter().filter(|other| is_alike(other)).all(|other| other.size.0 > left);
@@ -143,26 +137,25 @@ impl Regions {
 /// all of them.
 #[must_use]
 pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
-    let own = Regions::of(Memory::Kept, points.iter().copied());
-    match own.have_several_initiators() && !own.fit(machine) {
+    match have_several_initiators(points) && !Regions::of(Memory::Kept, points).fit(machine) {
         true => Memory::Shared,
         false => Memory::Kept,
     }
 }
 
-/// Returns whether some memory is walked from several nodes, but for lines that go between CPUs.
+/// Returns whether memory is walked from several nodes, but for lines that go between CPUs.
 #[must_use]
 pub fn have_several_initiators(points: &[Point]) -> bool {
-    let walked = points.iter().copied().filter(|point| !point.walk.is_of_cores());
-    Regions::of(Memory::Kept, walked).have_several_initiators()
+    let mut walked = points.iter().filter(|point| !point.walk.is_of_cores()).map(|point| point.initiator);
+    let first = walked.next();
+    walked.any(|initiator| Some(initiator) != first)
 }
 
 /// Returns the bytes that `points` need together.
 #[must_use]
 pub fn bytes(memory: Memory, points: &[Point]) -> Bytes {
     let of_cores = points.iter().any(|point| point.walk.is_of_cores());
-    let memory = if of_cores { Memory::Shared } else { memory };
-    Regions::of(memory, points.iter().copied()).bytes(|_| true)
+    Regions::of(if of_cores { Memory::Shared } else { memory }, points).bytes(&|_| true)
 }
 
 #[cfg(test)]
