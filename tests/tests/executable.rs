@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// The most bytes: what is reached, rounded up to 8 KiB. It goes down with the program, and up only with a word in
 /// the commit that says what the bytes buy. The aim is 300 KiB; `make size` shows what stands in its way.
-const SIZE_LIMIT: usize = 872 * 1024;
+const SIZE_LIMIT: usize = 888 * 1024;
 
 /// Symbols that no program without a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [

@@ -62,7 +62,7 @@ fn bandwidths_are_in_mebibytes() {
     let script = workspace().join("tests/golden/bandwidth-hwloc.sh");
     let text = read_back(&hwloc, directory.path(), &script, "numa:2 core:2 pu:1");
     let found = values(&text, "ReadBandwidth");
-    assert!(found.iter().any(|line| line.contains("L#1 = 108796 from cpuset 0x0000000c")), "{found:?}");
+    assert!(found.iter().any(|line| line.contains("L#1 = 108630 from cpuset 0x0000000c")), "{found:?}");
     assert_eq!((found.len(), values(&text, "WriteBandwidth").len()), (4, 4), "{text}");
 }
 

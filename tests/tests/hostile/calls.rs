@@ -28,6 +28,7 @@ const CALLS: [(&str, c_long); 40] = [
     ("getcpu", libc::SYS_getcpu),
     ("getpid", libc::SYS_getpid),
     ("getrusage", libc::SYS_getrusage),
+    ("gettid", libc::SYS_gettid),
     ("ioctl", libc::SYS_ioctl),
     ("linkat", libc::SYS_linkat),
     ("madvise", libc::SYS_madvise),

@@ -51,7 +51,7 @@ fn each_limit_in_each_experiment() {
 
 #[test]
 fn a_report_in_little_memory() {
-    everywhere(&[MIB, 3 * MIB, 8 * MIB], |&value| {
+    everywhere(&[1088 * KIB, 3 * MIB, 8 * MIB], |&value| {
         let found = held(&REPORT, |command| {
             command.env_clear().limited(libc::RLIMIT_AS as c_int, value);
         });

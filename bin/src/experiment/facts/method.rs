@@ -216,13 +216,23 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let (least, most) = members().fold((point.size, point.size), |(least, most), (point, _)| {
             (least.min(point.size), most.max(point.size))
         });
-        let pages: u64 = nodes
-            .iter()
-            .filter_map(|node| {
-                let on = members().filter(|(point, _)| point.target.0 == node);
-                on.filter_map(|(_, measured)| Some(measured.placed.after.counts()?.total())).max()
-            })
-            .sum();
+        let counted = |point: Option<&Point>, node: u32| {
+            let there = members().filter(|(other, _)| {
+                other.target.0 == node && point.is_none_or(|point| other.initiator == point.initiator)
+            });
+            there.filter_map(|(_, measured)| Some(measured.placed.after.counts()?.total())).max()
+        };
+        // The points of a pair follow each other, and have a region of their own or share that of the target.
+        let pages: u64 = if report.regions == Some(Memory::Kept) {
+            let mut last = None;
+            let firsts = members().filter(|(point, _)| {
+                let pair = Some((point.initiator, point.target));
+                last.replace((point.initiator, point.target)) != pair
+            });
+            firsts.filter_map(|(point, _)| counted(Some(point), point.target.0)).sum()
+        } else {
+            nodes.iter().filter_map(|node| counted(None, node)).sum()
+        };
         document.sentence(
             Role::Method("Memory"),
             format_args!(
