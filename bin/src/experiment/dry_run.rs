@@ -65,9 +65,7 @@ pub fn present(
         document.put(&MORE, more);
         document.put(&THREADS, threads);
         document.put(&MEMORY, bytes);
-        if several {
-            document.put(&facts::REGIONS, facts::method::regions_name(budget.memory));
-        }
+        document.put(&facts::REGIONS, several.then_some(facts::method::regions_name(budget.memory)));
         document.put(&LEAST, takes.0 / 1e9);
         document.put(&MOST, takes.1 / 1e9);
     });

@@ -204,9 +204,10 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         Role::Method("Method"),
         format_args!(
             "lines touched in windows of {:.0} ms, 64 bytes each; every {threads} walks a part of its own, in address \
-             order{}, without pauses; 1 GB = 10^9 bytes{}{}{}",
+             order{}, without pauses{}; 1 GB = 10^9 bytes{}{}{}",
             Decimal(TRAFFIC_WINDOW_NS / 1e6),
             if random { " but for random" } else { "" },
+            method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),
             if groups(report.outcomes).any(|group| group.latency_ns.is_some()) {
                 "; in flight are the lines that a core reads in the time of one dependent load"
             } else {

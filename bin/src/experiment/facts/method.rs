@@ -111,7 +111,7 @@ pub const fn regions(memory: Memory) -> &'static str {
     match memory {
         Memory::Kept => "each pair of nodes has a region of its own",
         Memory::Shared => {
-            "too little memory for a region of each pair: nodes write the region of a target again in turn"
+            "memory has no room for a region of each pair, so nodes write that of a target again in turn"
         }
         Memory::Rewritten { .. } => "the region of a target is written again for each visit",
     }
