@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::points::{differing, unit, value};
@@ -51,7 +52,7 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
             used += 1;
         }
         if let Some(line) = room.get_mut(begun..used) {
-            line.sort_unstable_by(|one, other| one.x.total_cmp(&other.x));
+            sort_by(line, |one, other| one.x.total_cmp(&other.x));
         }
         // What does not fit is left out.
         let _ = write!(label, "{}", Label { row: first, shown: apart });

@@ -5,6 +5,7 @@
 
 use core::{fmt, slice};
 
+use latency_core::sort::ascending;
 use latency_core::text::{plural, Text};
 
 use super::pictures;
@@ -73,7 +74,7 @@ fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
     for (slot, row) in values.iter_mut().zip(rows) {
         *slot = value(row);
     }
-    values.sort_unstable_by(f64::total_cmp);
+    ascending(&mut values);
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
     Ok([at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))])
 }
