@@ -105,7 +105,7 @@ impl Comparison {
         let first = files.first(0);
         let mut found = Comparison {
             measured: Measured::new(first.len(), files.counts, join)?,
-            pairs: Table::filled(first.len(), Pair::EMPTY)?,
+            pairs: Table::made(first.len(), |_| Pair::new(&Row::EMPTY, [f64::NAN; 2], false))?,
             whole: Difference::default(),
             is_whole: false,
             pages: None,
@@ -163,7 +163,7 @@ impl Comparison {
         self.measured.push(*row, within);
         let nanoseconds = sums.map(|(count, logarithms, _)| exp(logarithms / count));
         if let Some(slot) = self.pairs.get_mut(index) {
-            *slot = Pair { row: *row, nanoseconds, interpolated, ..Pair::EMPTY };
+            *slot = Pair::new(row, nanoseconds, interpolated);
         }
     }
 
@@ -287,12 +287,15 @@ impl Comparison {
 }
 
 impl Pair {
-    const EMPTY: Pair = Pair {
-        row: Row::EMPTY,
-        nanoseconds: [f64::NAN; 2],
-        interpolated: false,
-        interval: Interval { low: f64::NAN, high: f64::NAN },
-        verdict: Verdict::Same,
-        excess: 0.0,
-    };
+    /// A pair of latencies, not judged.
+    fn new(row: &Row, nanoseconds: [f64; 2], interpolated: bool) -> Pair {
+        Pair {
+            row: *row,
+            nanoseconds,
+            interpolated,
+            interval: Interval { low: f64::NAN, high: f64::NAN },
+            verdict: Verdict::Same,
+            excess: 0.0,
+        }
+    }
 }

@@ -11,20 +11,20 @@ use crate::sys::table::Table;
 
 /// A part of the points that differs.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct Part<'c> {
     /// Which part it is; a run of any length where it is sizes of a curve.
     pub group: Group,
     /// Its first point, and its last.
-    pub ends: [Row; 2],
+    pub ends: [&'c Row; 2],
     /// How many points it has.
     pub points: usize,
     /// By how much the second side differs there, as a fraction of the first.
     pub by: f64,
 }
 
-impl Part {
+impl Part<'_> {
     /// No points.
-    pub const EMPTY: Part = Part { group: Group::Whole, ends: [Row::EMPTY; 2], points: 0, by: 0.0 };
+    pub const EMPTY: Part<'static> = Part { group: Group::Whole, ends: [&Row::EMPTY; 2], points: 0, by: 0.0 };
 }
 
 impl Comparison {
@@ -34,7 +34,7 @@ impl Comparison {
     /// # Errors
     ///
     /// That of mapping a table.
-    pub fn parts(&self, verdict: Verdict, parts: &mut [Part]) -> Result<(usize, usize), Errno> {
+    pub fn parts<'c>(&'c self, verdict: Verdict, parts: &mut [Part<'c>]) -> Result<(usize, usize), Errno> {
         let measured = &self.measured;
         let is = |point: usize| self.pairs().get(point).is_some_and(|pair| pair.verdict == verdict);
         let mut open = Table::filled(measured.count, false)?;
@@ -73,12 +73,12 @@ impl Comparison {
     }
 
     /// A group with its ends by size.
-    fn part(&self, group: Group) -> Result<Part, Errno> {
+    fn part(&self, group: Group) -> Result<Part<'_>, Errno> {
         let measured = &self.measured;
         let members = || (0..measured.count).filter(|point| measured.holds(group, *point));
         let size = |point: &usize| measured.point(*point).sample.size;
         let ends = [members().min_by_key(size), members().max_by_key(size)];
-        let ends = ends.map(|point| *measured.point(point.unwrap_or(0)));
+        let ends = ends.map(|point| measured.point(point.unwrap_or(0)));
         Ok(Part { group, ends, points: members().count(), by: self.median_of(group)? })
     }
 

@@ -171,16 +171,16 @@ fn field_of(row: &Row, field: usize) -> impl Display + '_ {
 /// A part in words.
 struct Which<'s, 'v> {
     view: &'s View<'v>,
-    part: &'s Differing,
+    part: &'s Differing<'s>,
 }
 
 impl Display for Which<'_, '_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Differing { group, ends: [first, last], .. } = self.part;
+        let Differing { group, ends: [first, last], .. } = *self.part;
         let shown = self.view.naming();
         // Those of a node or a CPU begin and end with others as well.
         let like = |point: usize| self.view.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
-        match *group {
+        match group {
             Group::Whole => out.write_str("all of them"),
             Group::Point(_) => write!(out, "{}", Label { row: first, shown }),
             Group::Field(FROM, _) => write!(out, "all reads from node {}", field_of(first, FROM)),

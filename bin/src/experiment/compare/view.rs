@@ -36,7 +36,7 @@ pub struct View<'v> {
     /// By how much the slower points are slower, where there are any.
     pub slower_by: Option<f64>,
     /// The parts that are slower and faster.
-    pub parts: [&'v [Differing]; 2],
+    pub parts: [&'v [Differing<'v>]; 2],
     /// The difference that is allowed, as a fraction.
     pub threshold: f64,
 }
