@@ -57,16 +57,20 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// Nothing at all.
-    pub const EMPTY: Saved = Saved {
-        rows: &[],
-        claims: Claims::NONE,
-        experiment: Text::EMPTY,
-        conditions: Conditions::UNKNOWN,
-        origin: Origin::UNKNOWN,
-        tool: None,
-        zeros: 0,
-    };
+    /// Returns nothing at all. A constant would be two kilobytes of zeros in the executable.
+    #[must_use]
+    #[inline(never)]
+    pub fn empty() -> Saved {
+        Saved {
+            rows: &[],
+            claims: Claims::NONE,
+            experiment: Text::EMPTY,
+            conditions: Conditions::UNKNOWN,
+            origin: Origin::UNKNOWN,
+            tool: None,
+            zeros: 0,
+        }
+    }
 
     /// Returns the name of its host; documents of earlier versions have it among the conditions.
     #[must_use]
@@ -114,7 +118,7 @@ impl<'r> Draft<'r> {
         Draft {
             rows,
             count: 0,
-            saved: Saved::EMPTY,
+            saved: Saved::empty(),
             of_hosts: false,
             in_brief: false,
             without_unit: false,

@@ -65,7 +65,7 @@ const MOST: usize = 48;
 const NAMED: usize = 4;
 
 fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<Table<Saved>, Failure<'a>> {
-    let mut all = Table::filled(paths.len(), Saved::EMPTY)?;
+    let mut all = Table::filled(paths.len(), Saved::empty())?;
     for (slot, path) in all.iter_mut().zip(paths) {
         *slot = Saved::load(path, options.unit)?;
     }

@@ -50,7 +50,7 @@ struct File<'f> {
 /// Reads the files that are named, and writes what they have.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let paths = options.operands();
-    let empty = File { path: b"", saved: Saved::EMPTY, values: [f64::NAN; 3] };
+    let empty = File { path: b"", saved: Saved::empty(), values: [f64::NAN; 3] };
     let mut files = Table::filled(paths.len() * EXPERIMENTS, empty)?;
     let mut count = 0;
     for path in paths {
