@@ -60,7 +60,7 @@ impl Documents {
     /// Adds a document.
     pub fn add(&mut self, seen: &Seen) {
         let Seen::Object(members) = seen else { unreachable!("a document is an object") };
-        let named = |key| members.iter().find(|(field, _)| field.key == key).map(|(_, seen)| seen);
+        let named = |key| members.iter().find(|(field, _)| field.key() == key).map(|(_, seen)| seen);
         let Some(Seen::Value(_, Some(experiment))) = named("experiment") else {
             panic!("a document says its experiment")
         };
@@ -138,7 +138,7 @@ impl Maker<'_> {
     fn object(&mut self, place: &str, shape: &Shape) -> Json {
         let mut properties = Vec::new();
         for member in &shape.members {
-            let key = member.field.key;
+            let key = member.field.key();
             let value = match key {
                 OF_DOCUMENTS => Json::object([
                     ("type", Json::text("array")),
@@ -154,7 +154,7 @@ impl Maker<'_> {
         Json::object([
             ("type", Json::text("object")),
             ("properties", Json::Object(properties)),
-            ("required", Json::texts(always.map(|member| member.field.key))),
+            ("required", Json::texts(always.map(|member| member.field.key()))),
             ("additionalProperties", Json::Bare("false".into())),
         ])
     }
@@ -213,7 +213,7 @@ impl Maker<'_> {
         if types == ["null"] && both.iter().all(|shape| shape.objects + shape.lists == 0 && !shape.interval) {
             self.missing.push(format!("{place}: null in every scene"));
         }
-        let named = || WORDS.iter().filter(|(key, _)| field.is_some_and(|field| field.key == *key));
+        let named = || WORDS.iter().filter(|(key, _)| field.is_some_and(|field| field.key() == *key));
         let mut seen = here.words.union(&elsewhere.words);
         let known = named().find(|(_, words)| seen.clone().all(|word| words.contains(&word.as_str())));
         if named().next().is_some() {

@@ -42,7 +42,7 @@ impl Tree {
         match &mut self.open.last_mut().unwrap().1 {
             Seen::Object(members) => {
                 let field = field.expect("a member of an object has a name");
-                assert!(members.iter().all(|(other, _)| other.key != field.key), "{} twice", field.key);
+                assert!(members.iter().all(|(other, _)| other.key() != field.key()), "{} twice", field.key());
                 members.push((field, seen));
             }
             Seen::List(items) => items.push(seen),
@@ -129,7 +129,7 @@ impl Shape {
             Seen::Object(members) => {
                 self.objects += 1;
                 for (field, seen) in members {
-                    let known = self.members.iter().position(|member| member.field.key == field.key);
+                    let known = self.members.iter().position(|member| member.field.key() == field.key());
                     let at = known.unwrap_or_else(|| {
                         self.members.push(Member { field, count: 0, shape: Shape::default() });
                         self.members.len() - 1

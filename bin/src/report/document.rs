@@ -20,10 +20,9 @@ use super::terminal::Terminal;
 /// A field is a `static`; formats tell fields apart by address.
 #[derive(Debug)]
 pub struct Field {
-    /// The JSON key, with the unit at its end.
-    pub key: &'static str,
-    /// The column of tabular formats, where it has another name: one word, for there are hundreds of fields.
-    renamed: Option<&'static &'static str>,
+    /// The JSON key, with the unit at its end; where the column of tabular formats has another name, a blank and that.
+    // One text: there are hundreds of fields, and few with two names.
+    names: &'static str,
     /// What it is, for the schema, which only tests write.
     #[cfg(test)]
     pub about: &'static str,
@@ -31,31 +30,34 @@ pub struct Field {
 
 impl Field {
     /// A field with its key, which is its column as well, and its meaning.
+    ///
+    /// A field of a nested object whose key alone would say too little in a table has its column behind the key and a
+    /// blank.
     #[must_use]
-    pub const fn new(key: &'static str, about: &'static str) -> Field {
-        Field::made(key, None, about)
-    }
-
-    /// A field of a nested object whose key alone would say too little in a table.
-    #[must_use]
-    pub const fn in_rows(key: &'static str, column: &'static &'static str, about: &'static str) -> Field {
-        Field::made(key, Some(column), about)
-    }
-
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
-    const fn made(key: &'static str, renamed: Option<&'static &'static str>, about: &'static str) -> Field {
+    pub const fn new(names: &'static str, about: &'static str) -> Field {
         Field {
-            key,
-            renamed,
+            names,
             #[cfg(test)]
             about,
         }
     }
 
+    /// The JSON key.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        self.both().map_or(self.names, |(key, _)| key)
+    }
+
     /// The column of tabular formats.
     #[must_use]
     pub fn column(&self) -> &'static str {
-        self.renamed.copied().unwrap_or(self.key)
+        self.both().map_or(self.names, |(_, column)| column)
+    }
+
+    #[inline(never)]
+    fn both(&self) -> Option<(&'static str, &'static str)> {
+        self.names.split_once(' ')
     }
 
     /// Whether both are one `static`.

@@ -89,7 +89,7 @@ impl Document for Script<'_> {
                 let unit = if field.is(&READ_LATENCY) { 1.0 } else { f64::from(1 << 20) };
                 let (target, initiator, shown) = (self.target, self.initiator, (number / unit + 0.5) as u64);
                 self.found = true;
-                self.keep(format_args!("attribute {} {target} {initiator} {shown}\n", field.key));
+                self.keep(format_args!("attribute {} {target} {initiator} {shown}\n", field.key()));
             }
             _ => {}
         }

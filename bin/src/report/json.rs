@@ -61,7 +61,7 @@ impl Json<'_> {
     /// Members of objects have keys; those of lists have none.
     fn key(&mut self, field: &'static Field) -> fmt::Result {
         match self.container() {
-            Container::Object => self.writer.key(field.key).map(drop),
+            Container::Object => self.writer.key(field.key()).map(drop),
             Container::List => Ok(()),
         }
     }

@@ -51,17 +51,15 @@ fields! {
 }
 
 static BATCH_RATIO: Field =
-    Field::in_rows("batch_ratio", &"hop_batch_ratio", "The mean of single loads over that of batches.");
+    Field::new("batch_ratio hop_batch_ratio", "The mean of single loads over that of batches.");
 static BATCH_RATIO_CI95: Field =
     Field::new("batch_ratio_ci95", "The 95 % confidence interval of the ratio, over rounds.");
-static TIMER_MEAN: Field = Field::in_rows("mean_ns", &"timer_mean_ns", "The mean of empty windows.");
-static LEFT_OUT: Field =
-    Field::in_rows("windows", &"interrupted_windows", "All of them, by mark and by time.");
+static TIMER_MEAN: Field = Field::new("mean_ns timer_mean_ns", "The mean of empty windows.");
+static LEFT_OUT: Field = Field::new("windows interrupted_windows", "All of them, by mark and by time.");
 static FROM: Field =
-    Field::in_rows("from_ns", &"interrupted_from_ns", "The time from which a window counts as interrupted.");
-static PERIOD: Field = Field::in_rows(
-    "period_us",
-    &"refresh_period_us",
+    Field::new("from_ns interrupted_from_ns", "The time from which a window counts as interrupted.");
+static PERIOD: Field = Field::new(
+    "period_us refresh_period_us",
     "The period with which slow loads recur; null where there is none.",
 );
 /// Bare numbers of a bucket have no key.
@@ -69,22 +67,22 @@ static BUCKET: Field = Field::new("bucket", "Both ends in nanoseconds, and the c
 
 /// The percentiles, in the order of [`PERCENTAGES`].
 static QUANTILES: [Field; PERCENTAGES.len()] = [
-    Field::in_rows("p50", &"hop_p50_ns", "Half of the loads."),
-    Field::in_rows("p90", &"hop_p90_ns", "90 % of the loads."),
-    Field::in_rows("p95", &"hop_p95_ns", "95 % of the loads."),
-    Field::in_rows("p99", &"hop_p99_ns", "99 % of the loads."),
-    Field::in_rows("p99_9", &"hop_p99_9_ns", "99.9 % of the loads."),
-    Field::in_rows("p99_99", &"hop_p99_99_ns", "99.99 % of the loads."),
+    Field::new("p50 hop_p50_ns", "Half of the loads."),
+    Field::new("p90 hop_p90_ns", "90 % of the loads."),
+    Field::new("p95 hop_p95_ns", "95 % of the loads."),
+    Field::new("p99 hop_p99_ns", "99 % of the loads."),
+    Field::new("p99_9 hop_p99_9_ns", "99.9 % of the loads."),
+    Field::new("p99_99 hop_p99_99_ns", "99.99 % of the loads."),
 ];
 
 /// Their confidence intervals.
 static BOUNDS: [Field; PERCENTAGES.len()] = [
-    Field::in_rows("p50", &"hop_p50_ci95_ns", "Of the median."),
-    Field::in_rows("p90", &"hop_p90_ci95_ns", "Of the 90th percentile."),
-    Field::in_rows("p95", &"hop_p95_ci95_ns", "Of the 95th percentile."),
-    Field::in_rows("p99", &"hop_p99_ci95_ns", "Of the 99th percentile."),
-    Field::in_rows("p99_9", &"hop_p99_9_ci95_ns", "Of the 99.9th percentile."),
-    Field::in_rows("p99_99", &"hop_p99_99_ci95_ns", "Of the 99.99th percentile."),
+    Field::new("p50 hop_p50_ci95_ns", "Of the median."),
+    Field::new("p90 hop_p90_ci95_ns", "Of the 90th percentile."),
+    Field::new("p95 hop_p95_ci95_ns", "Of the 95th percentile."),
+    Field::new("p99 hop_p99_ci95_ns", "Of the 99th percentile."),
+    Field::new("p99_9 hop_p99_9_ci95_ns", "Of the 99.9th percentile."),
+    Field::new("p99_99 hop_p99_99_ci95_ns", "Of the 99.99th percentile."),
 ];
 
 /// The columns of a point besides those of every point; histograms are in the JSON alone.
@@ -144,7 +142,7 @@ fn hops(document: &mut dyn Document, found: &Distribution) {
     document.part(Part::List(&ON_STEP), |document| {
         for (field, quantile) in QUANTILES.iter().zip(&quantiles) {
             if quantile.is_some_and(|quantile| quantile.step.is_some()) {
-                document.put(&ON_STEP, field.key);
+                document.put(&ON_STEP, field.key());
             }
         }
     });

@@ -74,12 +74,12 @@ fields! {
 
 /// The hardware events, by their place in [`Counters::per_hop`]: JSON names them in their own object.
 static COUNTED: [Field; EVENTS] = [
-    Field::in_rows("core_cycles", &"counted_core_cycles", "Core cycles."),
-    Field::in_rows("instructions", &"counted_instructions", "Instructions retired."),
-    Field::in_rows("l1d_misses", &"counted_l1d_misses", "Loads that missed the first-level data cache."),
-    Field::in_rows("llc_misses", &"counted_llc_misses", "Loads that missed the last-level cache."),
-    Field::in_rows("dtlb_misses", &"counted_dtlb_misses", "Loads that missed the data TLB."),
-    Field::in_rows("walk_cycles", &"counted_walk_cycles", "Cycles of page walks."),
+    Field::new("core_cycles counted_core_cycles", "Core cycles."),
+    Field::new("instructions counted_instructions", "Instructions retired."),
+    Field::new("l1d_misses counted_l1d_misses", "Loads that missed the first-level data cache."),
+    Field::new("llc_misses counted_llc_misses", "Loads that missed the last-level cache."),
+    Field::new("dtlb_misses counted_dtlb_misses", "Loads that missed the data TLB."),
+    Field::new("walk_cycles counted_walk_cycles", "Cycles of page walks."),
 ];
 
 /// The columns of hardware events, where those were asked for.

@@ -248,7 +248,7 @@ impl Document for WithoutPoints<'_> {
 
     fn begin(&mut self, part: Part) {
         let is_list = matches!(part, Part::Records(_))
-            || matches!(part, Part::List(field) if field.key == "node_pairs");
+            || matches!(part, Part::List(field) if field.key() == "node_pairs");
         if self.depth > 0 || is_list {
             self.depth += 1;
         } else {
