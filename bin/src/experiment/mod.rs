@@ -83,13 +83,13 @@ pub static FORMATS: [FormatName; formats::FORMATS.len()] = {
 };
 
 /// What the command line must know of them: first the experiments, then the commands.
-pub static DESCRIPTORS: [Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
-    let mut all = [EXPERIMENTS[0].descriptor; EXPERIMENTS.len() + COMMANDS.len()];
+pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
+    let mut all = [&EXPERIMENTS[0].descriptor; EXPERIMENTS.len() + COMMANDS.len()];
     let mut index = 0;
     while index < all.len() {
         all[index] = match index < EXPERIMENTS.len() {
-            true => EXPERIMENTS[index].descriptor,
-            false => COMMANDS[index - EXPERIMENTS.len()].descriptor,
+            true => &EXPERIMENTS[index].descriptor,
+            false => &COMMANDS[index - EXPERIMENTS.len()].descriptor,
         };
         index += 1;
     }

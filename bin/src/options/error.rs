@@ -18,7 +18,11 @@ pub enum UsageError<'a> {
     /// An option that does not exist.
     UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
     /// An experiment that does not exist.
-    UnknownExperiment { name: &'a [u8], nearest: Option<&'static str>, experiments: &'static [Descriptor] },
+    UnknownExperiment {
+        name: &'a [u8],
+        nearest: Option<&'static str>,
+        experiments: &'static [&'static Descriptor],
+    },
     /// An option without the value that it needs.
     MissingValue { flag: &'static Flag },
     /// A switch with a value.
@@ -33,7 +37,7 @@ pub enum UsageError<'a> {
     NotForExperiment {
         flag: &'static Flag,
         experiment: &'static Descriptor,
-        experiments: &'static [Descriptor],
+        experiments: &'static [&'static Descriptor],
     },
     /// A format that the experiment is not written in.
     NoSuchOutput {
@@ -123,7 +127,7 @@ impl fmt::Display for UsageError<'_> {
                     return out.write_str(" (it measures nothing)");
                 }
                 out.write_str("; remove it, or use an experiment that has it: ")?;
-                let has = |known: &&Descriptor| known.flags.contains(flag.id);
+                let has = |known: &&&Descriptor| known.flags.contains(flag.id);
                 list(out, experiments.iter().filter(has).map(|known| known.name))
             }
             UsageError::NoSuchOutput { format, experiment, formats } => {

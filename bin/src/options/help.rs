@@ -48,7 +48,7 @@ pub fn write_version(out: &mut dyn Write) -> fmt::Result {
 pub fn write_help(
     out: &mut dyn Write,
     help: Help,
-    experiments: &[Descriptor],
+    experiments: &[&Descriptor],
     formats: &[FormatName],
 ) -> fmt::Result {
     out.write_str(

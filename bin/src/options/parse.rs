@@ -31,10 +31,10 @@ const CONFLICTS: [(FlagId, FlagId, &str); 2] = [
 #[inline(never)] // offsets into a small frame are short
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,
-    experiments: &'static [Descriptor],
+    experiments: &'static [&'static Descriptor],
     formats: &'static [FormatName],
 ) -> Result<Options<'a>, UsageError<'a>> {
-    let (Some(default), Some(format)) = (experiments.first(), formats.first()) else {
+    let (Some(&default), Some(format)) = (experiments.first(), formats.first()) else {
         return Err(UsageError::UnknownExperiment { name: b"", nearest: None, experiments });
     };
     let selection = Selection { index: 0, descriptor: default, named: false };
@@ -96,7 +96,10 @@ fn unknown(name: &[u8]) -> UsageError<'_> {
     UsageError::UnknownOption { name, nearest }
 }
 
-fn select<'a>(name: &'a [u8], experiments: &'static [Descriptor]) -> Result<Selection, UsageError<'a>> {
+fn select<'a>(
+    name: &'a [u8],
+    experiments: &'static [&'static Descriptor],
+) -> Result<Selection, UsageError<'a>> {
     match experiments.iter().enumerate().find(|(_, known)| known.name.as_bytes() == name) {
         Some((index, descriptor)) => Ok(Selection { index, descriptor, named: true }),
         None => {
@@ -135,7 +138,10 @@ fn apply<'a>(
 }
 
 /// Checks what no single argument shows: options that do not belong here, or not together.
-fn check<'a>(options: &Options<'a>, experiments: &'static [Descriptor]) -> Result<(), UsageError<'a>> {
+fn check<'a>(
+    options: &Options<'a>,
+    experiments: &'static [&'static Descriptor],
+) -> Result<(), UsageError<'a>> {
     let experiment = options.experiment.descriptor;
     let accepted = experiment.flags.union(FlagSet::ALWAYS);
     let given = || FLAGS.iter().filter(|flag| options.given.contains(flag.id));

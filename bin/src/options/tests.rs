@@ -68,8 +68,8 @@ pub(crate) const FORMATS: &[FormatName] = &[
 ];
 
 /// Experiments such as the program has, so that every option belongs to one.
-pub(crate) const SAMPLE: &[Descriptor] = &[
-    Descriptor {
+pub(crate) const SAMPLE: &[&Descriptor] = &[
+    &Descriptor {
         name: "matrix",
         summary: "idle latency of every initiator node to every target node",
         details: "One line a pair.\nThen the ratio of remote to local.",
@@ -78,7 +78,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         attributes: false,
         operands: Operands::NONE,
     },
-    Descriptor {
+    &Descriptor {
         name: "curve",
         summary: "latency against working set",
         details: "A table and a plot.",
@@ -92,7 +92,7 @@ pub(crate) const SAMPLE: &[Descriptor] = &[
         attributes: false,
         operands: Operands::NONE,
     },
-    Descriptor {
+    &Descriptor {
         name: "compare",
         summary: "two saved results side by side",
         details: "Exit 5 where the second is slower.",
@@ -118,7 +118,7 @@ fn message(line: &str) -> String {
 #[test]
 fn without_arguments_the_first_experiment_runs_with_its_defaults() {
     let options = parsed(&[]).unwrap();
-    assert_eq!(options.experiment, Selection { index: 0, descriptor: &SAMPLE[0], named: false });
+    assert_eq!(options.experiment, Selection { index: 0, descriptor: SAMPLE[0], named: false });
     assert_eq!((options.seed, options.stride, options.precision), (42, Bytes(64), 0.01));
     assert_eq!(options.time_limit, Picoseconds(10_000_000_000_000));
     assert_eq!((options.pages, options.order, options.kernel), (Pages::Auto, Order::Random, Kernel::Pointer));
@@ -376,14 +376,14 @@ fn the_help_names_every_option_in_eighty_columns() {
 #[test]
 fn the_help_of_an_experiment_is_as_expected() {
     let mut text = String::new();
-    write_experiment_help(&mut text, Help::Long, &SAMPLE[2], FORMATS).unwrap();
+    write_experiment_help(&mut text, Help::Long, SAMPLE[2], FORMATS).unwrap();
     assert_eq!(text, include_str!("golden/compare_help.txt"));
 }
 
 #[test]
 fn the_long_help_of_an_experiment_is_as_expected() {
     let mut text = String::new();
-    write_experiment_help(&mut text, Help::Long, &SAMPLE[1], FORMATS).unwrap();
+    write_experiment_help(&mut text, Help::Long, SAMPLE[1], FORMATS).unwrap();
     assert_eq!(text, include_str!("golden/curve_help.txt"));
 }
 
@@ -391,7 +391,7 @@ fn the_long_help_of_an_experiment_is_as_expected() {
 fn the_short_help_is_as_expected() {
     let mut text = String::new();
     write_help(&mut text, Help::Short, SAMPLE, FORMATS).unwrap();
-    write_experiment_help(&mut text, Help::Short, &SAMPLE[2], FORMATS).unwrap();
+    write_experiment_help(&mut text, Help::Short, SAMPLE[2], FORMATS).unwrap();
     assert_eq!(text, include_str!("golden/short_help.txt"));
     assert!(text.lines().all(|line| line.len() <= 80), "{text}");
 }

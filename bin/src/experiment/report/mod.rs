@@ -94,11 +94,11 @@ pub static SECTIONS: [Section; COUNT] = [
 ];
 
 /// What their command lines are parsed by.
-static DESCRIPTORS: [Descriptor; COUNT] = {
-    let mut all = [matrix::MATRIX.descriptor; COUNT];
+static DESCRIPTORS: [&Descriptor; COUNT] = {
+    let mut all = [&SECTIONS[0].experiment.descriptor; COUNT];
     let mut index = 0;
     while index < COUNT {
-        all[index] = SECTIONS[index].experiment.descriptor;
+        all[index] = &SECTIONS[index].experiment.descriptor;
         index += 1;
     }
     all

@@ -20,12 +20,12 @@ pub enum Value {
 }
 
 /// Returns the experiments that measure.
-pub fn experiments() -> &'static [Descriptor] {
+pub fn experiments() -> &'static [&'static Descriptor] {
     DESCRIPTORS.get(..EXPERIMENTS.len()).unwrap_or_default()
 }
 
 /// Returns the commands on saved results.
-pub fn commands() -> &'static [Descriptor] {
+pub fn commands() -> &'static [&'static Descriptor] {
     DESCRIPTORS.get(DESCRIPTORS.len() - COMMANDS.len()..).unwrap_or_default()
 }
 
