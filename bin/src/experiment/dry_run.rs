@@ -11,7 +11,7 @@ use crate::options::Choice;
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::plan::regions;
-use crate::report::document::{fields, Document, Level, Part, Role, Table};
+use crate::report::document::{fields, headings, Document, Level, Part, Role, Table};
 use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
 
@@ -153,7 +153,7 @@ fn groups(document: &mut dyn Document, points: &[Point]) {
         words: 4,
         columns: HEADINGS.len(),
         rows: firsts().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &headings(&HEADINGS),
         cell: &|out, row, column| {
             let Some((_, point)) = firsts().nth(row) else { return Ok(()) };
             let members = || points.iter().filter(move |other| same_group(point, other));
@@ -187,7 +187,7 @@ fn every(document: &mut dyn Document, points: &[Point]) {
         words: 4,
         columns: HEADINGS.len(),
         rows: points.len(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &headings(&HEADINGS),
         cell: &|out, row, column| {
             let Some(point) = points.get(row) else { return Ok(()) };
             match column {

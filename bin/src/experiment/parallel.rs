@@ -19,7 +19,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table};
+use crate::report::document::{fields, headings, Document, Level, Part, Picture, Role, Table};
 use crate::report::figures::Digits;
 
 /// Inverse throughput against the number of chains.
@@ -190,7 +190,7 @@ fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
         words: 1,
         columns: HEADINGS.len(),
         rows: saturated(report).count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &headings(&HEADINGS),
         cell: &|out, row, column| {
             let Some((region, single, found)) = saturated(report).nth(row) else { return Ok(()) };
             match column {

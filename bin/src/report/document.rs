@@ -238,6 +238,11 @@ pub struct Table<'a> {
     pub cell: Cell<'a>,
 }
 
+/// Writes headings that are words. One function for all tables, which else would each have one of their own.
+pub fn headings<'w>(words: &'w [&'w str]) -> impl Fn(&mut dyn Write, usize) -> fmt::Result + 'w {
+    move |out, column| out.write_str(words.get(column).copied().unwrap_or_default())
+}
+
 /// Something to look at.
 #[derive(Clone, Copy)]
 pub enum Picture<'a> {

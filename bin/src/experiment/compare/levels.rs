@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{Follows, Level, Levels};
-use crate::report::document::{self, fields, Document, Part, Role, Table};
+use crate::report::document::{self, fields, headings, Document, Part, Role, Table};
 use crate::report::figures::Digits;
 use crate::result::row::{FIELDS, SIZE, STRIDE};
 use crate::result::sample::Samples;
@@ -129,7 +129,7 @@ pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
         words: 1,
         columns: HEADINGS.len(),
         rows: levels.as_slice().len(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &headings(&HEADINGS),
         cell: &|out, row, column| {
             let Some(level) = levels.as_slice().get(row) else { return Ok(()) };
             let ratio = |out: &mut dyn Write, ratio: f64| match ratio.is_finite() {

@@ -7,7 +7,7 @@ use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
-use crate::report::document::{fields, Document, Level, Part, Table, Value};
+use crate::report::document::{fields, headings, Document, Level, Part, Table, Value};
 use crate::report::figures::Digits;
 
 fields! {
@@ -89,7 +89,7 @@ pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&
         words: 2,
         columns: HEADINGS.len() - usize::from(!any),
         rows: nodes().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &headings(&HEADINGS),
         cell: &|out, row, column| {
             let Some(node) = machine.topology.nodes().get(row) else { return Ok(()) };
             let of = &node.attributes;

@@ -10,7 +10,7 @@ use super::names::Name;
 use super::runs::{unit, Key, Refused, Runs, Value};
 use crate::analysis::norm::{Quantity, FEWEST};
 use crate::options::Options;
-use crate::report::document::{Document, Level, Role, Table};
+use crate::report::document::{headings, Document, Level, Role, Table};
 use crate::report::figures::Digits;
 use crate::saved;
 
@@ -159,14 +159,7 @@ impl View<'_> {
             words: 2,
             columns: 6,
             rows: if all { outliers.len() } else { outliers.len().min(ROWS) },
-            heading: &|out, column| {
-                out.write_str(
-                    ["host", "point", "value", "median", "ratio", "z"]
-                        .get(column)
-                        .copied()
-                        .unwrap_or_default(),
-                )
-            },
+            heading: &headings(&["host", "point", "value", "median", "ratio", "z"]),
             cell: &|out, row, column| {
                 let Some(outlier) = outliers.get(row) else { return Ok(()) };
                 let value = &outlier.value;
@@ -197,9 +190,7 @@ impl View<'_> {
             words: 2,
             columns: 4,
             rows: if self.options.verbose { values().count() } else { values().count().min(ROWS) },
-            heading: &|out, column| {
-                out.write_str(["host", "point", "value", "95 %"].get(column).copied().unwrap_or_default())
-            },
+            heading: &headings(&["host", "point", "value", "95 %"]),
             cell: &|out, row, column| {
                 let Some(value) = values().nth(row) else { return Ok(()) };
                 let key = self.key(&value);
@@ -230,14 +221,7 @@ impl View<'_> {
             words: 2,
             columns: 5,
             rows: groups.len(),
-            heading: &|out, column| {
-                out.write_str(
-                    ["kind", "point", "hosts", "median", "allowed +-"]
-                        .get(column)
-                        .copied()
-                        .unwrap_or_default(),
-                )
-            },
+            heading: &headings(&["kind", "point", "hosts", "median", "allowed +-"]),
             cell: &|out, row, column| {
                 let Some(group) = groups.get(row) else { return Ok(()) };
                 let key = group.key(&self.runs.names);

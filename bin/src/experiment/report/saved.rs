@@ -14,7 +14,7 @@ use crate::error::{Failure, SavedError};
 use crate::experiment::command::Write;
 use crate::experiment::facts;
 use crate::options::Options;
-use crate::report::document::{fields, Document, Level, PageRole, Part, Role, Table as Shown};
+use crate::report::document::{fields, headings, Document, Level, PageRole, Part, Role, Table as Shown};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, Row, CLASS};
 use crate::saved::conditions::KERNEL;
@@ -141,7 +141,7 @@ fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
         words: 5,
         columns: HEADINGS.len(),
         rows: files.len(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &headings(&HEADINGS),
         cell: &|out, row, column| {
             let Some(file) = files.get(row) else { return Ok(()) };
             let value = |index: usize| file.values.get(index).copied().unwrap_or(f64::NAN);
@@ -199,14 +199,14 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
 /// Every point by what tells it apart.
 fn points(document: &mut dyn Document, rows: &[Row]) {
     let shown = differing(rows);
-    let headings = ["point", unit(rows), "95 %", "core cycles", "pages"];
+    let words = ["point", unit(rows), "95 %", "core cycles", "pages"];
     document.table(&Shown {
         caption: "",
         level: if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal },
         words: 1,
-        columns: headings.len(),
+        columns: words.len(),
         rows: rows.len(),
-        heading: &|out, column| out.write_str(headings.get(column).copied().unwrap_or_default()),
+        heading: &headings(&words),
         cell: &|out, index, column| {
             let Some(row) = rows.get(index) else { return Ok(()) };
             point(out, row, (shown, unit(rows) == SEVERAL), column)

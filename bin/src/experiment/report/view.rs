@@ -9,7 +9,9 @@ use crate::analysis::matrix::{conclude, pairs};
 use crate::experiment::facts::{self, trust, typed, Report};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{fields, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value};
+use crate::report::document::{
+    fields, headings, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value,
+};
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 
@@ -161,7 +163,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         words: HEADINGS.len(),
         columns: HEADINGS.len(),
         rows: whole.measured().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+        heading: &headings(&HEADINGS),
         cell: &|out, row, column| match (whole.measured().nth(row), column) {
             (Some((index, _)), 0) => out.write_str(question(index)),
             (Some((index, report)), 1) => answer(out, index, &report),
