@@ -52,6 +52,7 @@ pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
 }
 
 /// Fills bars of equal width, each some whole steps of the counter; returns how many.
+#[inline(never)] // offsets into a small frame are short
 pub fn bars(distribution: &Distribution, bars: &mut [Bar]) -> usize {
     let (windows, below) = (&distribution.windows, distribution.interrupted_from);
     let step = distribution.step.max(1) as f64;

@@ -26,6 +26,7 @@ pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
 }
 
 /// Warns where claims are contradicted.
+#[inline(never)] // offsets into a small frame are short
 pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings: &mut Warnings) {
     for node in nodes {
         let Some(ns) = measured(pairs.clone(), node) else { continue };

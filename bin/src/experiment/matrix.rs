@@ -183,6 +183,7 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 }
 
 /// What people ask first: how far remote memory is, or what the one node takes.
+#[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
     let mut local = None::<Group>;
     classes(report, &mut |far| match (far.class, &local) {
@@ -432,6 +433,7 @@ fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
     }
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
     document.part(Part::Object(&SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);

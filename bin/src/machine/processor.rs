@@ -149,6 +149,7 @@ impl Processor {
     }
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn hypervisor(cpuid: &CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
     let mut name = Text::EMPTY;
     let Some(hypervisor) = cpuid.get_hypervisor_info() else {
@@ -221,6 +222,7 @@ fn data_dependent_prefetcher(cpuid: &CpuId<CpuIdReaderNative>) -> bool {
 }
 
 /// Leaf 4, or 8000_001Dh on AMD. The iterator stops at a type of zero, which QEMU's empty leaf has at once.
+#[inline(never)] // offsets into a small frame are short
 fn caches(cpuid: &CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
     let mut claims = [None; 4];
     for cache in cpuid.get_cache_parameters().into_iter().flatten() {

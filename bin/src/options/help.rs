@@ -45,6 +45,7 @@ pub fn write_version(out: &mut dyn Write) -> fmt::Result {
 ///
 /// # Errors
 /// Those of `out`.
+#[inline(never)] // offsets into a small frame are short
 pub fn write_help(
     out: &mut dyn Write,
     help: Help,
@@ -91,6 +92,7 @@ pub fn write_help(
 ///
 /// # Errors
 /// Those of `out`.
+#[inline(never)] // offsets into a small frame are short
 pub fn write_experiment_help(
     out: &mut dyn Write,
     help: Help,

@@ -217,6 +217,7 @@ fn exchanges(pairs: f64, budget: &Budget) -> Range {
 
 /// How long `points` will take under `budget`.
 #[must_use]
+#[inline(never)] // offsets into a small frame are short
 pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     if points.is_empty() {
         return Range::ZERO;

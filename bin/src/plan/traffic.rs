@@ -102,6 +102,7 @@ struct Pair<'p, 'a> {
 }
 
 impl<'a> Pair<'_, 'a> {
+    #[inline(never)] // offsets into a small frame are short
     fn points(&self, warnings: &mut Warnings, each: &mut dyn FnMut(Point)) -> Result<(), Failure<'a>> {
         let Pair { options, machine, from, to, targets, brief } = *self;
         let cpus = generators::measured(options, machine, from);

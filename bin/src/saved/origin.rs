@@ -164,6 +164,7 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 }
 
 /// Reads one level of load, whose object was begun, into `idle` if it is that: its latency alone, or its conditions too.
+#[inline(never)] // offsets into a small frame are short
 fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fault> {
     let mut begun = reader.clone();
     let mut offered = None;

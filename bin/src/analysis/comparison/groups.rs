@@ -71,6 +71,7 @@ pub struct Measured {
 
 impl Measured {
     /// Room for `most` points of so many files.
+    #[inline(never)] // offsets into a small frame are short
     pub fn new(most: usize, files: [usize; 2], join: Join) -> Result<Measured, Errno> {
         let all = files[0] + files[1];
         Ok(Measured {
@@ -140,6 +141,7 @@ impl Measured {
     }
 
     /// Finds out which points are alike, and the order of kinds and sizes, when all points are there.
+    #[inline(never)] // offsets into a small frame are short
     pub fn arrange(&mut self) {
         for field in 0..=KIND {
             let fields = if field == KIND { self.join.0 & !(1 << SIZE) } else { 1 << field };
@@ -171,6 +173,7 @@ impl Measured {
     }
 
     /// Sorts the points by their values, once for all groups: a median then takes one walk.
+    #[inline(never)] // offsets into a small frame are short
     fn sort(&mut self) {
         let most = self.rows.len();
         for list in 0..self.lengths.len() {

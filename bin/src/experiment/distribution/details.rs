@@ -30,6 +30,7 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Percentiles between two clusters of times.
+#[inline(never)] // offsets into a small frame are short
 fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     for percent in PERCENTAGES {
         let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
@@ -50,6 +51,7 @@ fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 }
 
 /// Whether single loads and batches agree; where they do not, everyone is told.
+#[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     let agreed = agrees(found);
     let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
@@ -79,6 +81,7 @@ fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 }
 
 /// What a pair of stamps costs by itself.
+#[inline(never)] // offsets into a small frame are short
 fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
     document.sentence(
@@ -99,6 +102,7 @@ fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 }
 
 /// What was not memory.
+#[inline(never)] // offsets into a small frame are short
 fn left_out_by(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -128,6 +132,7 @@ fn left_out_by(
 }
 
 /// What was seen of interruptions where no memory was touched.
+#[inline(never)] // offsets into a small frame are short
 fn interruptions(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

@@ -211,6 +211,7 @@ fn buckets(document: &mut dyn Document, found: &Distribution) {
 }
 
 /// Describes the conclusions on a point.
+#[inline(never)] // offsets into a small frame are short
 pub fn summary(document: &mut dyn Document, known: Option<(&Outcome<'_>, &Distribution)>) {
     document.part(Part::Object(&SUMMARY), |document| {
         let Some((_, found)) = known else { return };

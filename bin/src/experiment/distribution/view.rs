@@ -28,6 +28,7 @@ pub fn whose(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> impl Display {
 }
 
 /// Says how long most loads take and the slowest, what was left out, and with which period slow ones recur.
+#[inline(never)] // offsets into a small frame are short
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
         let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
@@ -98,6 +99,7 @@ fn heading(out: &mut dyn Write, column: usize) -> fmt::Result {
 }
 
 /// A row for each pair.
+#[inline(never)] // offsets into a small frame are short
 pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.table(&Table {
         caption: "",
@@ -126,6 +128,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// The percentiles of one pair in ticks, and between which times they lie.
+#[inline(never)] // offsets into a small frame are short
 fn certainty(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -163,6 +166,7 @@ fn certainty(
 }
 
 /// Draws the loads of one pair.
+#[inline(never)] // offsets into a small frame are short
 pub fn histogram(document: &mut dyn Document, outcome: &Outcome<'_>, found: &Distribution) {
     let point = &outcome.point;
     let mut drawn = [Bar { low: 0.0, high: 0.0, height: 0.0 }; BARS];

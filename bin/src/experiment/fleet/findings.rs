@@ -85,6 +85,7 @@ pub struct Findings<'v> {
 /// # Errors
 ///
 /// That of mapping what is found.
+#[inline(never)] // offsets into a small frame are short
 pub fn find<'v>(
     runs: &Runs<'_>,
     values: &'v Values,
@@ -127,6 +128,7 @@ pub fn find<'v>(
 }
 
 /// The values that are slower than is usual, the worst first.
+#[inline(never)] // offsets into a small frame are short
 fn outliers(names: &Names, groups: &[Group<'_>], threshold: f64) -> Result<Table<Outlier>, Errno> {
     let all = || {
         groups.iter().filter(|group| group.is_judged).flat_map(|group| {

@@ -18,6 +18,7 @@ use crate::report::document::{Document, Level, Role, Table};
 use crate::report::figures::Digits;
 
 /// Describes a curve.
+#[inline(never)] // offsets into a small frame are short
 pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     const HEADINGS: [&str; 8] =
         ["offered", "delivered", "of limit", "ns", "95 % interval", "x idle", "GHz", "in flight"];
@@ -131,6 +132,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
 }
 
 /// Says how much is delivered without a pace, and whose limit that is.
+#[inline(never)] // offsets into a small frame are short
 fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
     let shares = shares(loading.traffic.kind);
     let part = |share: f64, word: &'static str| {
@@ -165,6 +167,7 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
 }
 
 /// Says how generators were paced, and up to where they kept to that.
+#[inline(never)] // offsets into a small frame are short
 fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
     /// Rates that differ by more are not those that were offered.
     const SAME: f64 = 0.01;
@@ -238,6 +241,7 @@ impl Display for Tenths {
 }
 
 /// Says what speaks for the numbers of a curve.
+#[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
     let measured = |step: &Step| report.outcomes.get(step.index)?.result.as_ref().ok();
     let (mut disturbed, mut throttled, mut windows, mut most) = (0, 0, 0, None::<f64>);

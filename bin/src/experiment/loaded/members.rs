@@ -88,6 +88,7 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
     let traffic = loading.traffic;
     point::route(document, &loading.point);
@@ -120,6 +121,7 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     });
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let (limit, curve) = (loading.limit(), loading.curve());
     match limit {
@@ -160,6 +162,7 @@ pub fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step) ->
     Some(bursts(report.clock.counter()?, &with, rate, report.options.burst.map(u32::from)).1)
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn record(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

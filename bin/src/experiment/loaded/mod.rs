@@ -124,6 +124,7 @@ pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     loadings(outcomes).for_each(|loading| check_one(warnings, &loading));
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     /// The most lines in flight that a core of any kind has, prefetches included.
     const MOST_LINES: f64 = 128.0;
@@ -216,6 +217,7 @@ fn unpaced(point: &Point) -> Option<Traffic> {
 }
 
 /// Adds levels beside the rate at which latency is twice the lowest.
+#[inline(never)] // offsets into a small frame are short
 fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic) {
     /// Twice the lowest.
     const RATIO: f64 = 2.0;

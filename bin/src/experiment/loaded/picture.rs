@@ -20,6 +20,7 @@ const FEW: usize = 2;
 const CLEAREST: f64 = 2.0;
 
 /// Draws all curves; the name of each says its nodes where there are `several` pairs of them.
+#[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bool) {
     let mut points = [[Point::new(f64::NAN, f64::NAN); LEVELS]; CURVES];
     let mut names = [Text::<NAME>::EMPTY; CURVES];

@@ -19,6 +19,7 @@ use crate::warning::Warning;
 const FIELDS: usize = 8;
 
 /// Describes everything for people.
+#[inline(never)] // offsets into a small frame are short
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let curves = || loadings(report.outcomes);
     curves().for_each(|loading| line(document, &loading));
@@ -54,6 +55,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// The line that scripts look for.
+#[inline(never)] // offsets into a small frame are short
 fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let steps = loading.steps();
     let from_to =
@@ -85,6 +87,7 @@ impl Display for At<'_> {
 }
 
 /// Where latency doubles, and whose limit ends the curve.
+#[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let Some(limit) = loading.limit() else { return };
     let name = loading.traffic.kind.name;

@@ -17,6 +17,7 @@ use crate::result::Outcome;
 const LEAST_MISS: f64 = 1.0;
 
 /// Describes the buffers, the orders at the `largest` working set, and every row.
+#[inline(never)] // offsets into a small frame are short
 pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: Option<Bytes>) {
     for pages in had(report) {
         let levels = buffers(report.outcomes, pages).levels.into_iter().zip(["L1 TLB", "L2 TLB"]);

@@ -219,6 +219,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// A line for each kind, over working sets.
+#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// The most working sets of a picture.
     const MOST: usize = 40;
@@ -272,6 +273,7 @@ fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn summary(document: &mut dyn Document, found: Option<&Conclusion>) {
     let larger = found.and_then(|found| found.larger);
     document.part(Part::Object(&SUMMARY), |document| {

@@ -92,6 +92,7 @@ struct Grid<'a, 'm> {
 }
 
 impl Grid<'_, '_> {
+    #[inline(never)] // offsets into a small frame are short
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
         let Self { matrix, left, top, cell } = *self;
         let centre = left + cell * matrix.columns.len() as f64 / 2.0;
@@ -132,6 +133,7 @@ impl Grid<'_, '_> {
         Ok(())
     }
 
+    #[inline(never)] // offsets into a small frame are short
     fn cell(
         &self,
         out: &mut dyn Write,
@@ -179,6 +181,7 @@ impl Grid<'_, '_> {
 }
 
 /// What the shades mean.
+#[inline(never)] // offsets into a small frame are short
 fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) -> fmt::Result {
     let (low, high) = shades.ends();
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
