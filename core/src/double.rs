@@ -3,6 +3,8 @@
 //! The parser of the core library is faster where digits are many, and fifteen
 //! times as large. Knows no unit and no document; [`decimal`](crate::decimal) is the way back.
 
+use core::mem::replace;
+
 /// Digits that decide between two doubles; all that follow can do is to break a tie.
 const MOST_DIGITS: usize = 800;
 
@@ -166,10 +168,7 @@ impl Number {
         if carry > 0 {
             self.point += 1;
             self.more |= self.digits.last().is_some_and(|&last| last != 0);
-            self.digits.rotate_right(1);
-            if let Some(first) = self.digits.first_mut() {
-                *first = carry;
-            }
+            self.digits.iter_mut().fold(carry, |left, digit| replace(digit, left));
             self.count = (self.count + 1).min(MOST_DIGITS);
         }
     }
@@ -185,7 +184,7 @@ impl Number {
         }
         if self.digits.first() == Some(&0) {
             self.point -= 1;
-            self.digits.rotate_left(1);
+            self.digits.iter_mut().rev().fold(0, |right, digit| replace(digit, right));
             self.count = self.count.saturating_sub(1);
         }
     }
