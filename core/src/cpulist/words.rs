@@ -2,7 +2,7 @@
 //!
 //! Compiled once, whereas each method of a set is compiled for every size of set.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 /// The members of a set in rising order.
 #[derive(Clone, Debug)]
@@ -67,7 +67,23 @@ fn shown(text: &[u8]) -> impl fmt::Display + '_ {
     const LONGEST: usize = 100;
     let cut = if text.len() > LONGEST { "..." } else { "" };
     let text = text.get(..LONGEST).unwrap_or(text);
-    fmt::from_fn(move |out| write!(out, "{}{cut}", text.escape_ascii()))
+    fmt::from_fn(move |out| {
+        text.iter().try_for_each(|&byte| escape(out, byte))?;
+        out.write_str(cut)
+    })
+}
+
+/// Writes a byte as `core` escapes it, whose table is larger than all of this.
+fn escape(out: &mut fmt::Formatter<'_>, byte: u8) -> fmt::Result {
+    let letter = match byte {
+        b'\t' => 't',
+        b'\n' => 'n',
+        b'\r' => 'r',
+        b'\\' | b'\'' | b'"' => char::from(byte),
+        b' '..=b'~' => return out.write_char(char::from(byte)),
+        _ => return write!(out, "\\x{byte:02x}"),
+    };
+    write!(out, "\\{letter}")
 }
 
 impl fmt::Display for ListError<'_> {
