@@ -42,7 +42,7 @@ pub fn begin(
     subtitle: &str,
 ) -> fmt::Result {
     let room = width - 2.0 * EDGE;
-    let (width, height, edge) = (Decimal(width), Decimal(height), Decimal(EDGE));
+    let (width, height) = (Decimal(width), Decimal(height));
     out.write_str("<svg ")?;
     if place == Place::File {
         out.write_str("xmlns=\"http://www.w3.org/2000/svg\" ")?;
@@ -69,13 +69,11 @@ pub fn begin(
     let mut baseline = EDGE - 6.0;
     for line in text::lines(title, Size::Title, room) {
         baseline += TITLE_LINE;
-        let y = Decimal(baseline);
-        writeln!(out, "<text class=\"title\" x=\"{edge}\" y=\"{y:.1}\">{}</text>", Escaped(&line))?;
+        text::text(out, "class=\"title\" x=\"~\" y=\"@\"", &[EDGE, baseline], &line)?;
     }
     for line in text::lines(subtitle, Size::Small, room) {
         baseline += SUBTITLE_LINE;
-        let y = Decimal(baseline);
-        writeln!(out, "<text class=\"quiet\" x=\"{edge}\" y=\"{y:.1}\">{}</text>", Escaped(&line))?;
+        text::text(out, "class=\"quiet\" x=\"~\" y=\"@\"", &[EDGE, baseline], &line)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 
 use super::frame::{begin, heading_height, Place, EDGE};
 use super::style::{shade, text_on};
-use super::text::{lines, Size};
+use super::text::{fill, lines, text, Size};
 use crate::report::chart::Matrix;
 use crate::report::escape::Escaped;
 use crate::report::figures::Figure;
@@ -63,21 +63,9 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: Place) -> fmt::Res
     }
     let mut baseline = notes_top;
     for reason in reasons.into_iter().flatten() {
-        writeln!(
-            out,
-            "<text class=\"quiet\" x=\"{}\" y=\"{:.1}\">{}</text>",
-            Decimal(EDGE),
-            Decimal(baseline + 4.0),
-            matrix.mark(reason)
-        )?;
+        text(out, "class=\"quiet\" x=\"~\" y=\"@\"", &[EDGE, baseline + 4.0], &matrix.mark(reason))?;
         for line in lines(reason, Size::Small, room - 16.0) {
-            let x = Decimal(EDGE + 16.0);
-            writeln!(
-                out,
-                "<text class=\"quiet\" x=\"{x}\" y=\"{:.1}\">{}</text>",
-                Decimal(baseline + 4.0),
-                Escaped(line)
-            )?;
+            text(out, "class=\"quiet\" x=\"~\" y=\"@\"", &[EDGE + 16.0, baseline + 4.0], &line)?;
             baseline += REASON_LINE;
         }
     }
@@ -96,39 +84,18 @@ impl Grid<'_, '_> {
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
         let Self { matrix, left, top, cell } = *self;
         let centre = left + cell * matrix.columns.len() as f64 / 2.0;
-        writeln!(
-            out,
-            "<text class=\"quiet\" text-anchor=\"middle\" x=\"{centre:.1}\" y=\"{:.1}\">target {}</text>",
-            Decimal(top - 30.0),
-            matrix.noun,
-            centre = Decimal(centre)
-        )?;
+        let middle = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"";
+        text(out, middle, &[centre, top - 30.0], &format_args!("target {}", matrix.noun))?;
         let (x, y) = (left - 52.0, (top + bottom) / 2.0);
-        writeln!(
-            out,
-            "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" \
-             transform=\"rotate(-90 {x:.1} {y:.1})\">initiator {}</text>",
-            matrix.noun,
-            x = Decimal(x),
-            y = Decimal(y)
-        )?;
+        let upwards = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
+        text(out, upwards, &[x, y, x, y], &format_args!("initiator {}", matrix.noun))?;
         for (index, column) in matrix.columns.iter().enumerate() {
             let x = left + cell * (index as f64 + 0.5);
-            writeln!(
-                out,
-                "<text class=\"number\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{column}</text>",
-                Decimal(top - 10.0),
-                x = Decimal(x)
-            )?;
+            text(out, "class=\"number\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, top - 10.0], column)?;
         }
         for (index, row) in matrix.rows.iter().enumerate() {
             let y = top + CELL_HEIGHT * (index as f64 + 0.5) + 5.0;
-            writeln!(
-                out,
-                "<text class=\"number\" text-anchor=\"end\" x=\"{:.1}\" y=\"{y:.1}\">{row}</text>",
-                Decimal(left - 14.0),
-                y = Decimal(y)
-            )?;
+            text(out, "class=\"number\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[left - 14.0, y], row)?;
         }
         Ok(())
     }
@@ -186,34 +153,18 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) 
     let (low, high) = shades.ends();
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
     let baseline = top + SCALE_HEIGHT - 2.0;
-    let unit = Escaped(unit);
-    writeln!(
-        out,
-        "<text class=\"quiet\" text-anchor=\"end\" x=\"{:.1}\" y=\"{baseline:.1}\">{} {unit}</text>",
-        Decimal(left - 8.0),
-        Figure(low),
-        baseline = Decimal(baseline)
-    )?;
+    let end = format_args!("{} {unit}", Figure(low));
+    text(out, "class=\"quiet\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[left - 8.0, baseline], &end)?;
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
         let x = left + step_width * f64::from(step);
         // A little overlap hides the seams of renderers that smooth edges.
         let wide = step_width + if step + 1 < SCALE_STEPS { 0.5 } else { 0.0 };
-        writeln!(
-            out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{colour}\"/>",
-            Decimal(x),
-            Decimal(top),
-            Decimal(wide),
-            Decimal(SCALE_HEIGHT)
-        )?;
+        let rectangle = "<rect x=\"@\" y=\"@\" width=\"@\" height=\"~\"";
+        fill(out, rectangle, &[x, top, wide, SCALE_HEIGHT])?;
+        writeln!(out, " fill=\"{colour}\"/>")?;
     }
     let x = left + SCALE_WIDTH + 8.0;
-    writeln!(
-        out,
-        "<text class=\"quiet\" x=\"{x:.1}\" y=\"{baseline:.1}\">{} {unit}</text>",
-        Figure(high),
-        x = Decimal(x),
-        baseline = Decimal(baseline)
-    )
+    let end = format_args!("{} {unit}", Figure(high));
+    text(out, "class=\"quiet\" x=\"@\" y=\"@\"", &[x, baseline], &end)
 }

@@ -1,7 +1,9 @@
 //! Text in SVG: as wide as can be told without a font, and broken into lines.
 
+use crate::report::escape::Escaped;
 use crate::report::figures;
-use core::fmt::Display;
+use core::fmt::{self, Display, Write};
+use latency_core::decimal::{Decimal, Trimmed};
 
 /// The sizes of the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,28 @@ impl Size {
             Size::Small => 7.0,
         }
     }
+}
+
+/// Writes a template, the next of some numbers in place of each `@`, to a tenth of a pixel, and of each `~`, exactly.
+pub fn fill(out: &mut dyn Write, template: &str, numbers: &[f64]) -> fmt::Result {
+    let mut numbers = numbers.iter().copied();
+    template.chars().try_for_each(|character| match (character, numbers.clone().next()) {
+        ('@' | '~', Some(number)) => {
+            numbers.next();
+            match character {
+                '@' => write!(out, "{:.1}", Decimal(number)),
+                _ => write!(out, "{}", Trimmed(number)),
+            }
+        }
+        _ => out.write_char(character),
+    })
+}
+
+/// Writes a text on a line of its own, whose attributes are a template.
+pub fn text(out: &mut dyn Write, attributes: &str, numbers: &[f64], shown: &dyn Display) -> fmt::Result {
+    out.write_str("<text ")?;
+    fill(out, attributes, numbers)?;
+    writeln!(out, ">{}</text>", Escaped(shown))
 }
 
 /// About as wide as a text will be, in pixels.

@@ -3,8 +3,8 @@
 use crate::report::axis::{Plane, Reading};
 use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
 use crate::report::escape::Escaped;
+use crate::report::svg::text::fill;
 use core::fmt::{self, Write};
-use latency_core::decimal::{Decimal, Trimmed};
 
 /// The length of the line that stands for a series in the legend.
 pub const SWATCH_WIDTH: f64 = 28.0;
@@ -80,7 +80,8 @@ impl Canvas<'_> {
     fn path(&self, out: &mut dyn Write, places: impl Iterator<Item = (f64, f64)>) -> fmt::Result {
         for (index, (x, y)) in places.enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
-            write!(out, "{command}{:.1} {:.1}", Decimal(self.x(x)), Decimal(self.y(y)))?;
+            out.write_char(command)?;
+            fill(out, "@ @", &[self.x(x), self.y(y)])?;
         }
         Ok(())
     }
@@ -118,7 +119,8 @@ impl Canvas<'_> {
             let x = self.plane.x.value(f64::from(step) / f64::from(CURVE_STEPS));
             let y = curve(x);
             if is_drawable(y) {
-                write!(out, "{command}{:.1} {:.1}", Decimal(self.x(x)), Decimal(self.y(y)))?;
+                out.write_char(command)?;
+                fill(out, "@ @", &[self.x(x), self.y(y)])?;
             }
             command = if is_drawable(y) { 'L' } else { 'M' };
         }
@@ -130,18 +132,10 @@ impl Canvas<'_> {
         for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
             let (left, right, end) = (self.x(bar.low), self.x(bar.high), self.y(bar.height));
             let (low, high) = (Reading::new(bar.low, self.axes.0), Reading::new(bar.high, self.axes.0));
-            writeln!(
-                out,
-                "<path class=\"bar\" d=\"M{left:.1} {base:.1}V{end:.1}H{right:.1}V{base:.1}Z\">\
-                 <title>{} to {}: {}</title></path>",
-                Escaped(&low),
-                Escaped(&high),
-                Escaped(&Reading::new(bar.height, self.axes.1)),
-                left = Decimal(left),
-                base = Decimal(base),
-                end = Decimal(end),
-                right = Decimal(right)
-            )?;
+            fill(out, "<path class=\"bar\" d=\"M@ @V@H@V@Z\">", &[left, base, end, right, base])?;
+            let height = Reading::new(bar.height, self.axes.1);
+            let (low, high, height) = (Escaped(&low), Escaped(&high), Escaped(&height));
+            writeln!(out, "<title>{low} to {high}: {height}</title></path>")?;
         }
         Ok(())
     }
@@ -152,32 +146,13 @@ pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
     match data {
         Data::Points(_) => {
-            write!(
-                out,
-                "<path class=\"line\" d=\"M{x:.1} {y:.1}H{right:.1}\"/><path class=\"point\" d=\"",
-                x = Decimal(x),
-                y = Decimal(y),
-                right = Decimal(right)
-            )?;
+            let line = "<path class=\"line\" d=\"M@ @H@\"/><path class=\"point\" d=\"";
+            fill(out, line, &[x, y, right])?;
             marker(out, index, (middle, y), LARGE)?;
             out.write_str("\"/>")
         }
-        Data::Curve(_) => write!(
-            out,
-            "<path class=\"curve\" d=\"M{x:.1} {y:.1}H{right:.1}\"/>",
-            x = Decimal(x),
-            y = Decimal(y),
-            right = Decimal(right)
-        ),
-        Data::Bars(_) => {
-            write!(
-                out,
-                "<path class=\"bar\" d=\"M{x:.1} {:.1}H{right:.1}v8H{x:.1}Z\"/>",
-                Decimal(y - 4.0),
-                x = Decimal(x),
-                right = Decimal(right)
-            )
-        }
+        Data::Curve(_) => fill(out, "<path class=\"curve\" d=\"M@ @H@\"/>", &[x, y, right]),
+        Data::Bars(_) => fill(out, "<path class=\"bar\" d=\"M@ @H@v8H@Z\"/>", &[x, y - 4.0, right, x]),
     }
 }
 
@@ -186,49 +161,23 @@ pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f
 fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) -> fmt::Result {
     match index % MARKERS {
         0 => {
-            let (left, diameter) = (x - radius, 2.0 * radius);
-            write!(
-                out,
-                "M{:.1} {:.1}a{radius} {radius} 0 1 0 {diameter:.1} 0a{radius} {radius} 0 1 0 -{diameter:.1} 0Z",
-                Decimal(left),
-                Decimal(y),
-                radius = Trimmed(radius),
-                diameter = Decimal(diameter)
-            )
+            let (left, wide) = (x - radius, 2.0 * radius);
+            let circle = "M@ @a~ ~ 0 1 0 @ 0a~ ~ 0 1 0 -@ 0Z";
+            fill(out, circle, &[left, y, radius, radius, wide, radius, radius, wide])
         }
         1 => {
             let half = radius * 0.9;
-            write!(
-                out,
-                "M{:.1} {:.1}h{:.1}v{:.1}h-{:.1}Z",
-                Decimal(x - half),
-                Decimal(y - half),
-                Decimal(2.0 * half),
-                Decimal(2.0 * half),
-                Decimal(2.0 * half)
-            )
+            let wide = 2.0 * half;
+            fill(out, "M@ @h@v@h-@Z", &[x - half, y - half, wide, wide, wide])
         }
         2 => {
             let half = radius * 1.15;
-            write!(
-                out,
-                "M{x:.1} {:.1}l{half:.1} {:.1}h-{:.1}Z",
-                Decimal(y - half),
-                Decimal(2.0 * half),
-                Decimal(2.0 * half),
-                x = Decimal(x),
-                half = Decimal(half)
-            )
+            let wide = 2.0 * half;
+            fill(out, "M@ @l@ @h-@Z", &[x, y - half, half, wide, wide])
         }
         _ => {
             let half = radius * 1.3;
-            write!(
-                out,
-                "M{x:.1} {:.1}l{half:.1} {half:.1}l-{half:.1} {half:.1}l-{half:.1} -{half:.1}Z",
-                Decimal(y - half),
-                x = Decimal(x),
-                half = Decimal(half)
-            )
+            fill(out, "M@ @l@ @l-@ @l-@ -@Z", &[x, y - half, half, half, half, half, half, half])
         }
     }
 }

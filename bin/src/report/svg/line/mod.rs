@@ -7,14 +7,13 @@ mod data;
 
 use super::frame::{begin, heading_height, Place as Shown, EDGE};
 use super::style::SERIES;
-use super::text::{width, Size};
+use super::text::{fill, text, width, Size};
 use crate::report::axis::{Plane, Title};
 use crate::report::chart::{Chart, Data, Scale};
 use crate::report::escape::Escaped;
 use crate::report::labels::{Place, Shelves};
 use core::fmt::{self, Write};
 use data::{swatch, Canvas, SWATCH_WIDTH};
-use latency_core::decimal::{Decimal, Trimmed};
 
 const WIDTH: f64 = 860.0;
 const PLOT_HEIGHT: f64 = 340.0;
@@ -45,7 +44,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Resul
     let x_ticks = if ordinal { MOST_ORDINAL_TICKS } else { MOST_X_TICKS };
     let Some(plane) = Plane::of(chart, x_ticks, MOST_Y_TICKS) else {
         begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
-        writeln!(out, "<text x=\"{}\" y=\"{:.1}\">no points</text>", Decimal(EDGE), Decimal(heading + EDGE))?;
+        text(out, "x=\"~\" y=\"@\"", &[EDGE, heading + EDGE], &"no points")?;
         return out.write_str("</svg>\n");
     };
     let mut legend = Legend::new(heading);
@@ -72,14 +71,8 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Resul
         let Some(series) = chart.series.get(index) else { return Ok(()) };
         write!(out, "<g class=\"s{}\">", index % SERIES)?;
         swatch(out, series.data, index, (x, y))?;
-        let text_x = x + SWATCH_WIDTH + 8.0;
-        writeln!(
-            out,
-            "</g><text x=\"{text_x:.1}\" y=\"{:.1}\">{}</text>",
-            Decimal(y + 4.0),
-            Escaped(series.name),
-            text_x = Decimal(text_x)
-        )
+        out.write_str("</g>")?;
+        text(out, "x=\"@\" y=\"@\"", &[x + SWATCH_WIDTH + 8.0, y + 4.0], &series.name)
     })?;
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
@@ -152,26 +145,19 @@ fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top:
             match place {
                 Some(place) if label_pass => {
                     // The end at the line is exact, whatever the width of the font.
-                    let (anchor, text_x) =
-                        if place.start < x { ("end", x - MARK_GAP) } else { ("start", x + MARK_GAP) };
-                    let (y, label) = (label_top + 12.0, Escaped(mark.label));
-                    writeln!(
-                        out,
-                        "<text class=\"label\" text-anchor=\"{anchor}\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>",
-                        Decimal(text_x),
-                        Decimal(y)
-                    )?;
+                    let (anchor, text_x) = if place.start < x {
+                        ("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"", x - MARK_GAP)
+                    } else {
+                        ("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"", x + MARK_GAP)
+                    };
+                    text(out, anchor, &[text_x, label_top + 12.0], &mark.label)?;
                 }
                 _ if label_pass => {}
-                _ => writeln!(
-                    out,
-                    "<line class=\"mark\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\">\
-                     <title>{}</title></line>",
-                    Decimal(label_top),
-                    Decimal(canvas.bottom()),
-                    Escaped(mark.label),
-                    x = Decimal(x)
-                )?,
+                _ => {
+                    let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
+                    fill(out, line, &[x, x, label_top, canvas.bottom()])?;
+                    writeln!(out, "<title>{}</title></line>", Escaped(mark.label))?;
+                }
             }
         }
     }
@@ -182,67 +168,29 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) ->
     let (left, right) = (canvas.left, canvas.left + canvas.width);
     for tick in canvas.plane.y.ticks() {
         let y = canvas.y(tick);
-        writeln!(
-            out,
-            "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>",
-            Trimmed(left),
-            Trimmed(right),
-            y = Decimal(y)
-        )?;
-        let (x, y, label) = (left - 8.0, y + 4.0, canvas.plane.y.label(tick));
-        writeln!(
-            out,
-            "<text class=\"quiet\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{label}</text>",
-            Trimmed(x),
-            Decimal(y)
-        )?;
+        fill(out, "<line class=\"grid\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n", &[left, right, y, y])?;
+        let label = canvas.plane.y.label(tick);
+        text(out, "class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\"", &[left - 8.0, y + 4.0], &label)?;
     }
     let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
-    writeln!(
-        out,
-        "<text text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-90 {x:.1} {y:.1})\">{}</text>",
-        Escaped(&Title(chart.y_axis)),
-        x = Decimal(x),
-        y = Decimal(y)
-    )
+    let upwards = "text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
+    text(out, upwards, &[x, y, x, y], &Title(chart.y_axis))
 }
 
 fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
     let (left, right, bottom) = (canvas.left, canvas.left + canvas.width, canvas.bottom());
-    writeln!(
-        out,
-        "<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>",
-        Trimmed(left),
-        Trimmed(right),
-        bottom = Decimal(bottom)
-    )?;
+    let line = "<line class=\"axis\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n";
+    fill(out, line, &[left, right, bottom, bottom])?;
     let mut shelf = Shelves::<1>::new(WIDTH, 8.0);
     for tick in canvas.plane.x.ticks() {
         let (x, label) = (canvas.x(tick), canvas.plane.x.label(tick));
         let wide = width(&label, Size::Small);
-        writeln!(
-            out,
-            "<line class=\"axis\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{:.1}\"/>",
-            Decimal(bottom + 5.0),
-            x = Decimal(x),
-            bottom = Decimal(bottom)
-        )?;
+        let line = "<line class=\"axis\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\"/>\n";
+        fill(out, line, &[x, x, bottom, bottom + 5.0])?;
         if shelf.place(x - wide / 2.0, wide).is_some() {
-            let y = bottom + 20.0;
-            writeln!(
-                out,
-                "<text class=\"quiet\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>",
-                x = Decimal(x),
-                y = Decimal(y)
-            )?;
+            text(out, "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, bottom + 20.0], &label)?;
         }
     }
     let (x, y) = (left + canvas.width / 2.0, bottom + 44.0);
-    writeln!(
-        out,
-        "<text text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
-        Escaped(&Title(chart.x_axis)),
-        x = Decimal(x),
-        y = Decimal(y)
-    )
+    text(out, "text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, y], &Title(chart.x_axis))
 }
