@@ -107,7 +107,7 @@ _latency_bench() {
     --stride) return ;;
     --kernel) words='pointer index' ;;
     --seed) return ;;
-    --traffic) words='read 3:1 2:1 1:1 nt-write copy-nt random write copy' ;;
+    --traffic) words='read 3:1 2:1 1:1 nt-write copy-nt random write copy read-stream' ;;
     --view) words='nodes mix scaling cores' ;;
     --load-cpus) return ;;
     --load-threads) words='one all' ;;

@@ -48,7 +48,7 @@ complete -c latency-bench -n '__latency_bench_is matrix curve distribution' -l o
 complete -c latency-bench -n '__latency_bench_is matrix curve distribution order' -l stride -x -d 'spacing from line to line: 8, 16, 32 or a multiple of 64'
 complete -c latency-bench -n '__latency_bench_is matrix curve distribution pages' -l kernel -x -a 'pointer index' -d 'follow pointers or array indices'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants cores loaded' -l seed -x -d 'random order number N'
-complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l traffic -x -a 'read 3:1 2:1 1:1 nt-write copy-nt random write copy' -d 'kinds of traffic; n:1 reads n lines and writes one of them'
+complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l traffic -x -a 'read 3:1 2:1 1:1 nt-write copy-nt random write copy read-stream' -d 'kinds of traffic; n:1 reads n lines and writes one of them'
 complete -c latency-bench -n '__latency_bench_is bandwidth' -l view -x -a 'nodes mix scaling cores' -d 'show node to node, kinds of traffic, numbers of cores, or each core'
 complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l load-cpus -x -d 'generate traffic on these CPUs (exit 2 if unavailable)'
 complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l load-threads -x -a 'one all' -d 'use one or all hardware threads of a core'

@@ -11,7 +11,7 @@ use libc::{c_int, c_long};
 use std::os::unix::process::ExitStatusExt;
 
 /// The system calls that some run of [`tasks`], or one that writes a file, makes.
-const CALLS: [(&str, c_long); 40] = [
+const CALLS: [(&str, c_long); 41] = [
     ("access", libc::SYS_access),
     ("clock_gettime", libc::SYS_clock_gettime),
     ("clone", libc::SYS_clone),
