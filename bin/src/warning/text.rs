@@ -64,7 +64,7 @@ impl fmt::Display for Warning {
             Warning::ReportedCacheDiffers { reported, found } if found < reported => {
                 write!(
                     out,
-                    "of {reported} of last-level cache that are reported, about {found} serve this core"
+                    "a chase held about {found} of the reported {reported} of last-level cache, while others could use it"
                 )
             }
             Warning::ReportedCacheDiffers { reported, found } => {
