@@ -10,13 +10,14 @@ use core::cmp::Ordering;
 /// milliseconds. A quicksort of the core library is ten times as large, for every
 /// type anew.
 pub fn sort_by<T: Copy>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
-    let mut gap = items.len();
-    while gap > 1 {
-        gap = (gap * 5 / 11).max(1);
-        for end in gap..items.len() {
-            sink(items, gap, end, &compare);
+    shell(items.len(), &mut |below, place| {
+        let (Some(lower), Some(upper)) = (items.get(below), items.get(place)) else { return false };
+        let is_larger = compare(lower, upper).is_gt();
+        if is_larger {
+            items.swap(below, place);
         }
-    }
+        is_larger
+    });
 }
 
 /// Puts `samples` in ascending order, not-a-number last.
@@ -24,23 +25,18 @@ pub fn ascending(samples: &mut [f64]) {
     sort_by(samples, f64::total_cmp);
 }
 
-/// Moves the item at `place` down in strides of `gap` until no larger one precedes it.
-fn sink<T: Copy>(items: &mut [T], gap: usize, place: usize, compare: &impl Fn(&T, &T) -> Ordering) {
-    let Some(&item) = items.get(place) else { return };
-    let mut hole = place;
-    while let Some(below) = hole.checked_sub(gap) {
-        match items.get(below) {
-            Some(&other) if compare(&other, &item).is_gt() => put(items, hole, other),
-            _ => break,
+/// Sorts `count` items by `swaps`, which lets two change places if the first is larger, and tells whether it was.
+#[inline(never)] // one copy of the code for all types
+fn shell(count: usize, swaps: &mut dyn FnMut(usize, usize) -> bool) {
+    let mut gap = count;
+    while gap > 1 {
+        gap = (gap * 5 / 11).max(1);
+        for end in gap..count {
+            let mut place = end;
+            while let Some(below) = place.checked_sub(gap).filter(|below| swaps(*below, place)) {
+                place = below;
+            }
         }
-        hole = below;
-    }
-    put(items, hole, item);
-}
-
-fn put<T>(items: &mut [T], place: usize, item: T) {
-    if let Some(slot) = items.get_mut(place) {
-        *slot = item;
     }
 }
 
