@@ -91,7 +91,10 @@ impl Judge {
         // What surrounds the point still goes on, and no time is taken any more.
         let uncore_gigahertz = ground.uncore_gigahertz();
         let counted = ground.count(hops)?;
-        Ok(Round { software, counted, begun_ns, ended_ns, uncore_gigahertz, ..self.judge(made, fewest) })
+        let mut round = self.judge(made, fewest);
+        (round.software, round.counted) = (software, counted);
+        (round.begun_ns, round.ended_ns, round.uncore_gigahertz) = (begun_ns, ended_ns, uncore_gigahertz);
+        Ok(round)
     }
 
     /// Sorts the disturbed batches from the others, and summarises those: the state that most of them are in.

@@ -39,23 +39,18 @@ pub fn again<'a>(
         return Ok(None);
     }
     let Some((outcome, first)) = chosen(machine, measured) else { return Ok(None) };
-    let memory = match budget.memory {
+    let mut budget = *budget;
+    budget.memory = match budget.memory {
         Memory::Kept | Memory::Shared => Memory::Kept,
         Memory::Rewritten { .. } => Memory::Rewritten { places: 1 },
     };
-    let budget = Budget {
-        memory,
-        spread_ns: 0.0,
-        share_ns: LONGEST_NS,
-        point_ns: budget.point_ns.min(LONGEST_NS),
-        // A million trials that were asked for are asked for once.
-        bounded: true,
-        more: 0,
-        counters: false,
-        translation: false,
-        optional: Optional::Everything,
-        ..*budget
-    };
+    (budget.spread_ns, budget.share_ns) = (0.0, LONGEST_NS);
+    budget.point_ns = budget.point_ns.min(LONGEST_NS);
+    // A million trials that were asked for are asked for once.
+    budget.bounded = true;
+    budget.more = 0;
+    (budget.counters, budget.translation) = (false, false);
+    budget.optional = Optional::Everything;
     let findings = run::measure(session, timer, &[outcome.point], &budget)?;
     let second = findings.outcomes.iter().find_map(summary);
     let Some(second) = second.filter(|_| !findings.interrupted) else { return Ok(None) };

@@ -39,7 +39,8 @@ impl Loads {
         watch: &Stopwatch,
         counter: &Counter,
     ) -> Result<(), Failure<'static>> {
-        let slice = Point { size: SLICE.min(point.size), ..*point };
+        let mut slice = *point;
+        slice.size = slice.size.min(SLICE);
         let chain = chain::chain(&slice)?;
         let loads = chain.nodes() as usize;
         let mut times = [f64::NAN; SLICES];

@@ -130,7 +130,7 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
 pub fn conduct<'a>(
     session: &mut Session<'a, '_>,
     experiment: &Experiment,
-    planned: Planned,
+    mut planned: Planned,
     effort: Effort,
 ) -> Result<Conducted<'a>, Failure<'a>> {
     if let Some(point) = planned.points.first() {
@@ -145,20 +145,18 @@ pub fn conduct<'a>(
         Some(_) => None,
         None => lookout::learn(session, &timer, &planned.points)?,
     };
-    let planned = match found {
-        Some(found) => {
-            session.machine = found;
-            self::planned(session, experiment)?
-        }
-        None => planned,
-    };
-    let Planned { mut points, budget, warnings } = planned;
+    if let Some(found) = found {
+        session.machine = found;
+        planned = self::planned(session, experiment)?;
+    }
+    let Planned { points, budget, warnings } = &mut planned;
     warnings.iter().for_each(|warning| session.warnings.push(*warning));
     let machine = session.machine;
-    placement::check_nodes(&machine.topology, &mut points)?;
-    let budget = Budget { translation: effort.checked, ..budget.at_most(effort.limit_ns, points.len()) };
-    let watch = Watch::begin(session.noted, &machine.cpus, &points);
-    let mut findings = (experiment.measure)(session, &timer, &points, &budget)?;
+    placement::check_nodes(&machine.topology, points)?;
+    budget.translation = effort.checked;
+    budget.limit(effort.limit_ns, points.len());
+    let watch = Watch::begin(session.noted, &machine.cpus, points);
+    let mut findings = (experiment.measure)(session, &timer, points, budget)?;
     let traffic_as_small = session.noted.traffic_as_small;
     let placed = findings.outcomes.iter_mut().filter_map(|outcome| {
         let placed = &mut outcome.result.as_mut().ok()?.placed;
@@ -168,10 +166,10 @@ pub fn conduct<'a>(
         Some(&*placed)
     });
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
-    check(session, &timer, &mut health, &findings, &budget, effort)?;
+    check(session, &timer, &mut health, &findings, budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));
-    finish::warn(session, &timer, &findings.outcomes, &budget, health.repeat);
-    let several = regions::have_several_initiators(&points);
+    finish::warn(session, &timer, &findings.outcomes, budget, health.repeat);
+    let several = regions::have_several_initiators(points);
     let regions = several.then_some(budget.memory);
     let conducted = Conducted { machine, timer, health, conditions, regions, findings };
     if conducted.findings.interrupted {

@@ -33,7 +33,9 @@ impl Machine {
     /// The same machine as a look found it.
     #[must_use]
     pub fn looked_at(&self, sizing: Sizing) -> Machine {
-        Machine { sizing: Some(sizing), ..*self }
+        let mut machine = *self;
+        machine.sizing = Some(sizing);
+        machine
     }
 
     /// Whether a look has shown that no cache serves a working set of that size.

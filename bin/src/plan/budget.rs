@@ -219,19 +219,21 @@ impl Budget {
             None if options.pages == Pages::Auto && options.size.is_none() => Optional::Everything,
             None => Optional::Unreachable,
         };
-        let budget = Budget { optional, ..Budget::new(options, machine) };
-        let few = points.len() <= FEW_POINTS && budget.spread_ns > 0.0;
-        let budget =
-            Budget { rounds: if few { SPREAD_ROUNDS } else { ROUNDS }, ..budget }.in_regions(machine, points);
+        let mut budget = Budget::new(options, machine).in_regions(machine, points);
+        budget.optional = optional;
+        if points.len() <= FEW_POINTS && budget.spread_ns > 0.0 {
+            budget.rounds = SPREAD_ROUNDS;
+        }
         let left_ns = MATRIX_NS - SET_UP_BYTE_NS * regions::bytes(budget.memory, points).0 as f64;
         let visits_ns = left_ns.clamp(LEAST_PAIRS_NS, PAIRS_NS).max(2.0 * budget.spread_ns);
-        let budget = budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len());
+        budget = budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len());
         // A pool that has pages for the working set need not have more.
         let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
         if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
             return budget;
         }
-        Budget { long_visit_ns: f64::INFINITY, ..budget.rewritten(PLACES) }
+        budget.memory = Memory::Rewritten { places: PLACES };
+        budget
     }
 
     /// The budget of lanes.
@@ -240,8 +242,9 @@ impl Budget {
         /// After this time points are left with the rounds that they have. Where the last-level cache is large,
         /// trails take most of it.
         const RUN_NS: f64 = 12e9;
-        Budget { most: 2 * ROUNDS, walk_ns: 0.0, ..Budget::new(options, machine) }
-            .within(RUN_NS, points.len())
+        let mut budget = Budget::new(options, machine).within(RUN_NS, points.len());
+        (budget.most, budget.walk_ns) = (2 * ROUNDS, 0.0);
+        budget
     }
 
     /// The budget of traffic: windows of which each is a round, as many as give an interval.
@@ -252,7 +255,9 @@ impl Budget {
         /// Of many points, each takes so long.
         const POINT_NS: f64 = 0.5e9;
         let run_ns = RUN_NS.max(POINT_NS * points.len() as f64);
-        Budget { window_ns: TRAFFIC_WINDOW_NS, ..Budget::of_windows(options, machine, points, run_ns) }
+        let mut budget = Budget::of_windows(options, machine, points, run_ns);
+        budget.window_ns = TRAFFIC_WINDOW_NS;
+        budget
     }
 
     /// The budget of chains beside traffic, to which so many more may be added. Their chains stay warm, so that little is walked before each window.
@@ -262,31 +267,23 @@ impl Budget {
         /// What fills the TLBs.
         const WARM_UP: u64 = FEW_HOPS.0;
         let held = options.hold.map_or(0, |seconds| seconds.get() as usize);
-        let budget = Budget::of_windows(options, machine, points, RUN_NS);
-        Budget {
-            warm_up: options.warmup_iters.or(Some(WARM_UP)),
-            more,
-            held,
-            most: budget.most.max(held),
-            window_ns: LOADED_WINDOW_NS,
-            ..budget
-        }
+        let mut budget = Budget::of_windows(options, machine, points, RUN_NS);
+        budget.warm_up = options.warmup_iters.or(Some(WARM_UP));
+        (budget.more, budget.held) = (more, held);
+        budget.most = budget.most.max(held);
+        budget.window_ns = LOADED_WINDOW_NS;
+        budget
     }
 
     /// The budget of windows, each of which is a round, for at most so long.
     fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
         let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
         let run_ns = run_ns.min(budget_ns(options));
-        Budget {
-            rounds: FEWEST_ROUNDS,
-            most: ROUNDS,
-            batches: 1.0,
-            spread_ns: 0.0,
-            optional,
-            ..Budget::new(options, machine)
-        }
-        .in_regions(machine, points)
-        .within(run_ns, points.len())
+        let mut budget =
+            Budget::new(options, machine).in_regions(machine, points).within(run_ns, points.len());
+        (budget.rounds, budget.most, budget.batches) = (FEWEST_ROUNDS, ROUNDS, 1.0);
+        (budget.spread_ns, budget.optional) = (0.0, optional);
+        budget
     }
 
     /// The budget of pairs of CPUs: a window over all lines is a round.
@@ -328,39 +325,37 @@ impl Budget {
     /// The same in regions of their own for the initiators of each target, where there is room.
     ///
     /// A chain that was just written shows at once what a load takes that no cache serves: no long first pass is needed.
-    fn in_regions(self, machine: &Machine, points: &[Point]) -> Budget {
-        let memory = regions::memory(machine, points);
-        let warm_up = match memory {
-            Memory::Shared => self.warm_up.or(Some(FEW_HOPS.1)),
-            Memory::Kept | Memory::Rewritten { .. } => self.warm_up,
-        };
-        Budget { memory, warm_up, ..self }
+    fn in_regions(mut self, machine: &Machine, points: &[Point]) -> Budget {
+        self.memory = regions::memory(machine, points);
+        if self.memory == Memory::Shared {
+            self.warm_up = self.warm_up.or(Some(FEW_HOPS.1));
+        }
+        self
     }
 
     /// The same with chains written anew for each visit.
     #[must_use]
-    pub const fn rewritten(self, places: u64) -> Budget {
-        Budget { memory: Memory::Rewritten { places }, long_visit_ns: LONG_VISIT_NS, ..self }
+    pub const fn rewritten(mut self, places: u64) -> Budget {
+        self.memory = Memory::Rewritten { places };
+        self.long_visit_ns = LONG_VISIT_NS;
+        self
     }
 
     /// The same with `run_ns` for `points` points together, unless a limit or a number of trials was asked for.
     #[must_use]
-    pub fn within(self, run_ns: f64, points: usize) -> Budget {
+    pub fn within(mut self, run_ns: f64, points: usize) -> Budget {
         let asked = self.bounded || self.trials.is_some();
-        Budget { share_ns: if asked { f64::INFINITY } else { run_ns / points.max(1) as f64 }, ..self }
+        self.share_ns = if asked { f64::INFINITY } else { run_ns / points.max(1) as f64 };
+        self
     }
 
-    /// The same with no more than `limit_ns` for `points` points together, but for the fewest rounds.
-    #[must_use]
-    pub fn at_most(self, limit_ns: f64, points: usize) -> Budget {
+    /// Leaves no more than `limit_ns` for `points` points together, but for the fewest rounds.
+    pub fn limit(&mut self, limit_ns: f64, points: usize) {
         /// The part that rounds are spread over, and that walks are long at the least.
         const SPREAD: f64 = 0.5;
-        Budget {
-            share_ns: self.share_ns.min(limit_ns / points.max(1) as f64),
-            spread_ns: self.spread_ns.min(SPREAD * limit_ns),
-            walk_ns: self.walk_ns.min(SPREAD * limit_ns),
-            ..self
-        }
+        self.share_ns = self.share_ns.min(limit_ns / points.max(1) as f64);
+        self.spread_ns = self.spread_ns.min(SPREAD * limit_ns);
+        self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
     }
 
     /// The rounds that each of `points` points has room for.

@@ -114,8 +114,9 @@ fn curve<'a>(
         footprint: Bytes(0),
         rate: None,
     };
-    let cpus =
-        generators::others(options, machine, &Point { walk: Walk::Loaded(traffic), ..*like }, &traffic);
+    let mut beside = *like;
+    beside.walk = Walk::Loaded(traffic);
+    let cpus = generators::others(options, machine, &beside, &traffic);
     let all = cpus.len() as u32;
     if all == 0 {
         let why = "one chases, the others load";
@@ -159,9 +160,10 @@ fn curve<'a>(
             each(*like);
         }
         let kind = kind.permuted();
-        let with = |generators, rate| Point {
-            walk: Walk::Loaded(Traffic { kind, generators, rate, ..traffic }),
-            ..*like
+        let with = |generators, rate| {
+            let mut point = *like;
+            point.walk = Walk::Loaded(Traffic { kind, generators, rate, ..traffic });
+            point
         };
         counts().for_each(|generators| each(with(generators, None)));
         rates().for_each(|rate| each(with(all, Some(rate))));

@@ -69,20 +69,23 @@ impl<'g> Chase<'g> {
 
     /// The same, with single hops after each round of the `index`-th point.
     #[must_use]
-    pub fn with(self, singles: Option<&'g mut Singles>, index: usize) -> Self {
-        Chase { singles: singles.map(|singles| (index, singles)), ..self }
+    pub fn with(mut self, singles: Option<&'g mut Singles>, index: usize) -> Self {
+        self.singles = singles.map(|singles| (index, singles));
+        self
     }
 
     /// The same, beside generators that run.
     #[must_use]
-    pub fn beside(self, generators: &'g Generators<'g>) -> Self {
-        Chase { beside: Some(generators), ..self }
+    pub fn beside(mut self, generators: &'g Generators<'g>) -> Self {
+        self.beside = Some(generators);
+        self
     }
 
     /// The same, with a look after each round at the clock of the uncore that serves the memory of a node.
     #[must_use]
-    pub fn on_uncore(self, generators: Option<&'g Generators<'g>>, node: NodeId) -> Self {
-        Chase { uncore: generators.map(|generators| (generators, node)), ..self }
+    pub fn on_uncore(mut self, generators: Option<&'g Generators<'g>>, node: NodeId) -> Self {
+        self.uncore = generators.map(|generators| (generators, node));
+        self
     }
 
     /// A batch, wherever the thread is, and whether a generator lost its CPU meanwhile.

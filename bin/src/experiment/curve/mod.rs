@@ -82,9 +82,9 @@ pub const CURVE: Experiment = Experiment {
             Platform::Emulated => EMULATED_RUN_NS,
             _ => RUN_NS,
         };
-        Budget { more: OCTAVES * STEPS as usize + plan::curve::REFINEMENTS, ..Budget::new(options, machine) }
-            .rewritten(PLACES)
-            .within(run_ns, points.len())
+        let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
+        budget.more = OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
+        budget
     },
     measure,
     present,
@@ -210,9 +210,11 @@ fn descend(
             break;
         }
         let within = |size: Bytes| (least..=least.times(2)).contains(&size);
-        let dense = schedule.so_far().filter(|(point, _)| point.stride == like.stride && within(point.size));
-        let (low, high) = dense.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
-            (low.min(latency), high.max(latency))
+        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+        dense(schedule, like, &mut |size, latency| {
+            if within(size) {
+                (low, high) = (low.min(latency), high.max(latency));
+            }
         });
         if high <= low * FLAT {
             break;
@@ -231,10 +233,28 @@ fn descend(
 
 /// The largest size that takes no longer than the smallest.
 fn first_level(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point) -> Option<Bytes> {
-    let dense = |(point, _): &(&Point, f64)| point.stride == like.stride;
-    let smallest = schedule.so_far().filter(dense).min_by_key(|(point, _)| point.size)?.1;
-    let held = schedule.so_far().filter(dense).filter(|(_, latency)| *latency < smallest * SLOWER);
-    held.map(|(point, _)| point.size).max().filter(|size| *size <= MOST)
+    let (mut smallest, mut held) = ((Bytes(u64::MAX), 0.0), Bytes(0));
+    dense(schedule, like, &mut |size, latency| {
+        if size < smallest.0 {
+            smallest = (size, latency);
+        }
+    });
+    dense(schedule, like, &mut |size, latency| {
+        if latency < smallest.1 * SLOWER {
+            held = held.max(size);
+        }
+    });
+    Some(held).filter(|size| size.0 > 0 && *size <= MOST)
+}
+
+/// Gives the sizes whose lines follow each other, and their latencies so far.
+#[inline(never)] // it is called in several places
+fn dense(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
+    for (point, latency) in schedule.so_far() {
+        if point.stride == like.stride {
+            each(point.size, latency);
+        }
+    }
 }
 
 /// Adds sizes where the latency changes most between neighbours.
@@ -251,11 +271,12 @@ fn refine(
     };
     for _ in 0..plan::curve::REFINEMENTS {
         let mut count = 0;
-        let dense = schedule.so_far().filter(|(point, _)| point.stride == like.stride);
-        for (slot, (point, latency)) in curve.iter_mut().zip(dense) {
-            *slot = (point.size, latency);
-            count += 1;
-        }
+        dense(schedule, like, &mut |size, latency| {
+            if let Some(slot) = curve.get_mut(count) {
+                *slot = (size, latency);
+                count += 1;
+            }
+        });
         let known = curve.get_mut(..count).unwrap_or_default();
         sort_by(known, |(one, _), (other, _)| one.cmp(other));
         let Some(size) = rules.next(known) else { break };

@@ -160,8 +160,7 @@ fn visits(
     for index in 0..schedule.len() {
         if let Some((point, traffic, limit)) = limit_at(schedule, index) {
             loaded::levels(options, limit, &mut |rate| {
-                let traffic = Traffic { rate: Some(rate), ..traffic };
-                schedule.add(Point { walk: Walk::Loaded(traffic), ..point });
+                add(schedule, &point, &traffic, rate);
             });
         }
     }
@@ -244,8 +243,17 @@ fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traff
     }
     let beside = levels.get(..count).and_then(Curve::of).and_then(|curve| curve.beside(RATIO));
     for rate in beside.into_iter().flatten().take(loaded::CLOSER) {
-        schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
+        add(schedule, like, traffic, rate);
     }
+}
+
+/// Adds a level beside which traffic has a rate.
+#[inline(never)] // it is called in several places
+fn add(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic, rate: f64) {
+    let (mut point, mut traffic) = (*like, *traffic);
+    traffic.rate = Some(rate);
+    point.walk = Walk::Loaded(traffic);
+    schedule.add(point);
 }
 
 /// Whether two loads are of one curve.

@@ -43,9 +43,10 @@ pub const PAGES: Experiment = Experiment {
     },
     plan,
     budget: |options, machine, points| {
-        Budget { optional: Optional::PagesBut(options.pages), more: CLOSER, ..Budget::new(options, machine) }
-            .rewritten(PLACES)
-            .within(SHARE_NS * points.len() as f64, points.len())
+        let run_ns = SHARE_NS * points.len() as f64;
+        let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
+        (budget.optional, budget.more) = (Optional::PagesBut(options.pages), CLOSER);
+        budget
     },
     measure,
     present,
@@ -130,7 +131,9 @@ fn look_closer<'a>(
     if closer.is_empty() {
         return Ok(());
     }
-    let more = run::measure(session, timer, &closer, &Budget { more: 0, ..*budget })?;
+    let mut budget = *budget;
+    budget.more = 0;
+    let more = run::measure(session, timer, &closer, &budget)?;
     let mut all = Table::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
     for (slot, outcome) in all.iter_mut().zip(findings.outcomes.iter().chain(more.outcomes.iter())) {
         *slot = *outcome;
