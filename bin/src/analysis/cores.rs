@@ -140,16 +140,25 @@ impl Conclusion<'_> {
 #[must_use]
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> Conclusion<'r> {
     let all = || pairs(outcomes);
-    Conclusion {
-        classes: Shared::ALL
-            .map(|shared| class(shared, &|| all().filter(move |pair| pair.with.class == shared))),
-        nearest: all().reduce(|one, other| if other.ns() < one.ns() { other } else { one }),
-        farthest: all().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
-        spread: all().filter_map(|pair| pair.spread()).reduce(f64::max),
-        apart: all()
-            .filter_map(|pair| Some((pair.messages()?.most_ns(), [pair.a, pair.with.partner])))
-            .reduce(|one, other| if other.0 > one.0 { other } else { one }),
+    let classes =
+        Shared::ALL.map(|shared| class(shared, &|| all().filter(move |pair| pair.with.class == shared)));
+    let mut found = Conclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
+    for pair in all() {
+        if found.nearest.is_none_or(|nearest| pair.ns() < nearest.ns()) {
+            found.nearest = Some(pair);
+        }
+        if found.farthest.is_none_or(|farthest| pair.ns() > farthest.ns()) {
+            found.farthest = Some(pair);
+        }
+        // The larger of both, or the one that there is.
+        found.spread =
+            pair.spread().map_or(found.spread, |spread| Some(spread.max(found.spread.unwrap_or(f64::NAN))));
+        let apart = pair.messages().map_or(f64::NAN, |messages| messages.most_ns());
+        if found.apart.is_none_or(|(most, _)| apart > most) && !apart.is_nan() {
+            found.apart = Some((apart, [pair.a, pair.with.partner]));
+        }
     }
+    found
 }
 
 /// How many pairs of `cpus` share the same, by the places of [`Shared::ALL`].

@@ -21,8 +21,13 @@ pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
         let claim = node.attributes.claim();
         claim.is_none_or(|claim| claim.initiators.is_empty() || claim.initiators.contains(from.0))
     };
-    let of_node = pairs.filter(|pair| pair.to == node.id && holds(pair.from));
-    of_node.map(|pair| pair.ns).min_by(f64::total_cmp)
+    let mut least = f64::INFINITY;
+    for pair in pairs {
+        if pair.to == node.id && holds(pair.from) {
+            least = least.min(pair.ns);
+        }
+    }
+    Some(least).filter(|ns| ns.is_finite())
 }
 
 /// Warns where claims are contradicted.

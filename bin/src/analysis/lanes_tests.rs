@@ -73,12 +73,13 @@ fn what_was_counted_of_all_lanes_is_shared_by_them() {
     (per_hop[0], per_hop[1]) = (Some(352.0), Some(24.0));
     let counters = Some(crate::result::counters::Counters { per_hop, running: 0.8 });
     let series = Series { core_cycles: Some(cycles), counters, ..measured.series };
-    let shared = series.shared_by(8.0);
+    let mut shared = series;
+    shared.share(8.0);
     let counted = shared.counters.unwrap();
     assert_eq!((counted.per_hop[0], counted.per_hop[1], counted.per_hop[2]), (Some(44.0), Some(3.0), None));
     // Core cycles by counters against those of dependent additions: both are of one load.
     assert_eq!((series.core_cycles_ratio(), shared.core_cycles_ratio()), (Some(1.1), Some(1.1)));
-    assert_eq!(series.shared_by(2.0).counters.unwrap().running, 0.8);
+    assert_eq!(shared.counters.unwrap().running, 0.8);
 }
 
 #[test]

@@ -90,11 +90,24 @@ pub struct Group<'r, 'a> {
 /// beyond both intervals. The largest of medians that are alike is chance, and too large.
 #[must_use]
 pub fn limit(rate: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
-    let rates = || (0..).map_while(rate).enumerate();
-    let (all, (_, whole)) = rates().max_by_key(|(_, (generators, _))| *generators)?;
-    let beyond = rates().filter(|(_, (_, rate))| rate.is_beyond(whole));
-    let best = beyond.max_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
-    Some(best.map_or(all, |(place, _)| place))
+    let (mut place, (mut most, mut whole)) = (0, rate(0)?);
+    let mut rates = 0;
+    while let Some((generators, delivered)) = rate(rates) {
+        if generators >= most {
+            (place, most, whole) = (rates, generators, delivered);
+        }
+        rates += 1;
+    }
+    let mut best = f64::NEG_INFINITY;
+    for index in 0..rates {
+        let Some((_, delivered)) = rate(index).filter(|(_, delivered)| delivered.is_beyond(whole)) else {
+            continue;
+        };
+        if delivered.value >= best {
+            (place, best) = (index, delivered.value);
+        }
+    }
+    Some(place)
 }
 
 /// Whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.

@@ -114,7 +114,7 @@ fn measurement(
     placed: Placed,
     traffic: Option<Field>,
 ) -> Result<Result<Measurement, Exclusion<'static>>, Failure<'static>> {
-    let Some((course, series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
+    let Some((course, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
     let (point, state) = (course.point, course.state);
     let (fingerprint, nodes) = match point.walk {
         Walk::Traffic(traffic) => (0, traffic.footprint.0 / 64),
@@ -125,10 +125,9 @@ fn measurement(
     let lines = schedule.arena.beside.helpers.as_mut().and_then(|helpers| helpers.found(index, &point));
     let (placements, placement_spread) = schedule.placements(index);
     // Of several lanes, what a hop takes is shared by their loads.
-    let series = match point.walk {
-        Walk::Chain | Walk::Loaded(_) | Walk::Traffic(_) | Walk::PingPong(_) | Walk::Owned(_) => series,
-        walk => series.shared_by(walk.lanes() as f64),
-    };
+    if let Walk::Lanes(_) | Walk::Apart(_) = point.walk {
+        series.share(point.walk.lanes() as f64);
+    }
     Ok(Ok(Measurement {
         placed,
         hops: state.hops,

@@ -139,10 +139,12 @@ fn ratios(
         }
     }
     point.size = span;
-    Ok(match ratios.map(|mut ratios| stats::summarise(&mut ratios)) {
-        [Some(random), Some(local), Some(pointer)] => Some([random, local, pointer]),
-        _ => None,
-    })
+    let mut found = [None; 3];
+    for (slot, ratios) in found.iter_mut().zip(&mut ratios) {
+        *slot = stats::summarise(ratios);
+    }
+    let [Some(random), Some(local), Some(pointer)] = found else { return Ok(None) };
+    Ok(Some([random, local, pointer]))
 }
 
 /// Warns about a ratio that is not one where that matters to a measured point: prefetched neighbours matter to working

@@ -3,6 +3,7 @@
 use latency_core::chain::Chain;
 
 use super::Point;
+use crate::error::Failure;
 use crate::options::UsageError;
 
 /// The chain of a point.
@@ -10,7 +11,7 @@ use crate::options::UsageError;
 /// # Errors
 ///
 /// [`UsageError::NoSuchChain`] where size, stride and order do not go together.
-pub fn chain(point: &Point) -> Result<Chain, UsageError<'static>> {
+pub fn chain(point: &Point) -> Result<Chain, Failure<'static>> {
     Chain::new(point.order, point.size, point.stride, point.seed)
-        .map_err(|_| UsageError::NoSuchChain { size: point.size, stride: point.stride })
+        .map_err(|_| UsageError::NoSuchChain { size: point.size, stride: point.stride }.into())
 }

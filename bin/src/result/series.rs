@@ -125,29 +125,23 @@ pub struct Series {
 }
 
 impl Series {
-    /// The same for each of `loads` loads that a hop consists of.
-    #[must_use]
-    pub fn shared_by(self, loads: f64) -> Series {
-        let share = |summary: Summary| Summary {
-            median: summary.median / loads,
-            minimum: summary.minimum / loads,
-            maximum: summary.maximum / loads,
-            mad: summary.mad / loads,
-            interval: summary
-                .interval
-                .map(|interval| Interval { low: interval.low / loads, high: interval.high / loads }),
-            ..summary
-        };
-        Series {
-            nanoseconds: share(self.nanoseconds),
-            counters: self.counters.map(|counters| Counters {
-                per_hop: counters.per_hop.map(|count| count.map(|count| count / loads)),
-                ..counters
-            }),
-            core_cycles: self.core_cycles.map(share),
-            minimum_ns: self.minimum_ns / loads,
-            ..self
+    /// Divides what a hop takes by the `loads` loads that it consists of.
+    #[inline(never)] // offsets into a small frame are short
+    pub fn share(&mut self, loads: f64) {
+        for summary in [&mut self.nanoseconds].into_iter().chain(&mut self.core_cycles) {
+            let Summary { median, minimum, maximum, mad, interval, .. } = summary;
+            for value in [median, minimum, maximum, mad] {
+                *value /= loads;
+            }
+            if let Some(Interval { low, high }) = interval {
+                *low /= loads;
+                *high /= loads;
+            }
         }
+        if let Some(counters) = &mut self.counters {
+            counters.per_hop.iter_mut().flatten().for_each(|count| *count /= loads);
+        }
+        self.minimum_ns /= loads;
     }
 
     /// Half of the confidence interval's width, relative to the median; not a number without an interval.
@@ -172,6 +166,7 @@ impl Series {
 
     /// Whether the confidence interval of the median is as narrow as `precision` (a fraction, half of the width).
     #[must_use]
+    #[inline(never)] // it is asked in several places
     pub fn is_precise(&self, precision: f64) -> bool {
         self.half_width() <= precision
     }

@@ -101,6 +101,7 @@ impl PartialEq<str> for Str<'_> {
 }
 
 impl PartialEq<&str> for Str<'_> {
+    #[inline(never)] // names of many members are compared
     fn eq(&self, other: &&str) -> bool {
         *self == **other
     }

@@ -81,11 +81,17 @@ pub fn lines_in_flight(read_bytes_per_second: f64, latency_ns: f64, cores: usize
 /// difference.
 #[must_use]
 pub fn not_delivered(levels: &[Level], limit: f64) -> Option<(Level, f64)> {
-    let missed = levels.iter().filter_map(|level| {
-        let offered = level.offered.filter(|offered| *offered > 0.0 && *offered < DELIVERABLE * limit)?;
+    let mut worst = None::<(&Level, f64)>;
+    for level in levels {
+        let Some(offered) = level.offered.filter(|offered| *offered > 0.0 && *offered < DELIVERABLE * limit)
+        else {
+            continue;
+        };
         let delivered = ends(&level.delivered);
         let short = (offered - delivered.high).max(delivered.low - offered) / offered;
-        (short > SOME_MISSED).then_some((*level, short))
-    });
-    missed.max_by(|one, two| one.1.total_cmp(&two.1))
+        if short > SOME_MISSED && worst.is_none_or(|(_, most)| short >= most) {
+            worst = Some((level, short));
+        }
+    }
+    worst.map(|(level, short)| (*level, short))
 }
