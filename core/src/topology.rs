@@ -115,6 +115,7 @@ impl Topology {
 
     /// Returns the nodes in rising order of id.
     #[must_use]
+    #[inline(never)] // it is called in many places
     pub fn nodes(&self) -> &[Node] {
         self.nodes.get(..self.length).unwrap_or_default()
     }

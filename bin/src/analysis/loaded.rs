@@ -82,6 +82,7 @@ pub struct Steps {
 impl Steps {
     /// Returns them.
     #[must_use]
+    #[inline(never)] // it is called in many places
     pub fn as_slice(&self) -> &[Step] {
         self.steps.get(..self.count).unwrap_or_default()
     }

@@ -73,15 +73,16 @@ struct Regions {
 impl Regions {
     fn of(memory: Memory, points: &[Point]) -> Regions {
         let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
-        for region in points.iter().flat_map(Region::of).flatten() {
-            let slot = found
-                .list
-                .iter_mut()
-                .find(|slot| slot.as_ref().is_none_or(|known| known.is_one_with(&region, memory)));
-            match slot {
-                Some(Some(known)) => known.size = known.size.max(region.size),
-                Some(slot) => *slot = Some(region),
-                None => found.is_complete = false,
+        for point in points {
+            for region in Region::of(point).into_iter().flatten() {
+                let mut list = found.list.iter_mut();
+                let slot = list.find(|slot| slot.is_none_or(|known| known.is_one_with(&region, memory)));
+                let Some(slot) = slot else {
+                    found.is_complete = false;
+                    continue;
+                };
+                let size = slot.map_or(region.size, |known| known.size.max(region.size));
+                *slot = Some(Region { size, ..slot.unwrap_or(region) });
             }
         }
         found
@@ -146,9 +147,10 @@ pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
 /// Returns whether memory is walked from several nodes, but for lines that go between CPUs.
 #[must_use]
 pub fn have_several_initiators(points: &[Point]) -> bool {
-    let mut walked = points.iter().filter(|point| !point.walk.is_of_cores()).map(|point| point.initiator);
-    let first = walked.next();
-    walked.any(|initiator| Some(initiator) != first)
+    let mut first = None;
+    points
+        .iter()
+        .any(|point| !point.walk.is_of_cores() && *first.get_or_insert(point.initiator) != point.initiator)
 }
 
 /// Returns the bytes that `points` need together.

@@ -6,6 +6,8 @@ use crate::cpulist::{CpuSet, NodeSet};
 use crate::topology::files::field;
 use crate::topology::Files;
 
+use super::ways::hexadecimal;
+
 /// The standing of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
@@ -101,9 +103,4 @@ impl fmt::Display for Capability {
             Self::PerfMon => "CAP_PERFMON",
         })
     }
-}
-
-fn hexadecimal(digits: &[u8]) -> Option<u64> {
-    let digits: &str = core::str::from_utf8(digits).ok()?;
-    u64::from_str_radix(digits, 16).ok()
 }

@@ -100,8 +100,9 @@ fn mask(schemata: &[u8], name: &str, cache: u64) -> Option<u64> {
     })
 }
 
+/// Returns the number that hexadecimal digits give.
 #[inline(never)] // files and pieces of them
-fn hexadecimal(digits: &[u8]) -> Option<u64> {
+pub(super) fn hexadecimal(digits: &[u8]) -> Option<u64> {
     let digits = digits.trim_ascii();
     if digits.is_empty() || digits.len() > 16 {
         return None;
