@@ -10,8 +10,8 @@ use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
 use std::process::Command;
 
-/// Maximum bytes of the executable: the budget of right figures and of trust in them. It is not moved with each change: what
-/// is added has to replace something. `make size` shows the bytes by module.
+/// Maximum bytes of the executable: the budget of right figures and of trust in them. It is not moved with each change:
+/// what is added has to replace something. `make size` shows the bytes by module.
 const SIZE_LIMIT: usize = 888 * 1024;
 
 /// Symbols that no program without a C library has.

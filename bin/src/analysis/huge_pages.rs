@@ -15,7 +15,7 @@ const SHOWS: f64 = 0.1;
 /// Larger pages by which loads are faster by a smaller factor are not worth their trouble.
 const PAYS: f64 = 1.02;
 
-/// What may be said of larger pages.
+/// The verdict on larger pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
     /// Loads in them are faster.
@@ -78,7 +78,7 @@ pub struct Larger {
     pub latency: Estimate,
     /// How many times as long a load takes in 4 KiB pages.
     pub ratio: Option<Estimate>,
-    /// What may be said of them.
+    /// The verdict on them.
     pub worth: Worth,
     /// The smallest working set from which on translation takes a good part of the time in 4 KiB pages.
     pub from: Option<Bytes>,

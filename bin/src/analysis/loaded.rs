@@ -188,16 +188,16 @@ impl<'r, 'a> Loading<'r, 'a> {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
-    /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve, and
-    /// where nobody knows.
+    /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve,
+    /// and where nobody knows.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Knee> {
         let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
         self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
     }
 
-    /// The rate of all generators without a pace, or of fewer that deliver more beyond both intervals, with the number of generators that had it, and what half of all generators
-    /// deliver; `None` where that was not asked for.
+    /// The rate of all generators without a pace, or of fewer that deliver more beyond both intervals, with the number
+    /// of generators that had it, and what half of all generators deliver; `None` where that was not asked for.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         let steps = self.steps();

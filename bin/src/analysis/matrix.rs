@@ -68,8 +68,8 @@ pub struct Pair {
     pub to: NodeId,
     /// Their distance in kind.
     pub class: Class,
-    /// Their distance in the firmware's table (SLIT), which may group pairs and is never a latency; `None` where the table
-    /// does not have it.
+    /// Their distance in the firmware's table (SLIT), which may group pairs and is never a latency; `None` where the
+    /// table does not have it.
     pub distance: Option<u8>,
     /// The latency in nanoseconds.
     pub ns: f64,

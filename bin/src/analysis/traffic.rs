@@ -86,8 +86,8 @@ pub struct Group<'r, 'a> {
     pub latency_ns: Option<f64>,
 }
 
-/// Returns the place of the limit among the rates of several numbers of generators: that of all, unless another is larger
-/// beyond both intervals. The largest of medians that are alike is chance, and too large.
+/// Returns the place of the limit among the rates of several numbers of generators: that of all, unless another is
+/// larger beyond both intervals. The largest of medians that are alike is chance, and too large.
 #[must_use]
 pub fn limit(rate: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
     let (mut place, (mut most, mut whole)) = (0, rate(0)?);

@@ -128,7 +128,7 @@ pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     Buffers { levels, behaves_as_small }
 }
 
-/// Whether larger pages are translated like those of 4 KiB, by the probe of one kind of pages.
+/// Tells whether larger pages are translated like those of 4 KiB, by the probe of one kind of pages.
 #[must_use]
 pub fn behave_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> Option<bool> {
     buffers(outcomes, pages).behaves_as_small
@@ -161,7 +161,7 @@ fn levels(
     [buffer(first, next, end), second.and_then(|(last, beyond)| buffer(last, beyond, u64::MAX))]
 }
 
-/// How many times as long a walk takes as the same one in the largest pages that were had; `None` for that one.
+/// Returns the time of a walk over that of the same walk in the largest pages that were had; `None` for that one.
 #[must_use]
 #[inline(never)] // the search is large, and there are several calls
 pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate> {

@@ -61,7 +61,7 @@ pub struct Conclusion {
     pub check_costs: Option<Difference>,
 }
 
-/// What one variant takes longer than another, in core cycles.
+/// Returns the core cycles by which one variant is slower than another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// The difference of the medians.

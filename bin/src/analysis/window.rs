@@ -110,13 +110,13 @@ pub struct Gain {
     pub without: f64,
     /// Nanoseconds for each load with it.
     pub with: f64,
-    /// How many times as fast loads are with it.
+    /// The time of a load without it over that with it.
     pub speedup: f64,
     /// The units of work from which on it always pays.
     pub pays_from: Option<usize>,
 }
 
-/// What may be said of a prefetch.
+/// The verdict on a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prefetch {
     /// Loads are faster with it.

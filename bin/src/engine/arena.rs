@@ -94,7 +94,8 @@ impl<'a> Pieces<'a> {
             .and_then(|piece| piece.placement.as_ref().err().copied())
     }
 
-    /// Returns the memory that could be had, each with its key and its first point. Chains in it are not needed any more.
+    /// Returns the memory that could be had, each with its key and its first point. Chains in it are not needed any
+    /// more.
     pub fn had(&mut self) -> impl Iterator<Item = (Key, Point, &mut Placement)> + use<'_, 'a> {
         let pieces = self.pieces.iter_mut().flatten();
         pieces.filter_map(|piece| Some((piece.key, piece.like, piece.placement.as_mut().ok()?)))

@@ -57,8 +57,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at all CPUs for the first time, and has the CPU time of the threads of `points` counted from here on; `None`
-    /// without points, or without memory for it.
+    /// Looks at all CPUs for the first time, and has the CPU time of the threads of `points` counted from here on;
+    /// `None` without points, or without memory for it.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
@@ -138,8 +138,8 @@ fn passed(before: &Look, after: &Look, cpu: u32) -> CpuTime {
     of(after).since(&of(before))
 }
 
-/// Returns the lines that each core walks over for a point, in bytes; nothing where instructions, caches that prefetchers fill or the
-/// caches of other cores are timed with it. Up to the size of an L2 the core clock decides.
+/// Returns the lines that each core walks over for a point, in bytes; nothing where instructions, caches that
+/// prefetchers fill or the caches of other cores are timed with it. Up to the size of an L2 the core clock decides.
 #[must_use]
 pub fn in_core(point: &Point) -> Bytes {
     match point.walk {
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// What is found between two looks at four CPUs, where the run's threads ran and lost so many ticks on each.
+    /// Returns the conditions between two looks at four CPUs, by the ticks that the run's threads ran and lost on each.
     fn found(before: [[u64; 3]; 4], after: [[u64; 3]; 4], ours: [[u64; 2]; 4]) -> Conditions {
         let times = CpuTimes::begin(&(0..4).collect(), CpuId(0)).unwrap();
         for (cpu, [ran, lost]) in
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_sibling_that_takes_part_is_busy_with_other_work_beyond_what_the_run_had_there() {
-        // All four take part in turn. CPU 3 was busy for 150 ticks of 200, of which the run had 50.
+        // All four take part in turn. CPU 3 was busy for 150 ticks of 200; the run had 50 of them.
         let before = [[0, 0, 0]; 4];
         let after = [[100, 100, 0], [100, 100, 0], [100, 100, 0], [150, 50, 0]];
         let found = found(before, after, [[100, 0], [100, 0], [100, 0], [50, 0]]);

@@ -34,7 +34,7 @@ pub struct OnCpu {
     pub wanted: Cell<u64>,
     /// The part of that in which it did not run.
     pub lost: Cell<u64>,
-    /// Whether the first thread was there.
+    /// True if the first thread was there.
     pub is_of_first: Cell<bool>,
 }
 
@@ -68,7 +68,7 @@ impl CpuTimes {
     ///
     /// # Errors
     ///
-    /// That of mapping a table.
+    /// The error of mapping a table.
     pub fn begin(cpus: &CpuSet, first: CpuId) -> Result<&'static CpuTimes, Errno> {
         let count = cpus.last().map_or(0, |last| last as usize + 1);
         let of: &[OnCpu] = Table::made(count, |_| OnCpu::default())?.leak();

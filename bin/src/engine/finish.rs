@@ -31,8 +31,8 @@ const CYCLES_TOLERANCE: f64 = 0.05;
 const STATE_SHARE: f64 = 0.7;
 /// Of fewer steps of the timer in a trial, a step is 1 % or more of it.
 const FEWEST_STEPS: f64 = 100.0;
-/// Working set in memory-side caches from which on memory itself is measured: these caches are direct-mapped, so that four
-/// lines that share a place in one put each other out before a lap comes back to them.
+/// Working set in memory-side caches from which on memory itself is measured: these caches are direct-mapped, so that
+/// four lines that share a place in one put each other out before a lap comes back to them.
 const SIDE_CACHES: u64 = 4;
 /// Of more points, and of pairs of CPUs, warnings say how many they are about and not which.
 const FEW_POINTS: usize = 16;
@@ -226,8 +226,8 @@ fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurem
 
 /// Warns where a cache serves a working set, by first passes, which no cache served.
 ///
-/// A first pass is one moment of a run, so that more than one has to agree: those from one node over sets of one size, most
-/// of them. What was seen before the run, or after it in new memory, decides for the node that it was seen from.
+/// A first pass is one moment of a run, so that more than one has to agree: those from one node over sets of one size,
+/// most of them. What was seen before the run, or after it in new memory, decides for the node that it was seen from.
 pub fn warn_of_hits(
     machine: &Machine,
     warnings: &mut Warnings,

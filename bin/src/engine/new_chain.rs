@@ -33,7 +33,8 @@ pub fn write<'m>(
     Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(failed)
 }
 
-/// Writes the chain of a buffer again, past the caches: none has a line of it afterwards, and memory has them from this CPU.
+/// Writes the chain of a buffer again, past the caches: none has a line of it afterwards, and memory has them from this
+/// CPU.
 ///
 /// # Errors
 ///

@@ -5,8 +5,8 @@
 //! first alone. In full random order what they fetched is gone before it is needed, in
 //! most cases; within regions of 2 MiB it still is in a second-level cache.
 //!
-//! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both alike. It cannot follow indices, which
-//! are not addresses: chains of both in the same order are compared as well.
+//! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both alike. It cannot follow indices,
+//! which are not addresses: chains of both in the same order are compared as well.
 //!
 //! Made after each experiment, in fresh memory of at most the same size. Each chain is walked
 //! for a part of its first lap, so that no cache holds what is asked for, unless something
@@ -30,7 +30,8 @@ use crate::warning::{Warning, Warnings};
 
 /// Ratios whose interval is further from one are said.
 const TOLERANCE: f64 = 0.02;
-/// Rounds, each of which writes and walks all six chains: the range of six medians holds the true one in 96.9 of 100 runs.
+/// Number of rounds; each writes and walks all six chains: the range of six medians holds the true one in 96.9 of 100
+/// runs.
 const ROUNDS: usize = 6;
 /// Walks are timed in pieces of so many hops, 50 us, so that most fall between two interruptions.
 const PIECE: u64 = 512;

@@ -262,9 +262,9 @@ impl<A: Arena> Schedule<A> {
         Ok(length > 0)
     }
 
-    /// The first point of those that follow each other in a round. Lanes of one number in one chain go on where each other
-    /// stopped: before lanes of another number, a trail is walked that takes longer than a round. An initiator writes the
-    /// chains that it shares with others once a round.
+    /// The first point of those that follow each other in a round. Lanes of one number in one chain go on where each
+    /// other stopped: before lanes of another number, a trail is walked that takes longer than a round. An initiator
+    /// writes the chains that it shares with others once a round.
     fn group(&self, point: &Point) -> Option<usize> {
         let group = |point: &Point| match (self.budget.memory, point.walk) {
             (Memory::Kept, Walk::Lanes(_) | Walk::Apart(_)) => Some((point.size, point.walk.lanes())),

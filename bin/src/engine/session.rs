@@ -22,7 +22,7 @@ pub struct Noted {
     pub moves: u64,
     /// Times that the time-stamp counter was behind an earlier reading.
     pub steps_back: u64,
-    /// Whether translation buffers take huge pages of generators for small ones; `None` where that is not known.
+    /// True if translation buffers treat huge pages of generators as small ones; `None` if that is not known.
     pub traffic_as_small: Option<bool>,
     /// The CPU time of all threads; `None` where nothing is timed.
     pub times: Option<&'static CpuTimes>,

@@ -20,8 +20,9 @@ use crate::result::Point;
 pub const FIRST: Bytes = Bytes(256 << 20);
 /// A steady walk that takes less than this share of a first pass is served by a cache in part.
 const SERVED: f64 = 0.98;
-/// Minimum passes over a working set before anything is said of it. The parts of one pass share the moment of their first
-/// loads and that of their second ones, so that their scatter does not show what a neighbour does between the two.
+/// Minimum passes over a working set before anything is said of it. The parts of one pass share the moment of their
+/// first loads and that of their second ones, so that their scatter does not show what a neighbour does between the
+/// two.
 const FEWEST_PASSES: usize = 2;
 /// Maximum passes over a working set, in the time limit of the look with noise of any size.
 const MOST_PASSES: usize = 7;
@@ -196,7 +197,7 @@ impl<A: Arena> Search<'_, A> {
             |look: &Look| look.warm_ns > IN_CACHE.0 * near_ns && look.warm_ns < IN_CACHE.1 * memory_ns;
         // The largest that is held, and the smallest that is not.
         let (mut held, mut beyond) = (Bytes(0), None::<Look>);
-        // A load from the cache: from the smallest set that it serves, most of which it holds.
+        // A load from the cache: from the smallest set that it serves, since it holds most of that.
         let mut hit_ns = None;
         let mut size = sizing.size;
         for _ in 0..SIZES {
@@ -298,8 +299,8 @@ impl<A: Arena> Search<'_, A> {
     }
 }
 
-/// Returns the size of a cache by the share of hits that it has in a working set; `hit` is the latency of a hit over that
-/// of memory.
+/// Returns the size of a cache by the share of hits that it has in a working set; `hit` is the latency of a hit over
+/// that of memory.
 ///
 /// Of a cyclic walk over S bytes a cache of C with random victims serves h = exp(-(1 - h) S / C).
 fn of_hits(look: &Look, hit: f64) -> Bytes {

@@ -38,12 +38,12 @@ const LEAST: f64 = 0.1;
 const BOUNDS: (f64, f64) = (0.3, 0.7);
 
 /// Asks the measured memory in `placement` whether the translation buffers take its huge pages for small ones; it holds
-/// other chains afterwards. `None` for small pages, where it cannot be told, and under an emulator, which has no translation
-/// buffers.
+/// other chains afterwards. `None` for small pages, where it cannot be told, and under an emulator, which has no
+/// translation buffers.
 ///
 /// # Errors
 ///
-/// Those of a walk.
+/// The errors of a walk.
 #[inline(never)] // offsets into a small frame are short
 pub fn ask<'a>(
     session: &Session<'a, '_>,
@@ -66,7 +66,8 @@ pub fn ask<'a>(
     }
 }
 
-/// Concludes from all memory that was measured, and warns: whether the translation buffers take huge pages for small ones.
+/// Concludes from all memory that was measured, and warns: whether the translation buffers take huge pages for small
+/// ones.
 pub fn conclude<'p>(warnings: &mut Warnings, all: impl Iterator<Item = &'p Placed>) -> Option<bool> {
     let mut found = None;
     for placed in all {

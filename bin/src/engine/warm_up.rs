@@ -35,8 +35,8 @@ const STEADY: u64 = 1 << 18;
 const PARTLY_HELD: u64 = 4;
 /// The most of these: after so many, an eighth is missed of what a cache with random victims holds in the end.
 const MOST_LAPS: u32 = 16;
-/// The share of a point's time that its first pass over a chain in memory may have: a pass over slow memory would leave no
-/// time for rounds, and of a single trial nothing tells an interruption.
+/// The share of a point's time that its first pass over a chain in memory may have: a pass over slow memory would leave
+/// no time for rounds, and of a single trial nothing tells an interruption.
 const WARM_UP_SHARE: f64 = 0.3;
 /// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Without a lap
 /// the chain just written stays cold, and would for ever.

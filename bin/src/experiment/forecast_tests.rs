@@ -121,7 +121,7 @@ fn a_run_takes_as_long_as_was_forecast() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// The same machine with so many bytes free on each node.
+/// The same machine in a control group that has `free` bytes left.
 fn with_free_memory(mut machine: Box<Machine>, free: Bytes) -> Box<Machine> {
     machine.host.memory_limit = Some(MemoryLimit { limit: free, usage: Bytes(0), headroom: free });
     machine

@@ -1,5 +1,5 @@
-//! Warnings of caches between a core and the memory that was to be measured: of hits, on which first passes have to agree,
-//! and of a cache in front of a node's memory.
+//! Warnings of caches between a core and the memory that was to be measured: of hits, on which first passes have to
+//! agree, and of a cache in front of a node's memory.
 
 use std::boxed::Box;
 use std::vec::Vec;

@@ -225,7 +225,7 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
     assert_eq!(sizes(&none, "parallel").len() + 1, sizes(&found, "parallel").len());
 }
 
-/// What neighbours leave of a cache they may leave more of a second later.
+/// Neighbours may leave more of a cache a second later.
 #[test]
 fn what_has_to_lie_beyond_a_cache_goes_by_all_that_is_reported() {
     let told = machine_of(&fixture("one-node").replace("size\n32768K", "size\n49152K"), None);

@@ -235,7 +235,7 @@ impl fmt::Display for Label<'_> {
 
 /// A row for each variant, a column for each level; the fastest of a column have a star.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>) {
-    /// As close to the fastest as two runs are to each other.
+    /// No further from the fastest than two runs are from each other.
     const CLOSE: f64 = 1.01;
     document.table(&Shown {
         caption: "ns per load (core cycles); * within 1 % of the fastest of its level",

@@ -1,4 +1,4 @@
-//! What texts say of their own numbers: no sentence beside another that contradicts it.
+//! Texts beside their own numbers: no sentence contradicts another.
 
 use std::string::String;
 use std::vec::Vec;

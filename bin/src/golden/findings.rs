@@ -58,7 +58,7 @@ use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings};
 
-/// The CPUs of generators of which other work took a share.
+/// The CPUs of generators, with other work on some of them.
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
 /// The frequency of the time-stamp counter.
 const TSC: Hertz = Hertz(2_100_000_000);

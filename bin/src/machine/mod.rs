@@ -118,8 +118,8 @@ impl Machine {
 
     /// Returns the most that the last-level cache may hold: the larger of what was found and what is reported.
     ///
-    /// For trails, the memory of generators, working sets that no look has shown to be clear, and stores that leave lines
-    /// in caches.
+    /// For trails, the memory of generators, working sets that no look has shown to be clear, and stores that leave
+    /// lines in caches.
     #[must_use]
     pub fn largest_cache(&self) -> Bytes {
         self.last_level_cache().max(self.reported_cache().unwrap_or(Bytes(0)))

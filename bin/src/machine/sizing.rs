@@ -16,7 +16,7 @@ pub struct Sizing {
     pub size: Bytes,
     /// A load in it over a load that no cache serves.
     pub warm_over_cold: f64,
-    /// Whether no cache was seen to serve it; otherwise there was no memory for more. `None` where time was short, or
+    /// True if no cache was seen to serve it; otherwise there was no memory for more. `None` where time was short, or
     /// passes differ too much to tell.
     pub clear: Option<bool>,
     /// The last-level cache, where the look disagrees with what is reported.

@@ -31,8 +31,8 @@ const WALK_NS: f64 = 1e9;
 /// All pairs of nodes together take no longer, unless a limit for each was asked for: with 64 of them, so many rounds
 /// that are never precise would go on for minutes.
 const PAIRS_NS: f64 = 40e9;
-/// A matrix is over within a minute: nanoseconds that its memory and its visits have, without the look before them and the
-/// checks after them.
+/// A matrix is over within a minute: nanoseconds that its memory and its visits have, without the look before them and
+/// the checks after them.
 const MATRIX_NS: f64 = 54e9;
 /// Nanoseconds for mapping, clearing and writing a byte, where the host has to find the memory first.
 const SET_UP_BYTE_NS: f64 = 1.5;
@@ -154,7 +154,7 @@ pub struct Budget {
     pub single_hops: bool,
     /// Whether hardware counters are wanted.
     pub counters: bool,
-    /// Whether the translation of the measured pages is asked for in the end.
+    /// True if the translation of the measured pages is probed after the last round.
     pub translation: bool,
     /// What may be left out.
     pub optional: Optional,
@@ -324,7 +324,8 @@ impl Budget {
 
     /// The same in regions of their own for the initiators of each target, where there is room.
     ///
-    /// A chain that was just written shows at once what a load takes that no cache serves: no long first pass is needed.
+    /// A chain that was just written shows at once what a load takes that no cache serves: no long first pass is
+    /// needed.
     fn in_regions(mut self, machine: &Machine, points: &[Point]) -> Budget {
         self.memory = regions::memory(machine, points);
         if self.memory == Memory::Shared {

@@ -20,7 +20,8 @@ pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
 pub const SMALLEST: Bytes = Bytes(4 << 10);
 /// Under an emulator the curve goes so far at least, to show the caches that are modelled there.
 const EMULATED: Bytes = Bytes(16 << 20);
-/// Working set in memory on most machines, whatever a look found that their caches leave to this core: four times 64 MiB.
+/// Working set in memory on most machines, whatever a look found that their caches leave to this core: four times 64
+/// MiB.
 const SURELY: Bytes = Bytes(256 << 20);
 /// Working sets for each doubling: enough that refinement finds every knee.
 const POINTS_PER_OCTAVE: u32 = 4;

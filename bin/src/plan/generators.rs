@@ -29,8 +29,8 @@ pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     }
 }
 
-/// The CPUs whose bandwidth is measured from a node: one that was asked for generates by itself, unless others were asked
-/// for beside it.
+/// The CPUs whose bandwidth is measured from a node: one that was asked for generates by itself, unless others were
+/// asked for beside it.
 #[must_use]
 pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     let alone = options.load_cpus.is_none() && !options.given.contains(FlagId::LoadThreads);
@@ -40,7 +40,8 @@ pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSe
     }
 }
 
-/// One of so many generators on some CPUs. They are spread over all of them: neighbours share a cache, and a way to memory.
+/// The CPU of one of several generators. They are spread over all of them: neighbours share a cache, and a way to
+/// memory.
 #[must_use]
 pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
     cpus.iter().nth(index * cpus.len() / count.max(1)).map(CpuId)

@@ -17,12 +17,14 @@ pub const MOST: usize = MAX_NODES;
 /// The memory that points are walked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// One chain for each initiator, target and size, written once: whoever comes next goes on where the last walk stopped.
+    /// One chain for each initiator, target and size, written once: whoever comes next goes on where the last walk
+    /// stopped.
     Kept,
     /// One chain for each target and size, which all initiators walk in turn, for want of memory: before its visits an
     /// initiator writes it again, past the caches, so that it meets no line as another node has left it.
     Shared,
-    /// One region for each target and kind of pages, in which a visit writes its chain anew, at one of so many places.
+    /// One region for each target and kind of pages, in which each visit writes its chain again, at one of several
+    /// places.
     Rewritten {
         /// The places.
         places: u64,
@@ -54,7 +56,7 @@ impl Region {
         [Some(chain).filter(|_| !matches!(walk, Walk::Traffic(_))), traffic]
     }
 
-    /// Whether one piece of memory serves both.
+    /// Returns whether one piece of memory serves both.
     fn is_one_with(&self, other: &Region, memory: Memory) -> bool {
         let grows = self.is_of_traffic || matches!(memory, Memory::Rewritten { .. });
         (self.on, self.pages, self.is_of_traffic) == (other.on, other.pages, other.is_of_traffic)
@@ -96,8 +98,8 @@ impl Regions {
         Bytes(self.iter().filter(|region| counts(region)).map(|region| region.size.0).sum())
     }
 
-    /// Whether memory has room for all: half of what each node can give, and nine tenths of what the control group has
-    /// left.
+    /// Returns whether memory has room for all: half of what each node can give, and nine tenths of what the control
+    /// group has left.
     fn fit(&self, machine: &Machine) -> bool {
         let of_kind = |is_of_traffic| self.iter().filter(|one| one.is_of_traffic == is_of_traffic).count();
         let all = self.bytes(&|_| true);
@@ -111,8 +113,8 @@ impl Regions {
         self.is_complete && are_few && self.iter().all(|one| fits(one) && self.have_same_pages(machine, one))
     }
 
-    /// Whether all regions on the node of `one` get the same pages: a pool has room for all of its kind, or for none.
-    /// Traffic takes its pages first.
+    /// Returns whether all regions on the node of `one` get the same pages: a pool has room for all of its kind, or for
+    /// none. Traffic takes its pages first.
     fn have_same_pages(&self, machine: &Machine, one: &Region) -> bool {
         let page = match one.pages {
             Pages::Huge2m | Pages::Auto => PageSize::Huge2M,
@@ -134,8 +136,8 @@ impl Regions {
     }
 }
 
-/// Returns where chains and the lines of traffic are: in a region for each initiator of a target where memory has room for
-/// all of them.
+/// Returns where chains and the lines of traffic are: in a region for each initiator of a target where memory has room
+/// for all of them.
 #[must_use]
 pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
     match have_several_initiators(points) && !Regions::of(Memory::Kept, points).fit(machine) {

@@ -15,7 +15,8 @@ pub struct Conditions {
     pub other_work_share: Option<f64>,
     /// The share of the busy time of its CPU in which the hypervisor kept that waiting; of several CPUs the largest.
     pub stolen_share: Option<f64>,
-    /// The share of the time in which the sibling thread of its core was busy with other work; `None` without a visible one.
+    /// The share of the time in which the sibling thread of its core was busy with other work; `None` without a visible
+    /// one.
     pub sibling_busy_share: Option<f64>,
     /// Times that the kernel gave its CPU to another task.
     pub involuntary_switches: u64,
@@ -31,7 +32,7 @@ pub struct Conditions {
     pub cpus: &'static [OnCpu],
 }
 
-/// What else happened to a CPU on which a thread of the run had work.
+/// The other users of a CPU on which a thread of the run had work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OnCpu {
     /// The CPU.

@@ -12,7 +12,8 @@ pub struct Audit {
     pub random: Summary,
     /// Within regions of 2 MiB, over rounds.
     pub local: Summary,
-    /// The time of pointers over that of indices, in the same order, over rounds: one where no prefetcher follows pointers.
+    /// The time of pointers over that of indices, in the same order, over rounds: one where no prefetcher follows
+    /// pointers.
     pub pointer: Summary,
 }
 
@@ -25,7 +26,7 @@ pub struct Repeat {
     pub first: f64,
     /// Nanoseconds of the second.
     pub second: f64,
-    /// Whether the first pass over the new memory was slower than every round after it; `None` where none was timed.
+    /// True if the first pass over the new memory was slower than every round after it; `None` if none was timed.
     pub served: Option<bool>,
 }
 

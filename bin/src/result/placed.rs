@@ -41,7 +41,8 @@ pub struct Placed {
     pub before: Evidence,
     /// What it said afterwards.
     pub after: Evidence,
-    /// Whether translation buffers take its huge pages for small ones; `None` where that was not asked, or cannot be told.
+    /// True if translation buffers treat its huge pages as small ones; `None` if that was not probed, or cannot be
+    /// told.
     pub as_small: Option<bool>,
 }
 

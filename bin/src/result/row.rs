@@ -53,7 +53,7 @@ pub const WORDS: usize = 4;
 
 /// As above.
 pub const VARIANT: usize = 7;
-/// As above: of traffic, where its kind has several.
+/// The same of traffic, if its kind has several.
 pub const PATTERN: usize = 8;
 /// As above.
 pub const TRAFFIC: usize = 14;

@@ -47,7 +47,8 @@ pub struct Round {
 pub struct WarmUp {
     /// The hops made.
     pub hops: u64,
-    /// The latency of the first pass over memory that no cache held, in nanoseconds, if it was timed; of several, the median.
+    /// The latency of the first pass over memory that no cache held, in nanoseconds, if it was timed; of several, the
+    /// median.
     pub cold_ns: Option<f64>,
     /// The first passes that were timed.
     pub passes: usize,
@@ -76,7 +77,7 @@ pub struct Messages {
     pub apart_ns: f64,
     /// Its 95 % confidence interval.
     pub interval: Option<Interval>,
-    /// Whether every message arrived after it was sent, by these counters.
+    /// Returns whether every message arrived after it was sent, by these counters.
     pub in_order: bool,
 }
 

@@ -68,8 +68,8 @@ pub enum Warning {
     SizeClipped { from: Bytes, to: Bytes, why: Clipped },
     /// The working set fits in a cache that is reported, as somebody asked for: its latency is what is measured.
     CacheLatency { size: Bytes, level: u32, cache: Bytes },
-    /// The working set is not much larger than the last-level cache, or hits were seen in it; `asked` where somebody chose
-    /// its size.
+    /// The working set is not much larger than the last-level cache, or hits were seen in it; `asked` where somebody
+    /// chose its size.
     CacheCouldHold { size: Bytes, cache: Bytes, asked: bool, seen: bool },
     /// The system reports a cache of a size that none has.
     CacheSizeImplausible { level: u32, size: Bytes },
@@ -116,8 +116,8 @@ pub enum Warning {
     NumaBalancing,
     /// The frequency is governed.
     FrequencyScaling { governor: Word },
-    /// The core clock changed during the run: its tenth and its ninetieth percentile; whether caches or instructions of a
-    /// core were timed, or memory alone.
+    /// The core clock changed during the run: its tenth and its ninetieth percentile; whether caches or instructions of
+    /// a core were timed, or memory alone.
     CoreClockUnstable { least: Hertz, most: Hertz, core: bool },
     /// The TSC is not said to be invariant; its calibrations agree.
     TscNotInvariant,
@@ -129,8 +129,8 @@ pub enum Warning {
     TscMismatch { measured: Hertz, declared: Hertz },
     /// The kernel's clock is used, because the TSC cannot be.
     NoTsc { why: &'static str },
-    /// LFENCE does not wait for earlier instructions, although the processor may promise it. That matters where loads or
-    /// messages are timed one at a time: one may begin before its first stamp.
+    /// LFENCE does not wait for earlier instructions, although the processor may promise it. That matters where loads
+    /// or messages are timed one at a time: one may begin before its first stamp.
     FenceNotSerialising { promised: bool, single: bool },
     /// The machine is emulated.
     Emulated { by: Word },

@@ -59,8 +59,8 @@ impl Warnings {
         }
     }
 
-    /// Adds `warning` as [`push`](Self::push) does, in the place of a milder one of its code, which follows. Beyond `most` of
-    /// them the mildest is left out, and counted.
+    /// Adds `warning` as [`push`](Self::push) does, in the place of a milder one of its code, which follows. Beyond
+    /// `most` of them the mildest is left out, and counted.
     pub fn push_worst_first(&mut self, mut warning: Warning, most: usize) {
         let (code, mut count) = (warning.code(), 0);
         for other in self.slots.iter_mut().flatten().filter(|other| other.code() == code) {

@@ -44,7 +44,8 @@ pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, l
 /// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy so
 /// can `lines` lines from `to`, aligned alike, and they overlap none of the first. For random and permuted reads it is
 /// `field` lines from `from`, at least one, whatever `lines` is; for permuted ones `field` is a power of two, at most
-/// 32,768, and `to` may be any address: lines from there on are prefetched alone. For updates, `state` is zero or what the same routine returned.
+/// 32,768, and `to` may be any address: lines from there on are prefetched alone. For updates, `state` is zero or what
+/// the same routine returned.
 pub type StreamRoutine =
     unsafe extern "C" fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;
 
@@ -66,8 +67,8 @@ pub type ExchangeRoutine = unsafe extern "C" fn(
 
 /// What messages took by the receiver's time-stamp counter less the sender's, in ticks.
 ///
-/// The offset of the counters is in it, with one sign there and the other back: the mean of both ways is free of it, and
-/// a delay that is not positive shows that there is one.
+/// The offset of the counters is in it, with one sign there and the other back: the mean of both ways is free of it,
+/// and a delay that is not positive shows that there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Delays {

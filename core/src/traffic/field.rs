@@ -42,7 +42,7 @@ pub struct Part<'m> {
     phase: u64,
     /// The state of all other routines: never set back, so that no store repeats the one before it.
     number: u64,
-    /// Where this part begins in the order of a block, as the state of the routine has it.
+    /// The beginning of this part in the order of a block, as the state of the routine has it.
     order: u64,
     memory: PhantomData<&'m mut [Line]>,
 }
@@ -175,8 +175,8 @@ impl Part<'_> {
             let [from, to] = [from, to].map(|line| self.first.as_ptr().wrapping_add(line));
             // SAFETY: `at` and `run` end within the part, whose lines can be read and written, and no Rust reference
             // to them exists. Copies go to the other half. Reads at random choose of all lines from the first, whatever
-            // `at` is, and permuted ones of those of a block of the part, whose lines are a power of two; what they prefetch need
-            // not be there. Updates have a state of their own, zero at a change of the kind.
+            // `at` is, and permuted ones of those of a block of the part, whose lines are a power of two; what they
+            // prefetch need not be there. Updates have a state of their own, zero at a change of the kind.
             let state = unsafe { (kind.routine)(from.cast(), run, to.cast(), state, field) };
             match kind.access {
                 Access::Counted => self.phase = state,
@@ -203,8 +203,8 @@ impl Part<'_> {
         }
     }
 
-    /// A place beyond the lines that were touched last, for a kind or a size that is another: the next block, or the same
-    /// place in a part that has no other block.
+    /// A place beyond the lines that were touched last, for a kind or a size that is another: the next block, or the
+    /// same place in a part that has no other block.
     const fn fresh(&self, kind: &Kind) -> usize {
         let length = self.length(kind);
         if length > PERMUTED_LINES {
@@ -220,10 +220,11 @@ impl Part<'_> {
     }
 }
 
-/// The block of permuted lines that a place in a part of so many lines lies in: its first line, and the one after its last.
+/// Returns the block of permuted lines that holds a place in a part of `lines` lines: its first line, and the one
+/// after its last.
 ///
-/// The lines that do not fill one of [`PERMUTED_LINES`] are halved until a power of two of them fits: with the smallest, all
-/// lines are in some block.
+/// The lines that do not fill one of [`PERMUTED_LINES`] are halved until a power of two of them fits: with the
+/// smallest, all lines are in some block.
 const fn block(at: usize, lines: usize) -> (usize, usize) {
     let mut first = at / PERMUTED_LINES * PERMUTED_LINES;
     loop {
@@ -309,7 +310,7 @@ mod tests {
         assert_eq!(changed(3 * BLOCK, 1, 3, &[(kind("3:1"), 100), (kind("3:1"), 1000)]), thirds);
     }
 
-    /// The lines that permuted reads load of a part of so many lines, from a place on.
+    /// The lines that permuted reads load of a part, from a place on.
     fn permuted(lines: usize, at: usize, count: usize) -> Vec<usize> {
         let mut at = at;
         let mut read = || {

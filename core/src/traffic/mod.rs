@@ -15,8 +15,8 @@ pub use field::{Field, Part, Place};
 /// Parts have a multiple of so many lines, which is as many as the routines have in their largest loop.
 pub const BLOCK: usize = 12;
 
-/// Lines of a block within which reads are permuted, at most: 2 MiB, a huge page. Larger blocks would need more entries of
-/// a TLB, and smaller ones would have each page read again before a prefetcher has forgotten it.
+/// Lines of a block within which reads are permuted, at most: 2 MiB, a huge page. Larger blocks would need more entries
+/// of a TLB, and smaller ones would have each page read again before a prefetcher has forgotten it.
 pub const PERMUTED_LINES: usize = 1 << 15;
 
 /// Places that the routine of permuted reads prefetches ahead of its loads.

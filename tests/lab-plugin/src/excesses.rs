@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Below so many ticks excesses are kept as they are, above it to this part of themselves.
+/// Ticks below which excesses are kept as they are; above, to this part of themselves.
 const EXACT_BITS: u32 = 7;
 
-/// How often each excess was seen.
+/// The number of times that each excess was seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excesses {
     counts: BTreeMap<i64, u64>,

@@ -90,12 +90,13 @@
 //! the hops, the tail of an only hop, the windows and the sum of their excesses. `empty
 //! window` is what a window without hops takes, which is in each of the others as well.
 //!
-//! The hops of windows are told by what served them, by run of the program (`entry=`), by the nodes of the CPU and of the line,
-//! and by the hops of a window; `paid` are those that `directory-bit=` made longer, `asked` is the sum of what all were to
-//! take:
+//! The hops of windows are told by what served them, by run of the program (`entry=`), by the nodes of the CPU and of
+//! the line, and by the hops of a window; `paid` are those that `directory-bit=` made longer, `asked` is the sum of
+//! what all were to take:
 //!
 //! ```text
-//! latency-lab: timed in run 1; node 1 to node 0; by 103; windows 2; memory 200; paid 3; own caches 5; other caches 1; asked 10321000; excess 2:1 5:1
+//! latency-lab: timed in run 1; node 1 to node 0; by 103; windows 2; memory 200; paid 3; own caches 5; other caches 1;
+//! asked 10321000; excess 2:1 5:1
 //! ```
 //!
 //! # Load
@@ -131,15 +132,16 @@
 //! latency-lab: server node 0 written 1500
 //! latency-lab: server node 0 hops 500
 //! latency-lab: server node 0 prefetched 0
-//! latency-lab: call by 0; chase; from 81; to 46200981; blocks 0; hops 500; asked 46150000; waited 25000; gap 900000; node 0 read 70+9 written 20+3 hops 0+500 prefetched 0+0
+//! latency-lab: call by 0; chase; from 81; to 46200981; blocks 0; hops 500; asked 46150000; waited 25000; gap 900000;
+//! node 0 read 70+9 written 20+3 hops 0+500 prefetched 0+0
 //! ```
 //!
 //! A call lasts from its first access to its return, with whatever the host did to it;
 //! `blocks` are those of `block=` that its CPU has done since the call before; `asked` is
 //! what its hops were to take, `waited` the part of it for which others were served, `gap`
-//! the longest time in which no generator touched a line; and then comes what each server had served before and what it served meanwhile. That divided
-//! by `to` less `from` is the bandwidth during the call, and `to` less `from` by `hops` its
-//! latency.
+//! the longest time in which no generator touched a line; and then comes what each server had served before and what it
+//! served meanwhile. That divided by `to` less `from` is the bandwidth during the call, and `to` less `from` by `hops`
+//! its latency.
 //!
 //! With `calls=`, what a CPU touched between two stamps by which the guest times it is there, too:
 //!

@@ -5,8 +5,8 @@
 //! of a node, common to its CPUs, and behind them levels that all share. A load that
 //! misses fills every level that it passed; nothing is taken out of an inner level
 //! when an outer one gives a line up. A line that another node's levels have may be
-//! served by them, and memory may remember which node read a line last. The model is a pure function of the loads it was shown and of their
-//! times: no clock, no QEMU.
+//! served by them, and memory may remember which node read a line last. The model is a pure function of the loads it
+//! was shown and of their times: no clock, no QEMU.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -76,8 +76,8 @@ pub struct Description {
     pub levels: Vec<Level>,
     /// Ticks of a load that another node's levels serve; without, they serve none.
     pub other: Option<u64>,
-    /// Ticks that a load by a line's own node takes longer once after another node has read it from memory; 0 is memory that
-    /// does not remember.
+    /// Ticks that a load by a line's own node takes longer once after another node has read it from memory; 0 is memory
+    /// that does not remember.
     pub directory_bit: u64,
     /// TLB levels from the nearest.
     pub tlb: Vec<TlbLevel>,

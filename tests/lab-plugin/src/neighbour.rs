@@ -10,8 +10,8 @@ use crate::cache::Cache;
 const PERIOD_SHIFT: u32 = 20;
 /// Number of the first of its lines: beyond those of any memory.
 const FIRST_LINE: u64 = 1 << 56;
-/// Lines that are used at once, in multiples of those of a cache: of what was there before, hardly a fiftieth is left by
-/// random victims, and nothing by others. More would take time and change nothing.
+/// Lines that are used at once, in multiples of those of a cache: of what was there before, hardly a fiftieth is left
+/// by random victims, and nothing by others. More would take time and change nothing.
 const ENOUGH: u64 = 4;
 
 /// Progress of a neighbour in one cache.

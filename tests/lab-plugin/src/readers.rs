@@ -32,7 +32,8 @@ impl Readers {
         self.ticks > 0
     }
 
-    /// Notes a read of `line` from memory, by its own node or by another one, and returns the ticks that it takes longer.
+    /// Notes a read of `line` from memory, by its own node or by another one, and returns the ticks that it takes
+    /// longer.
     pub fn read(&self, line: u64, by_own_node: bool) -> u64 {
         if !self.are_kept() {
             return 0;

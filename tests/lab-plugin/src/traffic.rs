@@ -154,9 +154,9 @@ impl Traffic {
         self.generator(cpu).is_some_and(|mut generator| generator.touches(virtual_address, is_store))
     }
 
-    /// Tells whether an access by CPU `cpu` to a line reaches memory; `misses` tells whether the caches have the line, and uses it
-    /// there. A line that memory gave goes back there once it is stored to, and so does one that is stored to without
-    /// having been in a cache.
+    /// Tells whether an access by CPU `cpu` to a line reaches memory; `misses` tells whether the caches have the line,
+    /// and uses it there. A line that memory gave goes back there once it is stored to, and so does one that is stored
+    /// to without having been in a cache.
     pub fn reaches_memory(
         &self,
         cpu: usize,

@@ -72,12 +72,12 @@
 //!
 //! # Conditions that are planted elsewhere
 //!
-//! Who read a line last, prefetchers, a neighbour in the cache and load are planted here, by the plugin. The emulator can
-//! give neither offsets between the counters of CPUs nor stolen time. All of its virtual CPUs read the counter of the host:
-//! it ignores what a guest writes to `IA32_TSC` and `IA32_TSC_ADJUST`, and adds an offset of a CPU's own only to the
-//! guest of a guest (`helper_wrmsr` and `helper_rdtsc` of QEMU 7.2 to 10.0); a plugin may read registers and change none.
-//! Stolen time is told by KVM alone, to guests that it runs itself. Both are given by readers of the unit tests of `bin`,
-//! which stand in for the counter and for `/proc/stat`.
+//! Who read a line last, prefetchers, a neighbour in the cache and load are planted here, by the plugin. The emulator
+//! can give neither offsets between the counters of CPUs nor stolen time. All of its virtual CPUs read the counter of
+//! the host: it ignores what a guest writes to `IA32_TSC` and `IA32_TSC_ADJUST`, and adds an offset of a CPU's own only
+//! to the guest of a guest (`helper_wrmsr` and `helper_rdtsc` of QEMU 7.2 to 10.0); a plugin may read registers and
+//! change none. Stolen time is told by KVM alone, to guests that it runs itself. Both are given by readers of the unit
+//! tests of `bin`, which stand in for the counter and for `/proc/stat`.
 //!
 //! # What is checked
 //!

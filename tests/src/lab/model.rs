@@ -155,8 +155,8 @@ pub struct Model {
     pub levels: Vec<Level>,
     /// Behind those, one for each node.
     pub last_level: Option<LastLevel>,
-    /// Ticks that a load by a line's own node takes longer once after another node has read it; 0 is memory that does not
-    /// remember.
+    /// Ticks that a load by a line's own node takes longer once after another node has read it; 0 is memory that does
+    /// not remember.
     pub directory_bit: u64,
     /// In front of all memory, and nobody tells the guest.
     pub hidden: Option<Level>,

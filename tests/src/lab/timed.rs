@@ -1,6 +1,7 @@
 //! The hops that each run of the executable timed, by what served them, and what its windows really took.
 //!
-//! Several runs of one boot are told apart. Read from the plugin's report, whose documentation has the form of the lines.
+//! Several runs of one boot are told apart. Read from the plugin's report, whose documentation has the form of the
+//! lines.
 
 use super::boot::boot_all;
 use super::delivered::Ordered;
@@ -47,9 +48,9 @@ impl Timed {
         late as f64 / count(&mut self.excess.iter()) as f64
     }
 
-    /// Returns what a hop takes where none is served by another node's cache and none pays for what another node has read: from
-    /// memory in `memory` ticks, and from the own cache, as often as in these windows, in `own` ticks. The host's part of these
-    /// windows is in it.
+    /// Returns what a hop takes where none is served by another node's cache and none pays for what another node has
+    /// read: from memory in `memory` ticks, and from the own cache, as often as in these windows, in `own` ticks. The
+    /// host's part of these windows is in it.
     pub fn alone(&self, memory: u64, own: u64) -> Truth {
         let asked = (self.memory * memory + self.own * own) as f64 / (self.memory + self.own) as f64;
         let excess = Ordered::new(self.excess.clone());
@@ -91,7 +92,8 @@ fn parse(report: &str) -> Vec<Timed> {
     facts.filter_map(|fact| timed(fact, empty)).collect()
 }
 
-/// `N; node N to node N; by N; windows N; memory N; paid N; own caches N; other caches N; asked N; excess TICKS:COUNT …`.
+/// `N; node N to node N; by N; windows N; memory N; paid N; own caches N; other caches N; asked N; excess TICKS:COUNT
+/// …`.
 fn timed(fact: &str, empty: f64) -> Option<Timed> {
     let mut pieces = fact.split("; ");
     let run = pieces.next()?.parse().ok()?;

@@ -6,8 +6,8 @@ use latency_tests::vm::ready;
 
 use crate::{microseconds, model, number, records};
 
-/// The share of the lines that has to reach memory. Generators that begin each run at the same line touch some thousand lines
-/// in it, and the same ones again in the next: the cache served 64 to 85 of 100.
+/// The share of the lines that has to reach memory. Generators that begin each run at the same line touch some thousand
+/// lines in it, and the same ones again in the next: the cache served 64 to 85 of 100.
 const REACH: f64 = 0.95;
 
 #[test]

@@ -1,5 +1,5 @@
-//! How long hops wait behind lines that come at random; that ones that come evenly would make them wait less, and a stream
-//! that a prefetcher follows longer.
+//! How long hops wait behind lines that come at random; that ones that come evenly would make them wait less, and a
+//! stream that a prefetcher follows longer.
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{Call, Loaded};
@@ -28,8 +28,8 @@ const CASES: [Case; 5] = [
     Case { load: 0.5, pacing: "poisson", traffic: "read-stream", runs: 1, enough: 300 },
 ];
 const RUNS: usize = 7;
-/// Lines that the prefetcher of each CPU runs ahead of a stream, in bursts: in each page 17 lines of 64 come at once, and hops wait
-/// for more than two services at half of the server's load.
+/// Lines that the prefetcher of each CPU runs ahead of a stream, in bursts: in each page 17 lines of 64 come at once,
+/// and hops wait for more than two services at half of the server's load.
 const PREFETCH: u64 = 16;
 /// Services that a mean wait may be off. Even lines are 1.1 to 2 off at the highest load.
 const TOLERANCE: f64 = 0.1;

@@ -225,9 +225,9 @@ impl Curve {
 
     /// Returns the bandwidth at `ratio` times the lowest latency; `None` where the curve does not get there.
     ///
-    /// Latencies are made to rise with bandwidth first, without idle memory that is slower than loaded memory. The ends of
-    /// the interval are the crossings of the upper ends of latencies and of the lower ones, each further out by half of the
-    /// distance between a queue and a straight line.
+    /// Latencies are made to rise with bandwidth first, without idle memory that is slower than loaded memory. The ends
+    /// of the interval are the crossings of the upper ends of latencies and of the lower ones, each further out by half
+    /// of the distance between a queue and a straight line.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Knee> {
         let Crossing { bandwidth: value, margin, .. } = self.crossing(ratio, Side::Middle)?;
@@ -249,8 +249,8 @@ impl Curve {
         (third > 0.0).then_some([before + third, after - third])
     }
 
-    /// Returns the fit of a queue below the knee at twice the lowest latency; `None` where it misses a level, or has too
-    /// few.
+    /// Returns the fit of a queue below the knee at twice the lowest latency; `None` where it misses a level, or has
+    /// too few.
     #[must_use]
     pub fn queue(&self, limit: f64) -> Option<Queue> {
         let knee = self.crossing(2.0, Side::Middle).map_or(f64::INFINITY, |crossing| crossing.bandwidth);
@@ -311,12 +311,12 @@ impl Curve {
     }
 }
 
-/// Finds where a queue, `lowest` + ns * rho / (1 - rho), has `ratio` times the lowest latency between two levels, which are
-/// bandwidths with their latencies.
+/// Finds where a queue, `lowest` + ns * rho / (1 - rho), has `ratio` times the lowest latency between two levels, which
+/// are bandwidths with their latencies.
 ///
 /// The queue goes through `lowest` and both levels, which gives its limit. Where the first level is no slower than
-/// `lowest`, the limit is `most`, the largest bandwidth of all, and the middle between queue and straight line is found.
-/// Latencies that bend down are of no queue, and are joined by straight lines.
+/// `lowest`, the limit is `most`, the largest bandwidth of all, and the middle between queue and straight line is
+/// found. Latencies that bend down are of no queue, and are joined by straight lines.
 fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most: f64) -> Crossing {
     let span = after.0 - before.0;
     let part = (ratio * lowest - before.1) / (after.1 - before.1);
@@ -329,7 +329,8 @@ fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most:
     } else {
         let own = if known && growth > 1.0 { after.0 + span / (growth - 1.0) } else { after.0 };
         let limit = own.max(most);
-        // The load rho / (1 - rho) at the crossing, times what the second level leaves of the limit: that may be nothing.
+        // The load rho / (1 - rho) at the crossing, times what the second level leaves of the limit: that may be
+        // nothing.
         let left = limit - after.0;
         let load = before.0 / (limit - before.0) * left * (1.0 - part) + after.0 * part;
         limit * load / (left + load)

@@ -69,14 +69,14 @@ fn a_knee_lies_between_its_neighbours_by_their_latencies() {
         level(None, 20.0 * GB, 250.0),
     ];
     let curve = Curve::of(&levels).unwrap();
-    // The queue through 150 ns at 10 and 250 ns at 20 GB/s has its limit at 40 GB/s and ns = 150: 100 more at 16 GB/s. A
-    // straight line is there at 15.
+    // The queue through 150 ns at 10 and 250 ns at 20 GB/s has its limit at 40 GB/s and ns = 150: 100 more at 16 GB/s.
+    // A straight line is there at 15.
     let Estimate { value, interval } = curve.knee(2.0).unwrap().bandwidth;
     assert!((value / (16.0 * GB) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
     assert!(low < 15.5 * GB && 16.5 * GB < high && high - low < 2.5 * GB, "{low} {high}");
-    // Between idle memory and the first level nothing tells the queue but the largest bandwidth, 20 GB/s: 6.67 by that, 5
-    // by a straight line.
+    // Between idle memory and the first level nothing tells the queue but the largest bandwidth, 20 GB/s: 6.67 by that,
+    // 5 by a straight line.
     let Estimate { value, interval } = curve.knee(1.25).unwrap().bandwidth;
     assert!((value / (GB * (5.0 + 20.0 / 3.0) / 2.0) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
@@ -318,8 +318,8 @@ fn verdicts_follow_the_growth_from_half_of_the_cores() {
     }
 }
 
-/// The share of its limit that a memory delivers to generators that each have as many lines in flight as ask for `demand` of
-/// the limit while it is idle: by bisection, since latency depends on what is delivered.
+/// The share of its limit that a memory delivers to generators that each have as many lines in flight as ask for
+/// `demand` of the limit while it is idle: by bisection, since latency depends on what is delivered.
 fn share_delivered(generators: f64, demand: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

@@ -30,7 +30,7 @@ pub struct Helpers<'x> {
     known: &'x [Option<(Key, Witness)>],
     counter: Counter,
     record: Record,
-    /// What is counted of their CPU time.
+    /// Their CPU time, as it is counted.
     times: Option<&'static CpuTimes>,
 }
 

@@ -25,8 +25,8 @@ struct Course {
 pub struct Record {
     courses: Table<Course>,
     samples: Table<f64>,
-    /// Half of what a message to the partner takes longer than one back, in ticks: the mean of a batch. The last ones are
-    /// kept where there are more than windows and lines.
+    /// Half of what a message to the partner takes longer than one back, in ticks: the mean of a batch. The last ones
+    /// are kept where there are more than windows and lines.
     apart: Table<f64>,
     scratch: Table<f64>,
     /// The most windows of a point, and the most lines.
@@ -137,7 +137,7 @@ mod tests {
         (Record::new(&points, &Budget::DEFAULT).unwrap(), points)
     }
 
-    /// Notes windows of the `index`-th point, whose messages take so many ticks there and back.
+    /// Notes windows of the `index`-th point, with the ticks of its messages there and back.
     fn exchange(record: &mut Record, index: usize, [there, back]: [i64; 2], windows: usize) {
         let delays = |ticks: i64| Delays { sum: ticks * MESSAGES.cast_signed(), least: ticks - 3 };
         for window in 0..windows {

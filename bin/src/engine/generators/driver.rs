@@ -56,7 +56,7 @@ pub struct Generators<'g> {
     timer: Timer,
     /// The threads that there are.
     threads: usize,
-    /// What is counted of their CPU time.
+    /// Their CPU time, as it is counted.
     times: Option<&'static CpuTimes>,
     /// Those that run.
     active: Cell<usize>,

@@ -1,4 +1,4 @@
-//! Where the memory of generators is: a piece for each node that loads another, of which each generator has a part.
+//! The memory of generators: a piece for each node that loads another, with a part for each generator.
 
 use core::cell::Cell;
 
@@ -21,7 +21,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Whether it is the memory of some traffic.
+    /// Returns whether it is the memory of some traffic.
     #[must_use]
     pub fn serves(&self, traffic: &Traffic) -> bool {
         self.on == traffic.node && self.from.is_none_or(|from| from == traffic.from)

@@ -318,7 +318,7 @@ mod tests {
         (counted, kept)
     }
 
-    /// What a run left in a cache would serve the next one, and a low rate would not reach memory.
+    /// Lines that a run left in a cache would serve the next one, and a low rate would not reach memory.
     #[test]
     fn a_run_does_not_touch_the_lines_of_the_run_before() {
         for runs in [

@@ -41,7 +41,7 @@ pub struct Stopwatch {
     /// The number that the counter's reads give on that CPU, and whether one of them gave another since.
     number: Cell<u32>,
     strayed: Cell<bool>,
-    /// Where the CPU time of the thread is counted.
+    /// The count of the thread's CPU time.
     times: Option<&'static CpuTimes>,
 }
 
@@ -78,7 +78,8 @@ impl Stopwatch {
         }
     }
 
-    /// Nanoseconds from `start` to a stamp; one of another CPU is remembered: the thread may be back before anybody asks.
+    /// Nanoseconds from `start` to a stamp; one of another CPU is remembered: the thread may be back before anybody
+    /// asks.
     pub fn ended(&self, counter: &Counter, start: u64, end: EndStamp) -> f64 {
         if end.processor != self.number.get() {
             self.strayed.set(true);

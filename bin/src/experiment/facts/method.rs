@@ -140,7 +140,7 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
     );
 }
 
-/// Whether one CPU of each node measured, and a node has more of them than the threads of a core.
+/// Returns whether one CPU of each node measured, and a node has more of them than the threads of a core.
 fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool {
     let threads = machine.host.caches.data(1).map_or(1, |cache| cache.shared_by.len());
     let mut all = machine.topology.nodes().iter().filter(|node| nodes.contains(node.id.0));

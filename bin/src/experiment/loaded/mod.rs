@@ -119,7 +119,8 @@ fn measure<'a>(
     Ok(findings)
 }
 
-/// Warns where rates were not delivered, where idle memory is slow, and where bandwidth and latency contradict each other.
+/// Warns where rates were not delivered, where idle memory is slow, and where bandwidth and latency contradict each
+/// other.
 pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     loadings(outcomes).for_each(|loading| check_one(warnings, &loading));
 }
@@ -179,8 +180,8 @@ fn visits(
     schedule.run(session.progress)
 }
 
-/// The point of a curve that delivered its limit without a pace, and how much that was; `None` for a place that is not the
-/// first of its curve.
+/// The point of a curve that delivered its limit without a pace, and how much that was; `None` for a place that is not
+/// the first of its curve.
 fn limit_at(schedule: &mut Schedule<Memory<'_, '_>>, index: usize) -> Option<(Point, Traffic, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;

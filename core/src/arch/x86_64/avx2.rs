@@ -239,8 +239,8 @@ fn write_successors(cycle: &Cycle, first: u32, successors: &mut [u64]) {
     }
 }
 
-/// Vectors of 16 bytes, unlike those that write a chain: this runs between two batches, and cores of Skylake and Cascade
-/// Lake servers lower their clock for 0.7 ms after multiplications of 32 bytes (Intel's licence levels).
+/// Vectors of 16 bytes, unlike those that write a chain: this runs between two batches, and cores of Skylake and
+/// Cascade Lake servers lower their clock for 0.7 ms after multiplications of 32 bytes (Intel's licence levels).
 #[target_feature(enable = "avx2,popcnt")]
 fn count_hops(cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
     // A macro, as `mix!` is one.

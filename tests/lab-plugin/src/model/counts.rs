@@ -1,6 +1,6 @@
 //! Counts of the model.
 
-/// What was counted, for one CPU or for all.
+/// The counts of one CPU or of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Loads.

@@ -3,24 +3,25 @@
 use super::{locked, Core, Machine, Scope, LINE_SHIFT};
 use crate::cache::Cache;
 
-/// Where a line was, if not in memory.
+/// The place of a line that was not in memory.
 pub(super) enum Found {
     /// In this level.
     Level(usize),
-    /// In a level of another node, which serves it in so many ticks.
+    /// In a level of another node, with the ticks in which that serves it.
     Other(u64),
 }
 
 /// Result of a load in the levels.
 pub(super) struct Brought {
-    /// Where its line was.
+    /// The place of its line.
     pub found: Option<Found>,
     /// Lines that prefetchers brought from memory, between the same nodes.
     pub prefetched: u64,
 }
 
 impl Machine {
-    /// Loads `line` on a CPU at `now`, with what its prefetchers make of that; `pair` are the nodes, if one claims the line.
+    /// Loads `line` on a CPU at `now`, with what its prefetchers make of that; `pair` are the nodes, if one claims the
+    /// line.
     pub(super) fn demand(&self, core: &mut Core, line: u64, pair: Option<usize>, now: u64) -> Brought {
         let found = self.fill(core.place, &mut core.levels, line, now);
         let mut brought = Brought { found, prefetched: 0 };
@@ -71,8 +72,8 @@ impl Machine {
         self.readers.are_kept() || !self.description.levels.is_empty()
     }
 
-    /// Returns true if a store past the caches has an effect: if any cache is common to several CPUs, and could hold what they
-    /// wrote, or memory remembers who read a line.
+    /// Returns true if a store past the caches has an effect: if any cache is common to several CPUs, and could hold
+    /// what they wrote, or memory remembers who read a line.
     #[must_use]
     pub fn minds_stores(&self) -> bool {
         self.readers.are_kept() || self.description.levels.iter().any(|level| level.scope != Scope::Cpu)

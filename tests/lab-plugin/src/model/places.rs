@@ -22,8 +22,8 @@ impl Machine {
         self.pairs().get(self.memory.pair(node, physical_address)?).copied()
     }
 
-    /// Loads or stores on CPU `cpu` at `now` without waiting: tells whether the line comes from memory, and how many more come
-    /// that prefetchers bring. There is no translation, and the access is not counted as a load.
+    /// Loads or stores on CPU `cpu` at `now` without waiting: tells whether the line comes from memory, and how many
+    /// more come that prefetchers bring. There is no translation, and the access is not counted as a load.
     #[must_use]
     pub fn touch(&self, cpu: usize, physical_address: u64, now: u64) -> Option<Touched> {
         let core = &mut *locked(self.cores.get(cpu)?);
@@ -37,7 +37,8 @@ impl Machine {
         Some(Touched { from_memory, prefetched })
     }
 
-    /// Reads `line` from memory between the nodes of this pair: ticks that it takes longer since another node read it last.
+    /// Reads `line` from memory between the nodes of this pair: ticks that it takes longer since another node read it
+    /// last.
     pub(super) fn read(&self, pair: usize, line: u64) -> u64 {
         self.pairs().get(pair).map_or(0, |pair| self.readers.read(line, pair.from == pair.to))
     }

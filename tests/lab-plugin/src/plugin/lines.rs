@@ -28,8 +28,8 @@ pub(super) unsafe extern "C" fn on_generator_past(cpu: c_uint, access: u32, addr
     unsafe { generate(plugin, cpu as usize, access, address, Touch::StorePast, data) };
 }
 
-/// If an access of a generator is one to another line, shows it to the caches, and where it reaches memory waits until the
-/// line can be sent for.
+/// If an access of a generator is one to another line, shows it to the caches, and where it reaches memory waits until
+/// the line can be sent for.
 ///
 /// # Safety
 ///

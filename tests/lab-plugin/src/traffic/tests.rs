@@ -11,7 +11,7 @@ fn traffic(service: Service, most: usize) -> Traffic {
     Traffic::new(vec![kernel(0, "read"), kernel(10, "update")], servers, 2, most)
 }
 
-/// Lines that CPU 0 gets in so many ticks, as fast as it can with `cost` ticks of its own for each.
+/// Returns the lines that CPU 0 gets in `ticks` ticks, as fast as it can with `cost` ticks of its own for each.
 fn lines(traffic: &Traffic, ticks: u64, cost: u64) -> u64 {
     let (mut now, mut lines) = (0, 0);
     while now < ticks {

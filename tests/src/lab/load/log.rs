@@ -150,7 +150,8 @@ fn stream(fact: &str) -> Option<(&str, &str, u64)> {
     Some((words.next()?, words.next()?, words.next()?.parse().ok()?))
 }
 
-/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N hops N+N prefetched N+N; ...`.
+/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N hops N+N
+/// prefetched N+N; ...`.
 fn call(fact: &str) -> Option<Call> {
     let mut pieces = fact.split("; ");
     let cpu = pieces.next()?.parse().ok()?;
