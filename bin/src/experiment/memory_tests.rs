@@ -83,6 +83,9 @@ fn one_node_can_give_what_the_machine_can() {
     assert!(refusal(&late, "--size=12G").contains("10.2 GiB free"));
     late.host.memory_available = Some(Bytes::GIB.times(22));
     assert_eq!(size(&late, "--size=12G").0, Bytes::GIB.times(12));
+    // No node can give more memory than it is said to have.
+    late.host.memory_total = Some(Bytes::GIB.times(23));
+    assert_eq!(late.memory_of(&late.topology.nodes()[0]), Bytes::GIB.times(23));
     // With several nodes that says nothing of one of them.
     let two = machine("two-sockets", None);
     assert_eq!(two.supply(NodeId(0)).unwrap().reclaimable, Bytes(0));

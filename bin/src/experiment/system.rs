@@ -108,7 +108,7 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
 /// The machine in one sentence.
 fn headline(document: &mut dyn Document, machine: &Machine) {
     let brand = facts::machine::cpu_model(machine);
-    let memory: u64 = machine.topology.nodes().iter().map(|node| node.memory_total.0).sum();
+    let memory: u64 = machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum();
     let name = machine.host.identity.name;
     document.sentence(
         Role::Answer,
@@ -293,9 +293,9 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
                 1 => write!(out, "{}", node.cpus),
                 2 if matches!(node.kind(), NodeKind::CpuOnly | NodeKind::Empty) => out.write_str("none"),
                 2 if !machine.memory_nodes.contains(node.id.0) => {
-                    write!(out, "{} (outside the cpuset)", node.memory_total)
+                    write!(out, "{} (outside the cpuset)", machine.memory_of(node))
                 }
-                2 => write!(out, "{}", node.memory_total),
+                2 => write!(out, "{}", machine.memory_of(node)),
                 3 => write!(out, "{}", node.memory_free),
                 4 => write!(out, "{}", machine.free_memory(node.id)),
                 5 => pool(node, PageSize::Huge2M, out),

@@ -68,15 +68,25 @@ impl Machine {
     }
 
     fn supply_of(&self, node: &Node, available: Option<Bytes>, limit: Option<MemoryLimit>) -> Option<Supply> {
-        let can_give = node.can_give()?;
-        let nodes = self.topology.nodes().iter().filter(|node| node.has_memory).count();
-        // A kernel that initialises memory late counts it for the machine before it does for the node.
-        let available = available.filter(|_| nodes == 1).unwrap_or_default();
+        let can_give = self.or_of_machine(node.can_give()?, available);
         Some(Supply {
             free: node.memory_free,
-            reclaimable: Bytes(can_give.max(available).0.saturating_sub(node.memory_free.0)),
+            reclaimable: Bytes(can_give.0.saturating_sub(node.memory_free.0)),
             headroom: limit.map(|limit| limit.headroom),
         })
+    }
+
+    /// Returns an amount of a node, or that of the machine where the node is the only one with memory: a kernel that
+    /// initialises memory late counts it for the machine before it does for the node.
+    fn or_of_machine(&self, of_node: Bytes, of_machine: Option<Bytes>) -> Bytes {
+        let nodes = self.topology.nodes().iter().filter(|node| node.has_memory).count();
+        of_node.max(of_machine.filter(|_| nodes == 1).unwrap_or_default())
+    }
+
+    /// Returns the memory that a node has.
+    #[must_use]
+    pub fn memory_of(&self, node: &Node) -> Bytes {
+        self.or_of_machine(node.memory_total, self.host.memory_total.filter(|_| node.has_memory))
     }
 
     /// Whether a node's pool of pages of that size has so many bytes left.

@@ -162,7 +162,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
             document.part(Part::Item, |document| {
                 document.put(&ID, node.id.0);
                 document.show(&CPUS, &node.cpus);
-                document.put(&MEMORY, node.memory_total);
+                document.put(&MEMORY, machine.memory_of(node));
                 document.put(&FREE, node.memory_free);
                 document.put(&CAN_GIVE, machine.free_memory(node.id));
                 document.part(Part::List(&DISTANCES), |document| {
