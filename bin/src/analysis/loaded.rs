@@ -207,11 +207,11 @@ impl<'r, 'a> Loading<'r, 'a> {
         let best = unpaced().nth(limit(&|index| unpaced().nth(index).map(of))?)?;
         let half = unpaced().find(|step| step.generators == all.generators / 2);
         let half = half.map(|step| step.level.delivered);
-        let (cores, rate) = (all.generators as usize, all.level.delivered.value);
-        let verdict = match Verdict::of(cores, rate, half.map(|half| half.value)) {
-            // Half deliver no less, and it is not shown that they deliver more.
-            Verdict::OverSaturated if best.generators == all.generators => Verdict::LimitReached,
-            verdict => verdict,
+        let (cores, rate) = (all.generators as usize, &all.level.delivered);
+        let moved = half.map(|half| half.value);
+        let verdict = match best.generators == all.generators {
+            true => Verdict::of_all(cores, rate, moved),
+            false => Verdict::of(cores, rate.value, moved),
         };
         let (rate, generators) = (best.level.delivered, best.generators);
         Some(Limit { rate, generators, all: all.generators, whole: all.level.delivered, half, verdict })

@@ -15,10 +15,19 @@ const OPTIONS: &str = "--progress=never --size=2M --pages=4k --traffic=read --wa
 
 /// The rates of the points without a pace, by the number of generators.
 fn unpaced(document: &Value, generators: u64) -> f64 {
+    point(document, generators).map_or(f64::NAN, |point| number(point, "bytes_per_second"))
+}
+
+/// Returns the point of a number of generators without a pace.
+fn point(document: &Value, generators: u64) -> Option<&Value> {
     let mut points = records(document, "/curves/0/points").iter();
-    let found =
-        points.find(|point| point["generators"] == generators && point["offered_bytes_per_second"].is_null());
-    found.map_or(f64::NAN, |point| number(point, "bytes_per_second"))
+    points.find(|point| point["generators"] == generators && point["offered_bytes_per_second"].is_null())
+}
+
+/// Returns the ends of the interval of their rate.
+fn interval(document: &Value, generators: u64) -> [f64; 2] {
+    let end = |end: usize| point(document, generators)?["ci95_bytes_per_second"][end].as_f64();
+    [end(0).unwrap_or(f64::NEG_INFINITY), end(1).unwrap_or(f64::INFINITY)]
 }
 
 #[test]
@@ -88,8 +97,10 @@ fn memory_that_gets_slower_under_too_much_load_is_told() {
         let elapsed = boot.consoles[0].elapsed;
         let table =
             format!("{TEST}, boot {attempt}, {elapsed:.0?}\n  {one:.0} and {two:.0} bytes/s: {limit}\n");
-        // Three virtual CPUs may have two of the host: two generators that wait for each other have no backlog.
-        if limit["verdict"] != "over-saturated" && two >= LESS * one {
+        // Three virtual CPUs may have two of the host: two generators that wait for each other have no backlog, and where
+        // that changes from window to window the intervals overlap.
+        let overlap = interval(&document, 2)[1] >= interval(&document, 1)[0];
+        if limit["verdict"] != "over-saturated" && (two >= LESS * one || overlap) {
             return Err(format!("two generators did not run at a time\n{table}"));
         }
         assert_eq!(limit["verdict"], "over-saturated", "{table}");

@@ -497,3 +497,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn all_cores_reach_the_limit_only_if_their_interval_says_so() {
+    let all = |value, low, high| Estimate { value, interval: Some(Interval { low, high }) };
+    // Half of two cores move 28; all of them less, but their windows do not agree.
+    for (rate, verdict) in [
+        (all(24.7, 20.0, 28.4), Verdict::LimitReached),
+        (all(7.3, 5.4, 44.0), Verdict::NotShown),
+        (all(27.9, 7.6, 29.1), Verdict::LimitReached),
+        (all(50.0, 49.0, 51.0), Verdict::GeneratorsExhausted),
+    ] {
+        assert_eq!(Verdict::of_all(2, &rate, Some(28.2)), verdict, "{rate:?}");
+    }
+}

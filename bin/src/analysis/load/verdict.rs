@@ -3,6 +3,7 @@
 //! Knows bandwidths and numbers of cores, and nothing of how they were measured.
 
 use super::{ends, Level};
+use crate::analysis::estimate::Estimate;
 
 /// What one load or store of a generator moves.
 const LINE_BYTES: f64 = 64.0;
@@ -52,6 +53,19 @@ impl Verdict {
             _ if doubled <= REACHED => Verdict::LimitReached,
             _ if doubled > EXHAUSTED => Verdict::GeneratorsExhausted,
             _ => Verdict::NotShown,
+        }
+    }
+
+    /// Concludes as [`of`](Self::of) where it is not shown that fewer cores move more than all of them: these reach the
+    /// limit if they do so with the upper end of their interval, too.
+    #[must_use]
+    pub fn of_all(cores: usize, all: &Estimate, half: Option<f64>) -> Verdict {
+        match Verdict::of(cores, all.value, half) {
+            Verdict::OverSaturated => match Verdict::of(cores, ends(all).high, half) {
+                Verdict::OverSaturated | Verdict::LimitReached => Verdict::LimitReached,
+                _ => Verdict::NotShown,
+            },
+            verdict => verdict,
         }
     }
 
