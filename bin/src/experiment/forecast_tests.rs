@@ -162,6 +162,15 @@ fn initiators_have_regions_of_their_own_where_memory_has_room() {
     assert_eq!(planned(&two, &line).unwrap().0[0].size.0, ((half / 10 * 6) >> 20) << 20);
 }
 
+// 64 regions of 100 MiB are more than the group has, and 100 MiB are less than twice the last-level cache.
+#[test]
+fn chains_that_each_visit_writes_are_warmed_up_however_little_memory_there_is() {
+    let scarce = with_free_memory(eight_nodes(), Bytes::GIB.times(6));
+    let (_, budget, _) = planned(&scarce, "--size=100M").unwrap();
+    assert!(matches!(budget.memory, Memory::Rewritten { .. }), "{:?}", budget.memory);
+    assert_eq!(budget.warm_up, None);
+}
+
 #[test]
 fn a_shared_region_is_written_when_its_initiator_changes_and_then_alone() {
     let scarce = with_free_memory(machine("four-nodes", None), Bytes::GIB.times(3));

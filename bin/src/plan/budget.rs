@@ -219,21 +219,21 @@ impl Budget {
             None if options.pages == Pages::Auto && options.size.is_none() => Optional::Everything,
             None => Optional::Unreachable,
         };
-        let mut budget = Budget::new(options, machine).in_regions(machine, points);
+        // A pool that has pages for the working set need not have more.
+        let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
+        let mut budget = Budget::new(options, machine);
+        if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
+            budget = budget.in_regions(machine, points);
+        } else {
+            budget.memory = Memory::Rewritten { places: PLACES };
+        }
         budget.optional = optional;
         if points.len() <= FEW_POINTS && budget.spread_ns > 0.0 {
             budget.rounds = SPREAD_ROUNDS;
         }
         let left_ns = MATRIX_NS - SET_UP_BYTE_NS * regions::bytes(budget.memory, points).0 as f64;
         let visits_ns = left_ns.clamp(LEAST_PAIRS_NS, PAIRS_NS).max(2.0 * budget.spread_ns);
-        budget = budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len());
-        // A pool that has pages for the working set need not have more.
-        let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
-        if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
-            return budget;
-        }
-        budget.memory = Memory::Rewritten { places: PLACES };
-        budget
+        budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len())
     }
 
     /// The budget of lanes.
