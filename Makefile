@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test built golden fuzz size plugin guest lab boots hostile signals bench mutants check dist clean
+.PHONY: all run test built golden calibration fuzz size plugin guest lab boots hostile signals bench mutants check dist clean
 
 # Panics name their file, and those of other crates lie where cargo keeps its downloads: that is another place for
 # everybody, and would make other bytes.
@@ -57,6 +57,12 @@ built:
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test places --test dist -- the_readme_has goldens
+
+# What good, fair and poor are worth: 2,000 simulated runs of each machine, and a table of how often the words were right,
+# which UPDATE_GOLDEN=1 writes into README.md. CALIBRATION_RUNS=N makes others, CALIBRATION_ONLY chooses by a part of the
+# name, CALIBRATION_SEEDS=tuning takes the seeds by which rules are chosen.
+calibration:
+	$(CARGO) test --locked --profile fuzz -p latency-bench --lib -- --ignored --nocapture calibration::calibration
 
 # What comes from outside, damaged: the property tests of bin/src/fuzz without their number of cases, for so many seconds
 # a target. FUZZ_CASES=N stops each after N cases, FUZZ_SEED=N repeats a run, FUZZ_TARGET chooses by a part of the name.

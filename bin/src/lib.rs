@@ -8,6 +8,8 @@
 extern crate std;
 
 mod analysis;
+#[cfg(test)]
+mod calibration;
 mod engine;
 pub mod error;
 pub mod experiment;
@@ -26,6 +28,7 @@ pub mod warning;
 
 use core::fmt::Write;
 
+use latency_core::cpulist::NodeSet;
 use latency_core::units::NodeId;
 
 use engine::progress::Progress;
@@ -37,13 +40,14 @@ use experiment::facts::point;
 use experiment::output;
 use experiment::report::{self as whole_report, Sections, Whole, REPORT};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
-use machine::{detect, Machine};
+use machine::{detect, idle, Machine};
 use options::{FlagId, FlagSet, Help, Options, When};
 use plan::duration::{self, Range};
 use report::document::Describe;
 use report::terminal::Terminal;
 use report::wrap::Wrap;
 use sys::arguments::{Arguments, Environment};
+use sys::file::SystemFiles;
 use sys::out::{Messages, Sink, Unfinished};
 use sys::signal;
 use sys::terminal::Stream;
@@ -80,6 +84,9 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
                 if flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY || !flags.contains(FlagId::DryRun) {
                     detect::sharing(machine)?;
                 }
+                if options.chooses_cpu() {
+                    choose_cpus(machine, options.cpunode)?;
+                }
                 perform(arguments, environment, &options, machine, &mut messages)
             }
             [] => Err(PlacementError::NothingToMeasure.into()),
@@ -89,6 +96,11 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         Ok(()) => 0,
         Err(failure) => fail(&mut messages, &failure),
     }
+}
+
+/// Has idle CPUs of `nodes`, or of all of them, measure where others keep the first one busy.
+fn choose_cpus(machine: &mut Machine, nodes: Option<NodeSet>) -> Result<(), sys::errno::Errno> {
+    idle::choose(machine, &SystemFiles, nodes, &|| sys::time::sleep_ns(idle::LOOK_NS))
 }
 
 fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
@@ -211,10 +223,10 @@ fn perform<'a>(
     let planned = conduct::planned(&mut session, experiment)?;
     let Planned { points, budget, .. } = &planned;
     let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
-    let takes = duration::estimate(machine, points, budget) + look;
+    let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns()) + look;
     if options.dry_run {
         let name = experiment.descriptor.name;
-        let columns = output::columns(options, [&point::COLUMNS, &[]]);
+        let columns = output::columns(options, [point::COLUMNS, &[]]);
         // A write that fails is remembered by the sink, and told by `finish`.
         let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
             dry_run::present(document, name, points, budget, takes);
@@ -227,7 +239,7 @@ fn perform<'a>(
     }
     // What takes time is left out where nobody would be told.
     let checked = options.strict || !(options.quiet && options.format.name == "text");
-    let effort = Effort { limit_ns: f64::INFINITY, checked };
+    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
     let conducted = conduct::conduct(&mut session, experiment, planned, effort);
     progress.clear();
     let conducted = conducted?;
@@ -265,6 +277,7 @@ fn perform_all<'a>(
         return Err(PlacementError::NothingToMeasure.into());
     };
     detect::sharing(machine)?;
+    choose_cpus(machine, None)?;
     let out = sink(options)?;
     if options.progress != When::Never && !options.quiet {
         let _ = writeln!(messages, "report: about {} s", (whole_report::takes_ns(options) / 1e9) as u64);

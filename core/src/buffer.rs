@@ -119,6 +119,14 @@ impl<'m> Buffer<'m> {
         build::write(self.lines, self.chain, self.encoding, Stores::STREAMING, stop)
     }
 
+    /// Writes the `hops` nodes from `from` on again, past the caches, in the order of the chain: a walk from there
+    /// meets each of them in memory. Returns false, and writes nothing, where several nodes share a line.
+    ///
+    /// Every store leaves the line as it was.
+    pub fn write_ahead(&mut self, from: u64, hops: u64) -> bool {
+        build::write_ahead(self.lines, self.chain, self.encoding, from, hops)
+    }
+
     /// Returns the chain that the buffer holds.
     #[must_use]
     pub const fn chain(&self) -> &Chain {

@@ -7,6 +7,7 @@
 
 mod caches;
 mod cgroup;
+mod cpu_time;
 mod identity;
 mod memory_limit;
 mod process;
@@ -15,6 +16,7 @@ mod uncore;
 mod ways;
 
 pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
+pub use cpu_time::CpuTime;
 pub use identity::Identity;
 pub use memory_limit::MemoryLimit;
 pub use process::{Capability, Process, Seccomp};

@@ -13,7 +13,7 @@
 mod series;
 mod state;
 
-pub use series::summarise_series;
+pub use series::{mean_of_series, summarise_series};
 pub use state::{state, State};
 
 use crate::sort;

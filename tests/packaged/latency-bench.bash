@@ -18,7 +18,7 @@ _latency_bench() {
     [[ ${#before[@]} -gt 1 ]] || services=' help version'
     case $experiment in
     '' | matrix)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     curve)
@@ -70,11 +70,11 @@ _latency_bench() {
         formats='text json csv jsonl md svg prometheus html'
         ;;
     compare)
-        options='--threshold= --force --unit= --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--threshold= --of= --force --unit= --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     fleet)
-        options='--threshold= --baseline= --force --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--threshold= --baseline= --of= --force --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     report)
@@ -97,7 +97,7 @@ _latency_bench() {
     case $option in
     --cpunode) return ;;
     --memnode) return ;;
-    --cpu) return ;;
+    --cpu) words='first' ;;
     --pages) words='auto 4k thp 2m 1g' ;;
     --size) return ;;
     --min-size) return ;;
@@ -126,6 +126,7 @@ _latency_bench() {
     --precision) return ;;
     --time-limit) return ;;
     --spread) return ;;
+    --until) return ;;
     --budget) return ;;
     --warmup-iters) return ;;
     --threshold) return ;;
@@ -134,6 +135,7 @@ _latency_bench() {
         compopt -o filenames 2>/dev/null
         return
         ;;
+    --of) words='typical undisturbed' ;;
     --unit) return ;;
     --format) words=$formats ;;
     --output)

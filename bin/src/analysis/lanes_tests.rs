@@ -29,6 +29,8 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         interval: Some(interval),
     };
     let series = Series {
+        undisturbed: None,
+        warm_over_cold: None,
         nanoseconds: summary,
         core_cycles: None,
         core_gigahertz: None,

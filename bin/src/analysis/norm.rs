@@ -60,6 +60,16 @@ impl Norm {
             Quantity::Bandwidth => interval.high < self.median - allowed,
         }
     }
+
+    /// Whether all of an interval is faster than the same bound on the other side.
+    #[must_use]
+    pub fn is_faster(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
+        let allowed = self.allowed(threshold);
+        match of {
+            Quantity::Latency => interval.high < self.median - allowed,
+            Quantity::Bandwidth => interval.low > self.median + allowed,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -85,6 +95,16 @@ mod tests {
             (Quantity::Bandwidth, AT(150.0, 160.0), false),
         ] {
             assert_eq!(norm.is_slower(of, interval, 0.1), slower, "{of:?} {interval:?}");
+        }
+        for (of, interval, faster) in [
+            (Quantity::Latency, AT(80.0, 89.5), true),
+            (Quantity::Latency, AT(80.0, 90.5), false),
+            (Quantity::Latency, AT(150.0, 160.0), false),
+            (Quantity::Bandwidth, AT(110.5, 112.0), true),
+            (Quantity::Bandwidth, AT(109.5, 130.0), false),
+            (Quantity::Bandwidth, AT(50.0, 60.0), false),
+        ] {
+            assert_eq!(norm.is_faster(of, interval, 0.1), faster, "{of:?} {interval:?}");
         }
         assert!((norm.deviations(Quantity::Bandwidth, 90.0).unwrap() - 6.745).abs() < 1e-3);
         assert_eq!(Norm { median: 1.0, mad: 0.0 }.deviations(Quantity::Latency, 1.0), None);

@@ -13,16 +13,16 @@ use latency_core::units::{Bytes, NodeId};
 use super::counters::Meter;
 use super::memory::{serves, Key, Site};
 use super::new_chain;
-use super::placement::{self, Placement, Witness};
+use super::placement::{self, Placement};
 use super::session::Session;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Pages;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
-use crate::result::{chain, Means, Point, Walk};
+use crate::result::{chain, Means, Placed, Point, Walk};
 use crate::sys::table::Table;
-use crate::warning::Warning;
+use crate::warning::{Warning, Warnings};
 
 /// Pieces of memory, at most.
 pub const SITES: usize = plan::regions::MOST;
@@ -214,7 +214,7 @@ pub fn place<'a>(
 ) -> Result<Placement, Failure<'a>> {
     session.progress.say(format_args!("placing {size} on node {target}"));
     let placement = Placement::new(session.machine, target, size, pages)?;
-    tell(session, &placement, pages);
+    tell(session.warnings, target, pages, &placement.witness().first());
     Ok(placement)
 }
 
@@ -230,21 +230,26 @@ pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
         .ok()
 }
 
-fn tell(session: &mut Session<'_, '_>, placement: &Placement, asked: Pages) {
-    let Witness { target, pages, mapped, .. } = *placement.witness();
+/// Says what a reader must know of memory on `target` for which pages were asked for.
+pub fn tell(warnings: &mut Warnings, target: NodeId, asked: Pages, placed: &Placed) {
+    let Placed { means, pages, mapped, before, .. } = *placed;
     if asked == Pages::Auto && pages == Pages::Small4k {
-        session.warnings.push(Warning::PagesFellBack { found: pages.page_size() });
+        warnings.push(Warning::PagesFellBack { found: pages.page_size() });
     }
-    if let (Pages::Thp, Some(found)) = (pages, placement.evidence().transparent_huge) {
+    if let (Pages::Thp, Some(found)) = (pages, before.transparent_huge) {
         if found < mapped {
-            session.warnings.push(Warning::ThpPartial { wanted: mapped, found });
+            warnings.push(Warning::ThpPartial { wanted: mapped, found });
         }
     }
-    if placement.means() == Means::FirstTouch {
-        session.warnings.push(Warning::PlacedByFirstTouch { node: target });
+    if pages == Pages::Thp && before.transparent_huge.is_none() && before.is_there() {
+        let why = "nothing tells the size of its pages";
+        warnings.push(Warning::PlacementUnverified { node: target, why });
     }
-    if !placement.evidence().is_there() {
+    if means == Means::FirstTouch {
+        warnings.push(Warning::PlacedByFirstTouch { node: target });
+    }
+    if !before.is_there() {
         let why = "neither /proc/self/numa_maps nor move_pages answers";
-        session.warnings.push(Warning::PlacementUnverified { node: target, why });
+        warnings.push(Warning::PlacementUnverified { node: target, why });
     }
 }

@@ -6,29 +6,35 @@
 use core::array;
 
 use latency_core::chain::Order;
-use latency_core::units::{Bytes, Picoseconds};
+use latency_core::units::{Bytes, NodeId, Picoseconds};
 
 use super::arena::SITES;
 use super::clock::Timer;
+use super::ground::Arena;
 use super::memory::Memory;
 use super::placement::Witness;
 use super::schedule::Schedule;
-use super::session::Session;
+use super::session::{Noted, Session};
+use super::undisturbed::undisturbed;
 use super::warm_up::is_held;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
-use crate::result::{chain, Exclusion, Field, Measurement, Outcome, Placed, Point, Repeat, Walk};
-use crate::warning::{Warning, Warnings, VERY_UNCERTAIN};
+use crate::result::{
+    chain, Exclusion, Field, Measurement, Outcome, PerLine, Placed, Point, Repeat, Round, Undisturbed, Walk,
+};
+use crate::warning::{Warning, Warnings};
 
 /// Steady loads that take less than this share of those of a first pass are served by a cache in part.
-const SERVED: f64 = 0.98;
+pub const SERVED: f64 = 0.98;
 /// From this share of disturbed trials on it is said.
 const DISTURBED_SHARE: f64 = 0.1;
 /// Counted and estimated core cycles that differ by more: one of them is not what it seems.
 const CYCLES_TOLERANCE: f64 = 0.05;
 /// Below this share of trials that agree on a value, it is one of several.
 const STATE_SHARE: f64 = 0.7;
+/// Memory that takes more times as long as while its neighbours are quiet is theirs, too.
+const NEIGHBOURS: f64 = 1.1;
 /// Of fewer steps of the timer in a trial, a step is 1 % or more of it.
 const FEWEST_STEPS: f64 = 100.0;
 /// Working set in memory-side caches from which on memory itself is measured: these caches are direct-mapped, so that
@@ -52,10 +58,7 @@ pub fn outcomes(
     let mut looked: [_; 2 * SITES] = array::from_fn(|_| None::<Result<Placed, Exclusion<'static>>>);
     session.noted.moves += schedule.arena.moves();
     for index in 0..schedule.len() {
-        for round in schedule.rounds(index) {
-            session.noted.clocks.note(round.core_gigahertz);
-            session.noted.steps_back += u64::from(round.stepped_back);
-        }
+        note(session.noted, schedule.rounds(index));
         let Some(point) = schedule.point(index) else { break };
         let mut again = |site: Option<(usize, Witness)>| match site {
             Some((site, witness)) => match looked.get_mut(site) {
@@ -80,7 +83,11 @@ pub fn outcomes(
             }
         }
         let result = match placed {
-            Ok(placed) => measurement(schedule, index, placed, traffic)?,
+            Ok(placed) => {
+                let helpers = schedule.arena.beside.helpers.as_mut();
+                let lines = helpers.and_then(|helpers| helpers.found(index, &point));
+                measurement(schedule, index, placed, traffic, lines)?
+            }
             Err(excluded) => Err(excluded),
         };
         each(Outcome { point, result });
@@ -88,17 +95,33 @@ pub fn outcomes(
     Ok(())
 }
 
+/// Notes the clocks of rounds.
+pub fn note(noted: &mut Noted, rounds: &[Round]) {
+    for round in rounds {
+        noted.clocks.note(round.core_gigahertz);
+        noted.steps_back += u64::from(round.stepped_back);
+    }
+}
+
 /// Looks at a piece of memory after the last trial.
 fn look_again(session: &mut Session<'_, '_>, witness: &Witness) -> Result<Placed, Exclusion<'static>> {
-    let (placed, node) = (witness.again(), witness.target);
+    stayed(session.warnings, witness.again(), witness.target)
+}
+
+/// Returns what is known of a piece of memory on `node`, and warns where it has changed.
+///
+/// # Errors
+///
+/// [`PlacementError::MovedDuringRun`] where pages are elsewhere after the last trial.
+pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<Placed, Exclusion<'static>> {
     if let Some((before, after)) = placed.huge_pages_changed() {
         let mapped = placed.mapped;
-        session.warnings.push(Warning::HugePagesChanged { node, before, after, mapped });
+        warnings.push(Warning::HugePagesChanged { node, before, after, mapped });
     }
     match placed.moved(node) {
         None => Ok(placed),
         Some(moved) => {
-            session.warnings.push(Warning::PagesMoved { node, pages: moved });
+            warnings.push(Warning::PagesMoved { node, pages: moved });
             let pages = placed.after.counts().map_or(0, |counts| counts.total());
             Err(Exclusion::Placement(PlacementError::MovedDuringRun { node, elsewhere: moved, pages }))
         }
@@ -106,13 +129,18 @@ fn look_again(session: &mut Session<'_, '_>, witness: &Witness) -> Result<Placed
 }
 
 /// Makes a measurement of the rounds of a point; the inner error is that there is none.
+///
+/// # Errors
+///
+/// That of a point without a chain.
 #[allow(clippy::type_complexity)]
 #[inline(never)] // offsets into a small frame are short
-fn measurement(
-    schedule: &mut Schedule<Memory<'_, '_>>,
+pub fn measurement<A: Arena>(
+    schedule: &mut Schedule<A>,
     index: usize,
     placed: Placed,
     traffic: Option<Field>,
+    lines: Option<PerLine>,
 ) -> Result<Result<Measurement, Exclusion<'static>>, Failure<'static>> {
     let Some((course, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
     let (point, state) = (course.point, course.state);
@@ -122,7 +150,9 @@ fn measurement(
         _ => chain::chain(&point).map(|chain| (chain.fingerprint(), chain.nodes()))?,
     };
     let precise = series.is_precise(schedule.budget.precision);
-    let lines = schedule.arena.beside.helpers.as_mut().and_then(|helpers| helpers.found(index, &point));
+    if let Walk::Chain = point.walk {
+        series.undisturbed = undisturbed(schedule.rounds(index), schedule.budget.looked_ns);
+    }
     let (placements, placement_spread) = schedule.placements(index);
     // Of several lanes, what a hop takes is shared by their loads.
     if let Walk::Lanes(_) | Walk::Apart(_) = point.walk {
@@ -157,6 +187,10 @@ pub fn warn(
 ) {
     warn_of_trials(session, timer, outcomes);
     warn_of_side_caches(session.machine, session.warnings, outcomes);
+    warn_of_neighbours(session.warnings, outcomes);
+    if budget.until_quiet && outcomes.iter().any(is_disturbed) {
+        session.warnings.push(Warning::NotQuiet { seconds: budget.point_ns / 1e9 });
+    }
     let of_nodes = outcomes.iter().all(|outcome| !outcome.point.walk.is_of_cores());
     if outcomes.len() <= FEW_POINTS && of_nodes {
         for outcome in outcomes {
@@ -167,21 +201,40 @@ pub fn warn(
         warn_of_hits(session.machine, session.warnings, outcomes, repeat);
         return;
     }
-    let (mut imprecise, mut hardly, mut disturbed) = (0, 0, 0);
+    let (mut imprecise, mut unknown, mut disturbed) = (0, 0, 0);
     for measured in outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()) {
         imprecise += u32::from(!measured.precise);
-        hardly += u32::from(!measured.series.is_precise(VERY_UNCERTAIN.max(budget.precision)));
+        unknown += u32::from(measured.series.nanoseconds.interval.is_none());
         disturbed += u32::from(measured.series.disturbed_share() >= DISTURBED_SHARE);
         warn_of_counters(session, measured);
     }
     let of = outcomes.len() as u32;
     if imprecise > 0 && budget.trials.is_none() {
         let wanted = budget.precision;
-        session.warnings.push(Warning::PointsNotPrecise { points: imprecise, hardly, of, wanted });
+        session.warnings.push(Warning::PointsNotPrecise { points: imprecise, unknown, of, wanted });
     }
     if disturbed > 0 {
         let share = DISTURBED_SHARE;
         session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
+    }
+}
+
+/// Returns whether a measured latency has no undisturbed value.
+fn is_disturbed(outcome: &Outcome<'_>) -> bool {
+    let measured = outcome.result.as_ref().ok();
+    measured.is_some_and(|measured| matches!(measured.series.undisturbed, Some(Undisturbed::AtMost(_))))
+}
+
+/// Warns about memory that takes longer than while its neighbours are quiet.
+fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+    for Outcome { point, result } in outcomes {
+        let Ok(Measurement { series, .. }) = result else { continue };
+        let Some(Undisturbed::Seen { nanoseconds, .. }) = series.undisturbed else { continue };
+        let ratio = series.nanoseconds.median / nanoseconds;
+        if ratio > NEIGHBOURS {
+            let (from, to, size) = (point.initiator, point.target, point.size);
+            warnings.push(Warning::Neighbours { from, to, size, ratio });
+        }
     }
 }
 
@@ -248,7 +301,7 @@ pub fn warn_of_hits(
             passes += usize::from(alike && measured.warm_up.passes > 0);
             if let Some(cold) = served(measured).filter(|_| alike) {
                 hits += 1;
-                holds += usize::from(is_held(cold, slowest(measured)));
+                holds += usize::from(holds_much(measured, cold));
                 told = told.or(Some((cold, measured.series.nanoseconds.median)));
             }
         }
@@ -303,7 +356,23 @@ pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes:
 /// Returns the latency of the first pass, in nanoseconds, where the rounds were faster than it: a cache serves some.
 #[must_use]
 pub fn served(measured: &Measurement) -> Option<f64> {
-    measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVED * cold)
+    let series = &measured.series;
+    match series.warm_over_cold {
+        // Both were met in each round, whatever neighbours did in it.
+        Some(ratio) => ratio
+            .interval
+            .filter(|interval| interval.high < SERVED)
+            .map(|_| series.nanoseconds.median / ratio.median),
+        None => measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVED * cold),
+    }
+}
+
+/// Returns whether a cache serves more of a set than chance explains, by the latency of a first pass.
+fn holds_much(measured: &Measurement, cold_ns: f64) -> bool {
+    match measured.series.warm_over_cold.and_then(|ratio| ratio.interval) {
+        Some(interval) => is_held(1.0, interval.high),
+        None => is_held(cold_ns, slowest(measured)),
+    }
 }
 
 /// Returns the latency up to which the rounds may be as slow as a first pass by chance. A single pass is a moment like

@@ -77,6 +77,11 @@ pub trait Ground {
     /// What was done to it.
     fn condition(&self) -> Condition;
 
+    /// The hops over lines just written past the caches that follow after [`few`](super::walks::few) others.
+    fn ahead(&self) -> u64 {
+        0
+    }
+
     /// Walks `hops` hops.
     ///
     /// # Errors
@@ -158,6 +163,16 @@ pub trait Arena {
         place: u64,
         walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>>;
+
+    /// Checks between two rounds what is checked besides the points, a part of it at a time. Chains are disturbed by
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ground::walk`].
+    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
+        Ok(())
+    }
 
     /// The clock of its chains.
     fn now_ns(&self) -> f64;

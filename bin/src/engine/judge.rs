@@ -2,11 +2,11 @@
 //!
 //! It has workspaces and no clock.
 
-use latency_core::stats::{self, State, Summary};
+use latency_core::stats::{self, Interval, State, Summary};
 
 use super::ground::{Batch, Ground};
 use crate::error::Failure;
-use crate::plan::budget::MOST_ROUNDS;
+use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
 use crate::result::counters::{Counters, Software, EVENTS};
 use crate::result::{Round, Series};
 use crate::sys::errno::Errno;
@@ -22,8 +22,25 @@ const LONE_BATCHES: u32 = 2;
 const LONE_GAP: f64 = 0.1;
 /// All rounds are timed by one calibration of the clock, which the next run repeats to 30 ppm on a busy machine.
 const CALIBRATION: f64 = 1e-4;
+/// A batch that takes more times as long as most is stalled, and counts so much in a mean.
+const STALL: f64 = 2.0;
+/// A round this many times as long as the shortest is stalled, too.
+const STALLED: f64 = 4.0;
+/// What happens between rounds is not seen: the error of a mean over them, as a fraction, for bursts that take a tenth of
+/// the time (simulated).
+const UNSEEN: f64 = 3e-3;
+/// A round this many times as long as the second longest is stalled.
+const FAR: f64 = 1.5;
+/// Batches of a round that has many.
+const MANY_BATCHES: u32 = 20;
 /// Of fewer batches the share in one state says nothing.
 const TELLING_BATCHES: usize = 10;
+
+/// The values that an interval is taken over, at most: of ten seconds, each is as long as two rounds are apart that
+/// have pauses between them.
+const BLOCKS: usize = 62;
+/// Rounds of which a mean is looked at, at least: of fewer, a single one decides it.
+const MEAN_ROUNDS: usize = 2 * ROUNDS;
 
 /// What is made of values that it may bring into another order.
 type Reduce = fn(&mut [f64]) -> Option<Summary>;
@@ -33,10 +50,51 @@ fn middle(values: &mut [f64]) -> Option<State> {
     stats::median(values).map(|value| State { value, share: f64::NAN })
 }
 
+/// The mean of values.
+fn mean(values: &mut [f64]) -> Option<State> {
+    let value = values.iter().sum::<f64>() / values.len() as f64;
+    Some(State { value, share: f64::NAN })
+}
+
 /// The state that most values are in; its share where they are enough to tell.
 fn state(values: &mut [f64]) -> Option<State> {
     let telling = values.len() >= TELLING_BATCHES;
     stats::state(values).map(|state| if telling { state } else { State { share: f64::NAN, ..state } })
+}
+
+/// Puts the values of rounds to `scratch`, in the order of time and without what is no number, and returns their number.
+/// Of many rounds these are medians of what lies within equal times: rounds that follow each other at once are alike,
+/// and those after a longer pause count as much.
+fn in_blocks(rounds: &[Round], select: &dyn Fn(&Round) -> f64, scratch: &mut [f64]) -> usize {
+    let first_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
+    let span_ns = rounds.last().map_or(0.0, |round| round.begun_ns) - first_ns;
+    let are_many = rounds.len() > BLOCKS;
+    let block_of = |(index, round): (usize, &Round)| match are_many && span_ns > 0.0 {
+        true => ((round.begun_ns - first_ns) / span_ns * (BLOCKS - 1) as f64) as usize,
+        false => index,
+    };
+    let mut within = [0.0; MOST_ROUNDS];
+    let (mut held, mut block, mut count) = (0, 0, 0);
+    let mut close = |within: &mut [f64]| {
+        if let (Some(median), Some(slot)) = (stats::median(within), scratch.get_mut(count)) {
+            *slot = median;
+            count += 1;
+        }
+    };
+    for (index, round) in rounds.iter().enumerate() {
+        let next = block_of((index, round));
+        if next != block {
+            close(within.get_mut(..held).unwrap_or_default());
+            (held, block) = (0, next);
+        }
+        let value = select(round);
+        if let (true, Some(slot)) = (value.is_finite(), within.get_mut(held)) {
+            *slot = value;
+            held += 1;
+        }
+    }
+    close(within.get_mut(..held).unwrap_or_default());
+    count
 }
 
 /// The workspaces of judgement.
@@ -74,12 +132,14 @@ impl Judge {
         until_ns: f64,
     ) -> Result<Round, Failure<'static>> {
         let (mut made, mut spent_ns, mut fewest) = (0, 0.0, hops);
+        // A batch during which the CPU was away is not to be a round by itself.
+        let longest_ns = if count >= MANY_BATCHES { limit_ns / f64::from(MANY_BATCHES) } else { limit_ns };
         let begun_ns = ground.now_ns();
         let before = ground.software();
         for slot in self.batches.iter_mut().take((count as usize).max(1)) {
             *slot = ground.batch(hops, until_ns)?;
             made += 1;
-            spent_ns += (slot.nanoseconds * slot.hops as f64).max(0.0);
+            spent_ns += (slot.nanoseconds * slot.hops as f64).max(0.0).min(longest_ns);
             fewest = fewest.min(slot.hops);
             if spent_ns >= limit_ns || slot.hops < hops || until_ns.is_finite() && ground.now_ns() >= until_ns
             {
@@ -124,6 +184,7 @@ impl Judge {
         let State { value: nanoseconds, share } = of(&|batch| kept(batch, batch.nanoseconds), state);
         Round {
             nanoseconds,
+            mean_ns: of(&|batch| kept(batch, batch.nanoseconds.min(STALL * median)), mean).value,
             state_share: share,
             core_cycles: of(&|batch| kept(batch, batch.core_cycles), state).value,
             core_gigahertz: of(&|batch| batch.core_gigahertz, middle).value,
@@ -152,19 +213,50 @@ impl Judge {
         self.scratch.get_mut(from..noted.min(MOST_BATCHES)).and_then(stats::state).map(|state| state.value)
     }
 
+    /// Summarises values in the order in which they were taken; those that are no numbers are left out.
+    pub fn summarise_values(&mut self, values: impl Iterator<Item = f64>) -> Option<Summary> {
+        let mut count = 0;
+        for (slot, value) in self.scratch.iter_mut().zip(values.filter(|value| value.is_finite())) {
+            *slot = value;
+            count += 1;
+        }
+        self.scratch.get_mut(..count).and_then(stats::summarise_series)
+    }
+
+    /// The interval of the mean over rounds, if these are enough. Where batches or rounds are in several states, that is
+    /// another value than the median, and what a program sees: the interval of a point holds both.
+    fn mean(&mut self, rounds: &[Round]) -> Option<Interval> {
+        let is_mean = |mean: &f64| mean.is_finite() && *mean > 0.0;
+        let mean = |round: &Round| Some(round.mean_ns).filter(is_mean).unwrap_or(f64::NAN);
+        // A single stall does not decide: a round far beyond all others counts as the largest of these.
+        let below = |most: f64| rounds.iter().map(mean).filter(|mean| *mean < most).fold(0.0, f64::max);
+        let most = below(f64::INFINITY);
+        let second = below(most);
+        let least = rounds.iter().map(mean).fold(f64::INFINITY, f64::min);
+        let bound = if second > 0.0 && most > FAR * second { second } else { most }.min(STALLED * least);
+        let mean = |round: &Round| match mean(round) {
+            mean if mean > bound => bound,
+            mean => mean,
+        };
+        let count = in_blocks(rounds, &mean, &mut self.scratch);
+        let means = self.scratch.get(..count).filter(|_| count >= MEAN_ROUNDS)?;
+        stats::mean_of_series(means)
+    }
+
     /// The rounds of a point, summarised.
     pub fn summarise(&mut self, rounds: &[Round]) -> Option<Series> {
+        let mean = self.mean(rounds);
         let mut of = |select: &dyn Fn(&Round) -> f64, reduce: Reduce| {
-            let mut count = 0;
-            let values = rounds.iter().map(select).filter(|value| value.is_finite());
-            for (slot, value) in self.scratch.iter_mut().zip(values) {
-                *slot = value;
-                count += 1;
-            }
+            let count = in_blocks(rounds, select, &mut self.scratch);
             self.scratch.get_mut(..count).and_then(reduce)
         };
         let in_time: Reduce = stats::summarise_series;
-        let nanoseconds = of(&|round| round.nanoseconds, in_time)?.with_common_error(CALIBRATION);
+        let mut nanoseconds = of(&|round| round.nanoseconds, in_time)?;
+        if let (Some(interval), Some(mean)) = (&mut nanoseconds.interval, mean) {
+            let (low, high) = (mean.low * (1.0 - UNSEEN), mean.high * (1.0 + UNSEEN));
+            *interval = Interval { low: interval.low.min(low), high: interval.high.max(high) };
+        }
+        let nanoseconds = nanoseconds.with_common_error(CALIBRATION);
         // A batch or two have no median to stand out from: there the other rounds tell.
         let bound = nanoseconds.median + (10.0 * nanoseconds.mad).max(nanoseconds.median * LONE_GAP);
         let stands_out = |round: &&Round| {
@@ -185,6 +277,9 @@ impl Judge {
         let begun_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
         Some(Series {
             nanoseconds,
+            undisturbed: None,
+            warm_over_cold: of(&|round| round.nanoseconds / round.cold_ns, in_time)
+                .filter(|ratio| ratio.interval.is_some()),
             counters: running.map(|running| Counters { per_hop, running }),
             software: rounds.iter().fold(Software::default(), |sum, round| sum.and(&round.software)),
             core_cycles: of(&|round| round.core_cycles, in_time),

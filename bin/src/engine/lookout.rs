@@ -11,12 +11,13 @@ use super::sizing::{self, Known};
 use super::stopwatch::Stopwatch;
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
-use crate::machine::Machine;
+use crate::machine::{Machine, Sizing};
+use crate::options::Options;
 use crate::plan;
 use crate::result::Point;
 use crate::sys::table::Table;
 use crate::sys::time;
-use crate::warning::Warning;
+use crate::warning::{Warning, Warnings};
 
 /// A look takes no longer: on a quiet machine it is over in a fifth of that.
 const LIMIT_NS: f64 = 2e9;
@@ -67,7 +68,7 @@ impl Arena for Lookout<'_> {
 }
 
 /// Looks at caches and memory where the size of the working set is the program's to choose: the machine as it was
-/// found. `None` where there was no look, or it found nothing.
+/// found; with `seeks_cache`, the last-level cache as well. `None` where there was no look, or it found nothing.
 ///
 /// # Errors
 ///
@@ -77,34 +78,54 @@ pub fn learn<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
+    seeks_cache: bool,
 ) -> Result<Option<&'a Machine>, Failure<'a>> {
     let Session { options, machine, .. } = *session;
     let Some(like) = plan::looked_at(options, points) else { return Ok(None) };
     session.progress.say(format_args!("looking at caches and memory"));
-    let emulated = machine.processor.platform == Platform::Emulated;
-    let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(options.point_limit_ns()) };
-    let known = Known {
-        reported: machine.reported_cache(),
-        near: plan::single::cache(machine, 2).unwrap_or(Bytes::MIB),
-        most: plan::most(machine, &like, points),
-        seeks_cache: !emulated,
-        limit_ns,
-    };
+    let known = known(options, machine, &like, points, seeks_cache);
     let mut lookout = Lookout { machine, watch: Stopwatch::new(*timer, None), placement: None };
     let found = sizing::search(&mut lookout, &like, &known);
     session.noted.moves += lookout.watch.moves();
+    session.noted.spare =
+        lookout.placement.take().map(|(size, placement)| (Point { size, ..like }, placement));
     let sizing = match found {
         Ok(Some(sizing)) => sizing,
         // What cannot be placed is said by the experiment itself.
         Ok(None) | Err(Failure::Interrupted | Failure::Placement(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
-    if sizing.size > sizing.first {
-        session.warnings.push(Warning::WorkingSetDoubled { from: sizing.first, to: sizing.size });
-    }
-    if let (Some(found), Some(reported)) = (sizing.cache, known.reported) {
-        session.warnings.push(Warning::ReportedCacheDiffers { reported, found });
-    }
+    tell(session.warnings, &known, &sizing);
     let machine = Table::filled(1, machine.looked_at(sizing))?;
     Ok(machine.leak().first())
+}
+
+/// Returns what is known before a look at working sets like `like`, one of `points`, and how far it may go.
+#[must_use]
+pub fn known(
+    options: &Options<'_>,
+    machine: &Machine,
+    like: &Point,
+    points: &[Point],
+    seeks_cache: bool,
+) -> Known {
+    let emulated = machine.processor.platform == Platform::Emulated;
+    let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(options.point_limit_ns()) };
+    Known {
+        reported: machine.reported_cache(),
+        near: plan::single::cache(machine, 2).unwrap_or(Bytes::MIB),
+        most: plan::most(machine, like, points),
+        seeks_cache: seeks_cache && !emulated,
+        limit_ns,
+    }
+}
+
+/// Says what a look found that was not known before.
+pub fn tell(warnings: &mut Warnings, known: &Known, sizing: &Sizing) {
+    if sizing.size > sizing.first {
+        warnings.push(Warning::WorkingSetDoubled { from: sizing.first, to: sizing.size });
+    }
+    if let (Some(found), Some(reported)) = (sizing.cache, known.reported) {
+        warnings.push(Warning::ReportedCacheDiffers { reported, found });
+    }
 }

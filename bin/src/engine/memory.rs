@@ -13,12 +13,15 @@ use super::generators::driver::Generators;
 use super::ground::{Arena, Condition, Ground};
 use super::new_chain;
 use super::placement::{self, Witness};
+use super::prefetch_audit::UnderWay;
 use super::single_hops::Singles;
 use super::stopwatch::{start, Chase, Stopwatch};
 use super::stream::Stream;
 use super::strided::Loads;
 use super::subject::{Positions, SideBySide, Subject};
+use super::walks::few;
 use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
 use crate::options::Pages;
 use crate::plan::budget::WAKE_NS;
 use crate::result::{chain, Point, Traffic, Walk};
@@ -107,6 +110,12 @@ pub struct Memory<'p, 'b> {
     /// What is measured besides batches.
     pub beside: &'p mut Beside<'b>,
     last: Option<Walker>,
+    /// The index of the point that is measured in other memory than its like, and that memory.
+    second: Option<(usize, Site<'p>)>,
+    /// Hops over lines just written in each visit to a chain that stays.
+    ahead: u64,
+    /// The audit of prefetchers that is made between rounds.
+    audit: Option<(&'p mut UnderWay, &'p Machine)>,
 }
 
 impl<'p, 'b> Memory<'p, 'b> {
@@ -116,7 +125,28 @@ impl<'p, 'b> Memory<'p, 'b> {
         watch: Stopwatch,
         beside: &'p mut Beside<'b>,
     ) -> Memory<'p, 'b> {
-        Memory { sites, watch, beside, last: None }
+        Memory { sites, watch, beside, last: None, second: None, ahead: 0, audit: None }
+    }
+
+    /// The same, with other memory for the `index`-th point than for those like it.
+    #[must_use]
+    pub fn with_second(mut self, index: usize, site: Option<Site<'p>>) -> Self {
+        self.second = site.map(|site| (index, site));
+        self
+    }
+
+    /// The same, with `hops` hops over lines just written past the caches in each visit to a chain that stays.
+    #[must_use]
+    pub const fn with_ahead(mut self, hops: u64) -> Self {
+        self.ahead = hops;
+        self
+    }
+
+    /// The same, with an audit of prefetchers between rounds.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Option<&'p mut UnderWay>, machine: &'p Machine) -> Self {
+        self.audit = audit.map(|audit| (audit, machine));
+        self
     }
 
     /// Times that the thread was found on another CPU than a point's.
@@ -172,7 +202,7 @@ impl Arena for Memory<'_, '_> {
         place: u64,
         walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
-        let Memory { sites, watch, beside, last } = self;
+        let Memory { sites, watch, beside, last, second, ahead, .. } = self;
         watch.brought_back()?;
         placement::pin(point.cpu)?;
         watch.stay_on(point.cpu);
@@ -187,7 +217,10 @@ impl Arena for Memory<'_, '_> {
             });
         }
         let mut sites = sites.iter_mut().flatten();
-        let site = sites.find(|site| serves(&site.key, point)).ok_or(PlacementError::NothingToMeasure)?;
+        let site = match second {
+            Some((second, site)) if *second == index => site,
+            _ => sites.find(|site| serves(&site.key, point)).ok_or(PlacementError::NothingToMeasure)?,
+        };
         match &mut site.chains {
             Chains::Kept(buffer, node, positions, by) => {
                 let lanes = point.walk.lanes();
@@ -204,6 +237,14 @@ impl Arena for Memory<'_, '_> {
                         (Walker::Lanes(point.size, lanes), Some(SideBySide { walk, positions }))
                     }
                 };
+                let mut hops = 0;
+                if let (Walk::Chain, 1..) = (point.walk, *ahead) {
+                    let chain = buffer.chain();
+                    let from = chain.advance(*node, few(chain.nodes()));
+                    if buffer.write_ahead(from, *ahead) {
+                        hops = *ahead;
+                    }
+                }
                 let again = last.replace(who) == Some(who);
                 let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
                 let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
@@ -211,6 +252,7 @@ impl Arena for Memory<'_, '_> {
                 let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
                 let mut chase = Chase::new(watch, subject, condition, *node)
                     .with(beside.singles.as_mut(), index)
+                    .with_ahead(hops)
                     .on_uncore(generators, loaded);
                 let walked = match (point.walk, generators) {
                     (Walk::Loaded(traffic), Some(generators)) => {
@@ -244,6 +286,14 @@ impl Arena for Memory<'_, '_> {
                 Ok(())
             }
         }
+    }
+
+    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
+        if let Some((audit, machine)) = &mut self.audit {
+            audit.step(machine)?;
+            self.last = None;
+        }
+        Ok(())
     }
 
     fn now_ns(&self) -> f64 {

@@ -159,26 +159,20 @@ impl Placement {
     pub const fn witness(&self) -> &Witness {
         &self.witness
     }
-
-    /// What the kernel said of it.
-    #[must_use]
-    pub const fn evidence(&self) -> &Evidence {
-        &self.witness.before
-    }
-
-    /// How it came to its node.
-    #[must_use]
-    pub const fn means(&self) -> Means {
-        self.witness.means
-    }
 }
 
 impl Witness {
+    /// Returns what was known of the memory before the first trial.
+    #[must_use]
+    pub const fn first(&self) -> Placed {
+        let Witness { means, pages, mapped, before, .. } = *self;
+        Placed { means, pages, mapped, before, after: before, as_small: None }
+    }
+
     /// What is known of the memory, with a look at it now.
     #[must_use]
     pub fn again(&self) -> Placed {
-        let Witness { means, pages, mapped, before, .. } = *self;
-        Placed { means, pages, mapped, before, after: self.look(), as_small: None }
+        Placed { after: self.look(), ..self.first() }
     }
 
     /// Asks the kernel where the pages are, and of what size.

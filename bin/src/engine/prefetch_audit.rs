@@ -8,7 +8,7 @@
 //! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both alike. It cannot follow indices,
 //! which are not addresses: chains of both in the same order are compared as well.
 //!
-//! Made after each experiment, in fresh memory of at most the same size. Each chain is walked
+//! Made between the rounds of a matrix or after other experiments, in memory of its own of at most the same size. Each chain is walked
 //! for a part of its first lap, so that no cache holds what is asked for, unless something
 //! fetched it. What a large cache would keep of it for a second lap does not show here.
 
@@ -18,14 +18,16 @@ use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::Bytes;
 
 use super::clock::Timer;
+use super::ground::Ground;
 use super::new_chain;
 use super::placement::{self, Placement};
-use super::session::Session;
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
+use crate::machine::Machine;
 use crate::options::Pages;
 use crate::result::{Audit, Outcome, Point, Walk};
+use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
 /// Ratios whose interval is further from one are said.
@@ -49,103 +51,184 @@ const SPARSE: u64 = 256;
 /// Where pairs of lines are fetched, a cache has the other one for half of its size of all hops: for one in sixteen
 /// in a working set of so many caches.
 const CACHES: u64 = 8;
-/// The place of the pair within regions among all, and that of pointers and indices.
+/// The place of the pair within regions among all, that of pointers and indices, and their number.
 const WITHIN: usize = 1;
 const POINTERS: usize = 2;
+const PAIRS: usize = 3;
 /// Fewer regions are no walk between them.
 const FEWEST_REGIONS: u64 = 8;
 
-/// Walks the six chains as the largest of the `measured` was, in no more memory, and warns if a ratio is not one and
-/// that matters to one of them; `None` where there is too little memory to tell.
-///
-/// # Errors
-///
-/// [`Failure::Interrupted`], and those of a walk.
-#[inline(never)] // offsets into a small frame are short
-pub fn prefetch<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    measured: &[Outcome<'_>],
-) -> Result<Option<Audit>, Failure<'a>> {
-    let mapped =
-        |outcome: &Outcome<'_>| outcome.result.as_ref().map_or(Bytes(0), |result| result.placed.mapped);
-    let Some(largest) = measured.iter().max_by_key(|outcome| mapped(outcome)) else { return Ok(None) };
-    let like = &largest.point;
-    // A program that was given room for a working set is not to take more, nor the last of what there is.
-    let quarter = session.machine.free_memory(like.target).0 / 4;
-    let is_emulated = session.machine.processor.platform == Platform::Emulated;
-    let written_in_time = if is_emulated { LARGEST_EMULATED } else { LARGEST };
-    let most = written_in_time.min(mapped(largest)).0.min(quarter);
-    // A power of two is written fastest.
-    let span = Bytes(most.checked_ilog2().map_or(0, |log| 1 << log));
-    if span < REGION.times(FEWEST_REGIONS) {
-        return Ok(None);
-    }
-    session.progress.say(format_args!("auditing prefetchers"));
-    // A pool that was large enough for the experiment need not be for this.
-    let pages = match like.pages {
-        Pages::Huge2m | Pages::Huge1g => Pages::Auto,
-        pages => pages,
-    };
-    let placed = Placement::new(session.machine, like.target, span, pages);
-    placement::pin(like.cpu)?;
-    let mut placed = match placed {
-        Err(Failure::Placement(_)) => return Ok(None),
-        placed => placed?,
-    };
-    let mut point = Point { size: span, pages, walk: Walk::Chain, ..*like };
-    let watch = Stopwatch::new(*timer, None);
-    let mut look = || ratios(&mut point, &mut |point| visit(&watch, &mut placed, point));
-    let Some(mut found) = look()? else { return Ok(None) };
-    // Noise is not there twice; a prefetcher is.
-    if found.iter().any(|ratio| off(ratio).is_some()) {
-        if let Some(again) = look()? {
-            for (found, again) in found.iter_mut().zip(&again) {
-                nearer(found, again);
-            }
-        }
-    }
-    session.progress.clear();
-    let [random, local, pointer] = found;
-    let audit = Audit { span, random, local, pointer };
-    warn(session.warnings, &audit, measured, session.machine.last_level_cache().times(CACHES));
-    Ok(Some(audit))
+/// An audit under way: one pair of chains after the other.
+pub struct UnderWay {
+    point: Point,
+    placed: Option<Placement>,
+    watch: Stopwatch,
+    pairs: Pairs,
 }
 
-/// Has `visit` measure all chains of `point` in every round: the ratio of each pair, over rounds.
-fn ratios(
-    point: &mut Point,
-    visit: &mut dyn FnMut(&Point) -> Result<f64, Failure<'static>>,
-) -> Result<Option<[Summary; 3]>, Failure<'static>> {
-    let span = point.size;
-    let mut ratios = [[f64::NAN; ROUNDS]; 3];
-    for round in 0..ROUNDS {
-        for (pair, ratios) in ratios.iter_mut().enumerate() {
-            let by_stride = pair != POINTERS;
-            // No cache holds lines just written, so that little memory is enough.
-            point.size = if by_stride { span } else { REGION.times(FEWEST_REGIONS) };
-            point.order = if pair == WITHIN { Order::Local(REGION) } else { Order::Random };
-            let mut ratio = 1.0;
-            for turn in 0..2 {
-                // Whatever drifts meets both of a pair first in turn.
-                let is_first = (turn + round) % 2 == 0;
-                point.stride = Bytes(if by_stride && is_first { DENSE } else { SPARSE });
-                point.kernel = if by_stride || is_first { &POINTER } else { &INDEX };
-                let latency = visit(point)?;
-                ratio = if is_first { ratio * latency } else { ratio / latency };
-            }
-            if let Some(slot) = ratios.get_mut(round) {
-                *slot = ratio;
+impl UnderWay {
+    /// An audit of chains like a point whose pages are `mapped` bytes; `None` where there is too little memory to tell.
+    #[must_use]
+    pub fn new(machine: &Machine, timer: &Timer, like: &Point, mapped: Bytes) -> Option<UnderWay> {
+        // A program that was given room for a working set is not to take more, nor the last of what there is.
+        let quarter = machine.free_memory(like.target).0 / 4;
+        let is_emulated = machine.processor.platform == Platform::Emulated;
+        let written_in_time = if is_emulated { LARGEST_EMULATED } else { LARGEST };
+        let most = written_in_time.min(mapped).0.min(quarter);
+        // A power of two is written fastest.
+        let span = Bytes(most.checked_ilog2().map_or(0, |log| 1 << log));
+        if span < REGION.times(FEWEST_REGIONS) {
+            return None;
+        }
+        // A pool that was large enough for the experiment need not be for this.
+        let pages = match like.pages {
+            Pages::Huge2m | Pages::Huge1g => Pages::Auto,
+            pages => pages,
+        };
+        let point = Point { size: span, pages, walk: Walk::Chain, ..*like };
+        Some(UnderWay { point, placed: None, watch: Stopwatch::new(*timer, None), pairs: Pairs::NONE })
+    }
+
+    /// An audit of chains like the largest of the `measured` points.
+    #[must_use]
+    pub fn like(machine: &Machine, timer: &Timer, measured: &[Outcome<'_>]) -> Option<UnderWay> {
+        let mapped =
+            |outcome: &Outcome<'_>| outcome.result.as_ref().map_or(Bytes(0), |result| result.placed.mapped);
+        let largest = measured.iter().max_by_key(|outcome| mapped(outcome))?;
+        UnderWay::new(machine, timer, &largest.point, mapped(largest))
+    }
+
+    /// Walks the next pair of chains, some hundredths of a second; first it places their memory. False where the audit
+    /// is complete, and where there is no memory for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and those of a walk.
+    pub fn step(&mut self, machine: &Machine) -> Result<bool, Failure<'static>> {
+        let UnderWay { point, placed, watch, pairs } = self;
+        if let Some(placed) = placed {
+            return pairs.step(point, &mut |point| visit(watch, placed, point));
+        }
+        let had = Placement::new(machine, point.target, point.size, point.pages);
+        placement::pin(point.cpu)?;
+        match had {
+            Err(Failure::Interrupted) => Err(Failure::Interrupted),
+            Err(_) => Ok(false),
+            Ok(had) => {
+                *placed = Some(had);
+                Ok(true)
             }
         }
     }
-    point.size = span;
-    let mut found = [None; 3];
-    for (slot, ratios) in found.iter_mut().zip(&mut ratios) {
-        *slot = stats::summarise(ratios);
+
+    /// Walks all pairs that are left, until that moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and those of a walk.
+    pub fn finish(&mut self, machine: &Machine, until_ns: f64) -> Result<(), Failure<'static>> {
+        while (time::monotonic_raw_ns() as f64) < until_ns && self.step(machine)? {}
+        Ok(())
     }
-    let [Some(random), Some(local), Some(pointer)] = found else { return Ok(None) };
-    Ok(Some([random, local, pointer]))
+
+    /// Returns what was found, and warns if a ratio is not one and that matters to one of the `measured` points; `None`
+    /// before the end.
+    pub fn conclude(
+        &self,
+        machine: &Machine,
+        warnings: &mut Warnings,
+        measured: &[Outcome<'_>],
+    ) -> Option<Audit> {
+        self.pairs.told(self.point.size, machine, warnings, measured)
+    }
+}
+
+/// The ratios of all pairs of chains, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs {
+    ratios: [[f64; ROUNDS]; PAIRS],
+    made: usize,
+    /// Those of a first look, which are looked at again where one is not one.
+    first: Option<[Summary; PAIRS]>,
+    found: Option<[Summary; PAIRS]>,
+}
+
+impl Pairs {
+    /// None yet.
+    pub const NONE: Pairs = Pairs { ratios: [[f64::NAN; ROUNDS]; PAIRS], made: 0, first: None, found: None };
+
+    /// Has `visit` measure both chains of the next pair like `point`; false where all is found.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `visit`.
+    pub fn step(
+        &mut self,
+        point: &Point,
+        visit: &mut dyn FnMut(&Point) -> Result<f64, Failure<'static>>,
+    ) -> Result<bool, Failure<'static>> {
+        if self.found.is_some() {
+            return Ok(false);
+        }
+        let (round, pair) = (self.made / PAIRS, self.made % PAIRS);
+        let by_stride = pair != POINTERS;
+        let mut ratio = 1.0;
+        for turn in 0..2 {
+            // Whatever drifts meets both of a pair first in turn.
+            let is_first = (turn + round) % 2 == 0;
+            let latency = visit(&Point {
+                // No cache holds lines just written, so that little memory is enough.
+                size: if by_stride { point.size } else { REGION.times(FEWEST_REGIONS) },
+                order: if pair == WITHIN { Order::Local(REGION) } else { Order::Random },
+                stride: Bytes(if by_stride && is_first { DENSE } else { SPARSE }),
+                kernel: if by_stride || is_first { &POINTER } else { &INDEX },
+                ..*point
+            })?;
+            ratio = if is_first { ratio * latency } else { ratio / latency };
+        }
+        if let Some(slot) = self.ratios.get_mut(pair).and_then(|ratios| ratios.get_mut(round)) {
+            *slot = ratio;
+        }
+        self.made += 1;
+        if self.made == ROUNDS * PAIRS {
+            self.conclude();
+        }
+        Ok(self.found.is_none())
+    }
+
+    /// Takes what was found, or begins again: noise is not there twice; a prefetcher is.
+    fn conclude(&mut self) {
+        let mut found = [None; PAIRS];
+        for (slot, ratios) in found.iter_mut().zip(&mut self.ratios) {
+            *slot = stats::summarise(ratios);
+        }
+        let [Some(random), Some(local), Some(pointer)] = found else { return };
+        let mut found = [random, local, pointer];
+        match &self.first {
+            None if found.iter().any(|ratio| off(ratio).is_some()) => {
+                (self.first, self.made) = (Some(found), 0);
+                return;
+            }
+            None => {}
+            Some(first) => found.iter_mut().zip(first).for_each(|(found, first)| nearer(found, first)),
+        }
+        self.found = Some(found);
+    }
+
+    /// Returns what was found over `span`, and warns if a ratio is not one and that matters to one of the `measured`
+    /// points; `None` before the end.
+    pub fn told(
+        &self,
+        span: Bytes,
+        machine: &Machine,
+        warnings: &mut Warnings,
+        measured: &[Outcome<'_>],
+    ) -> Option<Audit> {
+        let [random, local, pointer] = self.found?;
+        let audit = Audit { span, random, local, pointer };
+        warn(warnings, &audit, measured, machine.last_level_cache().times(CACHES));
+        Some(audit)
+    }
 }
 
 /// Warns about a ratio that is not one where that matters to a measured point: prefetched neighbours matter to working
@@ -183,22 +266,33 @@ fn nearer(one: &mut Summary, other: &Summary) {
 /// holds lines of a chain just written.
 #[inline(never)]
 fn visit(watch: &Stopwatch, placed: &mut Placement, point: &Point) -> Result<f64, Failure<'static>> {
+    let mut latency_ns = f64::NAN;
+    new_chain::walk(watch, placed.split().0, point, &mut |chase| {
+        latency_ns = walked(chase, point)?;
+        Ok(())
+    })?;
+    Ok(latency_ns)
+}
+
+/// Walks as many nodes of a chain as a region has, once untimed: nanoseconds per hop.
+///
+/// # Errors
+///
+/// As [`Ground::walk`].
+pub fn walked(chase: &mut dyn Ground, point: &Point) -> Result<f64, Failure<'static>> {
     let nodes = REGION.0 / point.stride.0;
     let mut pieces = [f64::NAN; (REGION.0 / DENSE / PIECE) as usize];
     let mut made = 0;
-    new_chain::walk(watch, placed.split().0, point, &mut |chase| {
-        chase.walk(nodes, chase.now_ns() + MOST_NS)?;
-        let until_ns = chase.now_ns() + MOST_NS;
-        for slot in pieces.iter_mut().take((nodes / PIECE) as usize) {
-            let (hops, spent_ns) = chase.walk(PIECE, until_ns)?;
-            *slot = spent_ns / hops as f64;
-            made += 1;
-            if chase.now_ns() >= until_ns {
-                break;
-            }
+    chase.walk(nodes, chase.now_ns() + MOST_NS)?;
+    let until_ns = chase.now_ns() + MOST_NS;
+    for slot in pieces.iter_mut().take((nodes / PIECE) as usize) {
+        let (hops, spent_ns) = chase.walk(PIECE, until_ns)?;
+        *slot = spent_ns / hops as f64;
+        made += 1;
+        if chase.now_ns() >= until_ns {
+            break;
         }
-        Ok(())
-    })?;
+    }
     Ok(pieces.get_mut(..made).and_then(undisturbed_mean).unwrap_or(f64::NAN))
 }
 
@@ -269,13 +363,14 @@ mod tests {
     /// Audits a machine whose loads take as long as `load_ns` says, and gives the codes of its warnings about a point.
     fn audited(measured: &Point, load_ns: &dyn Fn(&Point) -> f64) -> (Audit, std::vec::Vec<&'static str>) {
         let mut visits = 0;
-        let [random, local, pointer] = ratios(&mut like(), &mut |point| {
+        let mut visit = |point: &Point| {
             visits += 1;
             // A hundredth of noise, and a drift of one in a hundred visits.
             Ok(load_ns(point) * (1.0 + 0.0001 * f64::from(visits) + 0.002 * f64::from(visits % 5)))
-        })
-        .unwrap()
-        .unwrap();
+        };
+        let (mut pairs, point) = (Pairs::NONE, like());
+        while pairs.step(&point, &mut visit).unwrap() {}
+        let [random, local, pointer] = pairs.found.unwrap();
         let audit = Audit { span: LARGEST, random, local, pointer };
         let mut warnings = Warnings::new();
         let measured = [Outcome { point: *measured, result: Err(Exclusion::Interrupted) }];

@@ -1,23 +1,22 @@
-//! One point measured twice (A/A): again at the end of the run, in new memory.
+//! One point measured twice (A/A): again after all others, in new memory.
 //!
 //! Rounds of one series share their pages and their moment, and agree with each other by construction. What differs
-//! between two measurements, and between two runs, shows here.
+//! between two measurements, and between two runs, shows here. The points of a matrix are measured twice in turn where
+//! memory suffices: see `second`.
 
 use latency_core::stats::Summary;
-use latency_core::units::Bytes;
 
 use super::clock::Timer;
+use super::second::{kind_of, CLOSE};
 use super::session::Session;
 use super::{finish, run};
 use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::plan::budget::{Budget, Memory, Optional};
-use crate::result::{Outcome, Repeat, Walk};
+use crate::result::{Outcome, Repeat};
 use crate::warning::Warning;
 
-/// Two results that are closer are as good as one.
-const CLOSE: f64 = 0.03;
 /// A second look takes no longer, placing its memory aside.
 const LONGEST_NS: f64 = 2e9;
 
@@ -48,7 +47,7 @@ pub fn again<'a>(
     budget.point_ns = budget.point_ns.min(LONGEST_NS);
     // A million trials that were asked for are asked for once.
     budget.bounded = true;
-    budget.more = 0;
+    (budget.more, budget.twice) = (0, false);
     (budget.counters, budget.translation) = (false, false);
     budget.optional = Optional::Everything;
     let findings = run::measure(session, timer, &[outcome.point], &budget)?;
@@ -65,14 +64,12 @@ pub fn again<'a>(
 
 /// The first point that placement does not decide: one that lies in memory, or else well within the nearest cache.
 fn chosen<'o, 'a>(machine: &Machine, measured: &'o [Outcome<'a>]) -> Option<(&'o Outcome<'a>, Summary)> {
-    let nearest = machine.host.caches.data(1).map_or(Bytes(0), |cache| cache.size);
-    let is_chain = |outcome: &&Outcome<'_>| matches!(outcome.point.walk, Walk::Chain);
-    let of_size = |fits: &dyn Fn(Bytes) -> bool| {
-        let mut candidates = measured.iter().filter(is_chain).filter(|outcome| fits(outcome.point.size));
+    let of_size = |kind: usize| {
+        let mut candidates = measured.iter().filter(|outcome| kind_of(machine, &outcome.point) == Some(kind));
         candidates
             .find_map(|outcome| Some((outcome, summary(outcome).filter(|first| first.interval.is_some())?)))
     };
-    of_size(&|size| machine.reaches_memory(size)).or_else(|| of_size(&|size| size.times(2) <= nearest))
+    of_size(0).or_else(|| of_size(1))
 }
 
 fn summary(outcome: &Outcome<'_>) -> Option<Summary> {

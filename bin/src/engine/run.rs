@@ -6,14 +6,16 @@ use super::arena::{self, Pieces};
 use super::clock::Timer;
 use super::finish;
 use super::memory::{serves, Beside, Memory, Site};
+use super::prefetch_audit::UnderWay;
 use super::schedule::Schedule;
+use super::second::{self, Second};
 use super::session::{Findings, Session};
 use super::stopwatch::Stopwatch;
 use super::translation_probe;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
-use crate::result::{Exclusion, Extra, Outcome, Point};
+use crate::result::{Exclusion, Extra, Outcome, Point, Repeat};
 use crate::sys::table::Table;
 
 /// What arranges the visits of a run: the schedule alone, or more before and after it.
@@ -61,7 +63,7 @@ pub fn measure_with<'a>(
         outcome.point = *point;
     }
     let parting = Parting::of(session.machine, points, budget);
-    let mut run = Run { points, outcomes: &mut outcomes, count: points.len() };
+    let mut run = Run { points, outcomes: &mut outcomes, count: points.len(), repeat: None, audit: None };
     let mut interrupted = false;
     for (index, first) in points.iter().enumerate() {
         if points.iter().take(index).any(|earlier| parting.joins(earlier, first)) {
@@ -76,13 +78,13 @@ pub fn measure_with<'a>(
             break;
         }
     }
-    let count = run.count;
+    let (count, repeat, audit) = (run.count, run.repeat, run.audit);
     session.progress.clear();
     let found = outcomes.get(..count).unwrap_or_default();
     let mut outcomes = Table::filled(count, unmeasured)?;
     outcomes.copy_from_slice(found);
     let (distributions, analysis) = (Table::empty()?, Table::empty()?);
-    Ok(Findings { outcomes, distributions, analysis, extra: Extra::default(), interrupted })
+    Ok(Findings { outcomes, distributions, analysis, extra: Extra::default(), repeat, audit, interrupted })
 }
 
 /// Which points are in memory at a time.
@@ -133,6 +135,10 @@ struct Run<'r, 'a> {
     /// The outcomes of these, and of what was added.
     outcomes: &'r mut [Outcome<'a>],
     count: usize,
+    /// The point that was measured twice in turn.
+    repeat: Option<Repeat>,
+    /// The audit that was made between rounds.
+    audit: Option<UnderWay>,
 }
 
 impl<'a> Run<'_, 'a> {
@@ -157,20 +163,47 @@ impl<'a> Run<'_, 'a> {
                 None => *placed = is_mine(point),
             }
         }
-        let there = points.iter().zip(placed.iter()).filter(|(_, placed)| **placed).map(|(point, _)| *point);
-        let Some(like) = there.clone().next() else { return Ok(()) };
+        let Some(&first) = points.first() else { return Ok(()) };
+        let mut there = Table::filled(placed.iter().filter(|placed| **placed).count(), first)?;
+        let chosen = points.iter().zip(placed.iter()).filter(|(_, placed)| **placed);
+        there.iter_mut().zip(chosen).for_each(|(slot, (point, _))| *slot = *point);
+        let Some(&like) = there.first() else { return Ok(()) };
+        let mut second = match budget.twice && self.repeat.is_none() {
+            true => Second::place(session.machine, &there, session.noted.spare.take())?,
+            false => None,
+        };
         let mut sites = array::from_fn(|_| None::<Site<'_>>);
         let stamp = timer.counter().map(|counter| counter.stamp);
         pieces.open(session, stamp, &mut sites)?;
         let watch =
             Stopwatch::new(*timer, arena::meter(session, budget.counters)).counting(session.noted.times);
-        let memory = Memory::new(&mut sites, watch, beside);
-        let mut schedule = Schedule::new(memory, *budget, &like, there)?;
+        let mut audit = match (budget.twice && self.audit.is_none(), sites.iter().flatten().next()) {
+            (true, Some(site)) => UnderWay::new(session.machine, timer, &like, site.witness().mapped),
+            _ => None,
+        };
+        let mut memory = Memory::new(&mut sites, watch, beside)
+            .with_ahead(budget.ahead)
+            .with_audit(audit.as_mut(), session.machine);
+        let mut budget = *budget;
+        let mut measured_twice = None;
+        if let Some(second) = &mut second {
+            let index = second.index;
+            if let Some(point) = there.get(index) {
+                memory = memory.with_second(there.len(), second.open(point, budget.memory)?);
+                measured_twice = Some(index);
+                budget.more += 1;
+            }
+        }
+        let mut schedule = Schedule::new(memory, budget, &like, there.iter().copied())?;
+        if let Some(index) = measured_twice {
+            schedule.measure_twice(index);
+        }
         let visited = visits(session, &mut schedule);
         let interrupted = matches!(visited, Err(Failure::Interrupted));
         if !interrupted {
             visited?;
         }
+        self.repeat = self.repeat.or(second::in_turn(&mut schedule, session.warnings));
         let mut planned = placed.iter().enumerate().filter(|(_, placed)| **placed).map(|(index, _)| index);
         finish::outcomes(session, &mut schedule, |outcome| {
             let index = planned.next().unwrap_or_else(|| {
@@ -181,9 +214,11 @@ impl<'a> Run<'_, 'a> {
                 *slot = outcome;
             }
         })?;
+        drop(schedule);
         if interrupted {
             return Err(Failure::Interrupted);
         }
+        self.audit = self.audit.take().or(audit);
         // Where the memory is was looked at again, and its chains are not walked any more.
         if budget.translation {
             for (key, like, placement) in pieces.had() {

@@ -8,7 +8,7 @@
 
 use latency_core::rng::Pcg32;
 use latency_core::sort::sort_by;
-use latency_core::stats;
+use latency_core::stats::{self, Summary};
 use latency_core::text::plural;
 use latency_core::units::Bytes;
 
@@ -54,6 +54,8 @@ pub struct Schedule<A> {
     pub budget: Budget,
     courses: Table<Course>,
     count: usize,
+    /// A point that is measured twice in turn, and the point after all others that is its second measurement.
+    twice: Option<[usize; 2]>,
     rounds: Table<Round>,
     room: usize,
     turns: Table<Turn>,
@@ -62,8 +64,10 @@ pub struct Schedule<A> {
     begun_ns: f64,
     /// Times that the points were gone round by [`Schedule::run`].
     round: usize,
-    /// When the second of those began, and the last.
-    second_ns: f64,
+    /// Rounds differ by more than those of a quiet machine.
+    differ: bool,
+    /// When the first of those began, and the last.
+    first_ns: f64,
     last_ns: f64,
 }
 
@@ -89,6 +93,7 @@ impl<A: Arena> Schedule<A> {
             budget,
             courses: Table::filled(capacity, Course { point: *like, state: State::default() })?,
             count: 0,
+            twice: None,
             rounds: Table::filled(capacity * room, Round::default())?,
             room,
             turns: Table::filled(capacity, Turn { group: 0, own: 0, index: 0 })?,
@@ -96,7 +101,8 @@ impl<A: Arena> Schedule<A> {
             run_ns: budget.share_ns * count as f64,
             begun_ns,
             round: 0,
-            second_ns: begun_ns,
+            differ: false,
+            first_ns: begun_ns,
             last_ns: begun_ns,
         };
         for point in points {
@@ -113,10 +119,31 @@ impl<A: Arena> Schedule<A> {
         true
     }
 
-    /// The points added.
+    /// Measures the `index`-th point twice in each round, from now on; no point is added after it.
+    pub fn measure_twice(&mut self, index: usize) {
+        let second = self.count;
+        if let Some(point) = self.point(index).filter(|_| self.twice.is_none()) {
+            self.twice = self.add(point).then_some([index, second]);
+        }
+    }
+
+    /// Returns what both measurements of a point say that was measured twice in each round, and the second over the
+    /// first, round by round.
+    pub fn both(&mut self) -> Option<([(Course, Series); 2], Summary)> {
+        let [first, second] = self.twice?;
+        let both = [self.of(first)?, self.of(second)?];
+        let rounds = |index: usize| self.rounds.get(index * self.room..).unwrap_or_default().iter();
+        let made = both.map(|(course, _)| course.state.rounds);
+        let ratios = rounds(second).zip(rounds(first)).take(made[0].min(made[1]));
+        let ratio =
+            self.judge.summarise_values(ratios.map(|(one, other)| one.nanoseconds / other.nanoseconds))?;
+        Some((both, ratio))
+    }
+
+    /// The points added, without the second measurement of one.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.count
+        self.count - self.twice.is_some() as usize
     }
 
     /// The most points that there is room for.
@@ -150,6 +177,14 @@ impl<A: Arena> Schedule<A> {
 
     /// What the rounds of a point say together; `None` before the first.
     pub fn series(&mut self, index: usize) -> Option<(Course, Series)> {
+        if index >= self.len() {
+            return None;
+        }
+        self.of(index)
+    }
+
+    /// The same, of a second measurement as well.
+    fn of(&mut self, index: usize) -> Option<(Course, Series)> {
         let course = *self.courses.get(..self.count)?.get(index)?;
         let from = index * self.room;
         let rounds = self.rounds.get(from..from + course.state.rounds)?;
@@ -194,6 +229,9 @@ impl<A: Arena> Schedule<A> {
                 return Ok(());
             }
             self.round += 1;
+            if self.arena.now_ns() < self.budget.until_ns {
+                self.arena.between_rounds()?;
+            }
         }
     }
 
@@ -235,11 +273,12 @@ impl<A: Arena> Schedule<A> {
         let salt = self.rng.next_u64();
         let mut length = 0;
         for index in 0..self.count {
-            let Some(course) = self.courses.get(index) else { break };
-            if course.state.done || !wants(&course.state, share) {
+            let Some(state) = self.leading(index) else { break };
+            if state.done || !wants(&state, share) {
                 continue;
             }
-            let group = self.group(&course.point).unwrap_or(index);
+            let point = self.courses.get(index).map(|course| course.point);
+            let group = point.and_then(|point| self.group(&point)).unwrap_or(index);
             let turn = Turn { group: drawn(salt, group), own: self.rng.next_u32(), index };
             if let Some(slot) = self.turns.get_mut(length) {
                 *slot = turn;
@@ -254,12 +293,18 @@ impl<A: Arena> Schedule<A> {
             let Some(&Turn { index, .. }) = self.turns.get(turn) else { break };
             // In large memory a round takes seconds.
             let share = self.share();
-            if self.courses.get(index).is_some_and(|course| wants(&course.state, share)) {
+            if self.leading(index).is_some_and(|state| wants(&state, share)) {
                 self.visit(index)?;
                 self.tell(progress);
             }
         }
         Ok(length > 0)
+    }
+
+    /// Returns the state that decides about further visits to a point: of a second measurement, that of the first.
+    fn leading(&self, index: usize) -> Option<State> {
+        let index = self.twice.filter(|[_, second]| *second == index).map_or(index, |[first, _]| first);
+        self.courses.get(index).map(|course| course.state)
     }
 
     /// The first point of those that follow each other in a round. Lanes of one number in one chain go on where each
@@ -301,7 +346,7 @@ impl<A: Arena> Schedule<A> {
     /// Says how far the run is, and how long it will take yet, to the fewest rounds that can do.
     fn tell(&self, progress: &mut Progress) {
         let orders = Orders { budget: &self.budget, points: self.count };
-        let courses = || self.courses.iter().take(self.count);
+        let courses = || self.courses.iter().take(self.len());
         let done = courses().filter(|course| course.state.done).count();
         let left = courses().filter(|course| !course.state.done).map(|course| {
             let state = &course.state;
@@ -311,8 +356,8 @@ impl<A: Arena> Schedule<A> {
         let rounds = courses().map(|course| course.state.rounds).max().unwrap_or(0);
         progress.say(format_args!(
             "round {rounds}: {done} of {} point{} done, about {} s left",
-            self.count,
-            plural(self.count),
+            self.len(),
+            plural(self.len()),
             (left / 1e9) as u64 + 1
         ));
     }

@@ -1,6 +1,8 @@
 //! Everything that an experiment measures with, and everything that it finds.
 
 use super::cpu_time::CpuTimes;
+use super::placement::Placement;
+use super::prefetch_audit::UnderWay;
 use super::progress::Progress;
 use crate::analysis::curve::Analysis;
 use crate::error::Failure;
@@ -8,7 +10,7 @@ use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
-use crate::result::{Extra, Outcome, Point};
+use crate::result::{Extra, Outcome, Point, Repeat};
 use crate::sys::signal;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
@@ -26,13 +28,22 @@ pub struct Noted {
     pub traffic_as_small: Option<bool>,
     /// The CPU time of all threads; `None` where nothing is timed.
     pub times: Option<&'static CpuTimes>,
+    /// The memory of the look before the run, which a second measurement may take.
+    pub spare: Option<(Point, Placement)>,
 }
 
 impl Noted {
     /// Nothing yet.
     #[must_use]
     pub const fn new() -> Noted {
-        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, traffic_as_small: None, times: None }
+        Noted {
+            clocks: Clocks::new(),
+            moves: 0,
+            steps_back: 0,
+            traffic_as_small: None,
+            times: None,
+            spare: None,
+        }
     }
 }
 
@@ -52,7 +63,6 @@ pub struct Session<'a, 's> {
 }
 
 /// What an experiment found.
-#[derive(Debug)]
 pub struct Findings<'a> {
     /// Every point of the plan, measured or not.
     pub outcomes: Table<Outcome<'a>>,
@@ -62,6 +72,10 @@ pub struct Findings<'a> {
     pub analysis: Table<Analysis>,
     /// What was found besides them.
     pub extra: Extra,
+    /// The first point, if it was measured twice in turn.
+    pub repeat: Option<Repeat>,
+    /// The audit of prefetchers, if it was begun between rounds.
+    pub audit: Option<UnderWay>,
     /// An interrupt came before the end.
     pub interrupted: bool,
 }

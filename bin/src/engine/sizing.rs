@@ -95,6 +95,8 @@ struct Search<'s, A> {
     like: Point,
     known: Known,
     until_ns: f64,
+    /// The fastest first pass over memory, in nanoseconds.
+    fastest_ns: f64,
 }
 
 /// Looks at working sets like `like`; `None` where time or memory was short before anything was found.
@@ -109,12 +111,13 @@ pub fn search<A: Arena>(
 ) -> Result<Option<Sizing>, Failure<'static>> {
     let begun_ns = arena.now_ns();
     let until_ns = begun_ns + known.limit_ns;
-    let mut search = Search { arena, like: *like, known: *known, until_ns };
+    let mut search = Search { arena, like: *like, known: *known, until_ns, fastest_ns: f64::INFINITY };
     let Some(Grown { largest, clear, before }) = search.grow()? else { return Ok(None) };
     let mut sizing = Sizing {
         first: FIRST.min(known.most),
         size: largest.size,
         warm_over_cold: largest.ratio,
+        cold_ns: search.fastest_ns,
         clear,
         cache: None,
         in_cache: None,
@@ -163,6 +166,7 @@ impl<A: Arena> Search<'_, A> {
         let (mut sum, mut squares, mut settled) = (0.0, 0.0, None);
         for made in 1..=MOST_PASSES {
             let Some(look) = self.pass(size)? else { break };
+            self.fastest_ns = self.fastest_ns.min(look.cold_ns);
             // Around one, where squares lose nothing.
             let off = look.ratio - 1.0;
             (sum, squares) = (sum + off, squares + off * off);

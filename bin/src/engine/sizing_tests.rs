@@ -144,7 +144,13 @@ fn settled(mut ratio: impl FnMut() -> f64) -> (usize, f64, Option<bool>) {
         MEMORY_NS * if hop.laps < 1.0 { 1.0 } else { now }
     };
     let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), latency);
-    let mut search = Search { arena: &mut fake, like: LIKE, known: KNOWN, until_ns: f64::INFINITY };
+    let mut search = Search {
+        arena: &mut fake,
+        like: LIKE,
+        known: KNOWN,
+        until_ns: f64::INFINITY,
+        fastest_ns: f64::INFINITY,
+    };
     let (look, served) = search.settled(FIRST).unwrap().unwrap();
     (fake.visits.len(), look.ratio, served)
 }

@@ -4,11 +4,15 @@
 
 use super::ground::Ground;
 use super::judge::{Judge, MOST_BATCHES};
+use super::undisturbed::{is_slower, undisturbed};
 use super::walks::hops_per_batch;
 use super::warm_up::Warmth;
 use crate::error::Failure;
 use crate::plan::budget::Budget;
-use crate::result::Round;
+use crate::result::{Round, Undisturbed};
+
+/// Rounds have been spread over the time for it from this share on: the last pause is shorter than the others.
+const SPREAD: f64 = 0.9;
 
 /// The state of one point between visits.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +67,7 @@ impl Orders<'_> {
     ) -> Result<(), Failure<'static>> {
         let budget = self.budget;
         let begun_ns = ground.now_ns();
-        let until_ns = begun_ns + budget.left_ns(state.spent_ns);
+        let until_ns = (begun_ns + budget.left_ns(state.spent_ns)).min(budget.until_ns);
         state.warmth.warm_up(ground, judge, budget, until_ns)?;
         let enough = self.enough(state);
         if state.rounds == 0 {
@@ -72,7 +76,8 @@ impl Orders<'_> {
             state.hops = budget.iters.unwrap_or(hops.max(share));
         }
         let (count, limit_ns) = self.batches(state, enough);
-        let round = judge.round(ground, state.hops, count, limit_ns, until_ns)?;
+        let mut round = judge.round(ground, state.hops, count, limit_ns, until_ns)?;
+        round.cold_ns = state.warmth.cold_ns();
         if let Some(slot) = kept.get_mut(state.rounds) {
             *slot = round;
             state.rounds += 1;
@@ -85,7 +90,7 @@ impl Orders<'_> {
         // A visit that was disturbed is no reason to be content with fewer rounds.
         state.visit_ns = if state.rounds <= 2 { visit_ns } else { visit_ns.min(state.visit_ns) };
         let made = kept.get(..state.rounds).unwrap_or_default();
-        let late = budget.left_ns(state.spent_ns) <= 0.0;
+        let late = budget.left_ns(state.spent_ns) <= 0.0 || ground.now_ns() >= budget.until_ns;
         state.done = late
             || state.rounds >= kept.len()
             || match budget.trials {
@@ -93,8 +98,18 @@ impl Orders<'_> {
                 None => {
                     // Each trial by itself is longer than a whole round usually is.
                     let enough = if count > 1 { self.enough(state) } else { budget.fewest };
+                    let lasted_ns = made.first().map_or(0.0, |first| ground.now_ns() - first.begun_ns);
                     state.rounds >= enough
-                        && judge.summarise(made).is_some_and(|series| series.is_precise(budget.precision))
+                        && lasted_ns >= SPREAD * budget.spread_ns
+                        && match budget.until_quiet {
+                            true => {
+                                matches!(undisturbed(made, budget.looked_ns), Some(Undisturbed::Seen { .. }))
+                            }
+                            false => judge.summarise(made).is_some_and(|series| {
+                                let found_ns = series.nanoseconds.median;
+                                series.is_precise(budget.precision) && !is_slower(found_ns, budget.looked_ns)
+                            }),
+                        }
                 }
             };
         Ok(())
@@ -116,7 +131,13 @@ impl Orders<'_> {
             }
             None => {
                 let round_ns = budget.walk_ns / (rounds * self.points.max(1)) as f64;
-                (round_ns.max(budget.batches * trial_ns).min(limit_ns) / trial_ns) as u64
+                let round_ns = round_ns.max(budget.batches * trial_ns).min(limit_ns);
+                let count = (round_ns / trial_ns) as u64;
+                if budget.twice {
+                    // A round is as long whatever it meets: of equally many hops, slow seconds would have fewer rounds.
+                    return ((2 * count).clamp(1, MOST_BATCHES as u64) as u32, round_ns);
+                }
+                count
             }
         };
         let cap_ns = if budget.left_ns(0.0).is_finite() { 2.0 * limit_ns } else { f64::INFINITY };

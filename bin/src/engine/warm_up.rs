@@ -62,7 +62,7 @@ pub struct Warmth {
     /// First passes of the first visits that made one.
     passes: [f64; FEWEST_ROUNDS],
     passed: usize,
-    /// The last of all first passes.
+    /// The first pass of the last visit, if it made one.
     last_cold_ns: Option<f64>,
     /// Laps until the walk was steady.
     laps: u32,
@@ -77,6 +77,12 @@ impl Warmth {
             let passes = self.passes.get(..self.passed).unwrap_or_default().iter().copied().reduce(f64::min);
             self.held = passes.zip(self.warm_ns).map(|(cold_ns, warm_ns)| is_held(cold_ns, warm_ns));
         }
+    }
+
+    /// What a hop took over lines that no cache held, in the last visit; not a number where none were met.
+    #[must_use]
+    pub fn cold_ns(&self) -> f64 {
+        self.last_cold_ns.unwrap_or(f64::NAN)
     }
 
     /// What the warm-up found, for a result: of first passes in several visits, their median.
@@ -106,6 +112,7 @@ impl Warmth {
     ) -> Result<(), Failure<'static>> {
         let first = self.visits == 0;
         self.visits += 1;
+        self.last_cold_ns = None;
         let nodes = ground.nodes();
         match (ground.condition(), ground.lanes()) {
             (Condition::Written, _) => self.written(ground, judge, budget, until_ns)?,
@@ -121,6 +128,17 @@ impl Warmth {
                 let share = if budget.warm_up.is_some() { 1.0 } else { WARM_UP_SHARE };
                 let until_ns = now_ns + share * (until_ns - now_ns);
                 self.pass(ground, judge, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
+                // A cache that holds some of the chain has it after a lap, and not after this pass.
+                let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
+                if ground.ahead() > 0 && fill(ground, 1, alone_ns, until_ns)? > 0 {
+                    ground.rewind(0);
+                }
+            }
+            (_, None) if ground.ahead() > 0 => {
+                ground.walk(few(nodes), until_ns)?;
+                let ahead = ground.ahead();
+                let (_, cold_ns) = parts(ground, judge, ahead, until_ns)?;
+                self.last_cold_ns = cold_ns;
             }
             // Another point has been walked in between: what it left in TLBs and near caches is not this one's.
             (Condition::Disturbed, None) => {

@@ -21,6 +21,8 @@ pub enum TimingError {
     HopsNotProven,
     /// `--strict`, and warnings that make the result unreliable; `code` is that of the first.
     NotTrusted { code: &'static str, count: usize },
+    /// `--strict`, and hosts that are not like the others; `code` is that of the first.
+    HostsApart { code: &'static str, hosts: usize },
 }
 
 impl fmt::Display for TimingError {
@@ -47,6 +49,11 @@ impl fmt::Display for TimingError {
                     write!(out, " and {} more", count - 1)?;
                 }
                 out.write_str("); see the warnings above, or run without --strict")
+            }
+            TimingError::HostsApart { code, hosts } => {
+                let verb = if hosts == 1 { " is" } else { "s are" };
+                write!(out, "--strict: {hosts} host{verb} not like the others ({code}); ")?;
+                out.write_str("measure all in the same way, or run without --strict")
             }
         }
     }

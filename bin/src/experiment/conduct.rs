@@ -8,9 +8,11 @@ use super::facts::Report;
 use super::interface::Experiment;
 use crate::engine::clock::Timer;
 use crate::engine::conditions::Watch;
+use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::session::{Findings, Session};
-use crate::engine::{finish, lookout, placement, prefetch_audit, repeat, self_test, translation_probe};
+use crate::engine::{finish, lookout, placement, repeat, self_test, translation_probe};
 use crate::error::Failure;
+use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::plan::budget::{Budget, Memory};
@@ -39,6 +41,8 @@ pub struct Effort {
     pub limit_ns: f64,
     /// The tool itself is checked after them.
     pub checked: bool,
+    /// When the run began, by the engine's clock.
+    pub begun_ns: f64,
 }
 
 /// What came of it.
@@ -143,7 +147,11 @@ pub fn conduct<'a>(
     // What is found there is what the plan is made for; an experiment before may have looked.
     let found = match session.machine.sizing {
         Some(_) => None,
-        None => lookout::learn(session, &timer, &planned.points)?,
+        None => {
+            // Where the whole run has little time, the last-level cache is not sought: a cache that matters shows.
+            let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
+            lookout::learn(session, &timer, &planned.points, seeks_cache)?
+        }
     };
     if let Some(found) = found {
         session.machine = found;
@@ -154,7 +162,12 @@ pub fn conduct<'a>(
     let machine = session.machine;
     placement::check_nodes(&machine.topology, points)?;
     budget.translation = effort.checked;
+    if !budget.twice {
+        session.noted.spare = None;
+    }
     budget.limit(effort.limit_ns, points.len());
+    budget.until_ns = effort.begun_ns + budget.whole_ns;
+    budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(session, &timer, points, budget)?;
     let traffic_as_small = session.noted.traffic_as_small;
@@ -166,7 +179,7 @@ pub fn conduct<'a>(
         Some(&*placed)
     });
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
-    check(session, &timer, &mut health, &findings, budget, effort)?;
+    check(session, &timer, &mut health, &mut findings, budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));
     finish::warn(session, &timer, &findings.outcomes, budget, health.repeat);
     let several = regions::have_several_initiators(points);
@@ -185,15 +198,26 @@ fn check<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     health: &mut Health,
-    findings: &Findings<'a>,
+    findings: &mut Findings<'a>,
     budget: &Budget,
     effort: Effort,
 ) -> Result<(), Failure<'a>> {
     if effort.checked && !findings.interrupted {
         let measured = &findings.outcomes;
         let mut checks = || {
-            health.repeat = repeat::again(session, timer, measured, budget)?;
-            health.audit = prefetch_audit::prefetch(session, timer, measured)?;
+            health.repeat = match findings.repeat {
+                None => repeat::again(session, timer, measured, budget)?,
+                in_turn => in_turn,
+            };
+            // Of an audit that was begun between rounds, what is left is done now.
+            let mut audit =
+                findings.audit.take().or_else(|| UnderWay::like(session.machine, timer, measured));
+            if let Some(audit) = &mut audit {
+                session.progress.say(format_args!("auditing prefetchers"));
+                audit.finish(session.machine, budget.until_ns)?;
+                session.progress.clear();
+                health.audit = audit.conclude(session.machine, session.warnings, measured);
+            }
             Ok(())
         };
         match checks() {

@@ -193,3 +193,13 @@ fn a_shared_region_is_written_when_its_initiator_changes_and_then_alone() {
     let rounds = visits.len() / points.len();
     assert!(written <= rounds * 16 && turns <= rounds * 4 && rounds >= 15, "{written} {turns} {rounds}");
 }
+
+#[test]
+fn a_wait_for_quiet_neighbours_lengthens_the_most_and_not_the_least() {
+    let usual = duration::Range(6e9, 11e9);
+    assert_eq!(usual.or_waits(None), usual);
+    let duration::Range(least, most) = usual.or_waits(Some(60e9));
+    assert!(least == 6e9 && (60e9..70e9).contains(&most), "{most}");
+    // Who waits for less than the run takes does not shorten it.
+    assert_eq!(usual.or_waits(Some(1e9)), usual);
+}

@@ -83,6 +83,7 @@ fn seen_clear(clear: bool) -> Box<Machine> {
     let sizing = Sizing {
         first: SIZE,
         size: SIZE,
+        cold_ns: 100.0,
         warm_over_cold: 1.0,
         clear: Some(clear),
         cache: None,

@@ -8,7 +8,7 @@ use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
 use super::facts::for_hwloc::{self, Attribute};
-use super::facts::{self, attributes, method, point, rows, trust, Report};
+use super::facts::{self, attributes, method, point, rows, trust, undisturbed, Report};
 use super::interface::Experiment;
 use crate::analysis::firmware;
 use crate::analysis::matrix::{
@@ -24,7 +24,7 @@ use crate::plan::budget::Budget;
 use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
-use crate::report::figures::{Digits, Figure, Seconds};
+use crate::report::figures::{Digits, Figure};
 use crate::report::hwloc::READ_LATENCY;
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
@@ -45,6 +45,7 @@ pub const MATRIX: Experiment = Experiment {
             FlagId::Stride,
             FlagId::Kernel,
             FlagId::Seed,
+            FlagId::Until,
             FlagId::Heatmap,
         ])),
         picture: true,
@@ -55,7 +56,7 @@ pub const MATRIX: Experiment = Experiment {
     budget: Budget::of_pairs,
     measure,
     present,
-    columns: [&point::COLUMNS, &[]],
+    columns: [&point::CHAINS, &[]],
 };
 
 fn measure<'a>(
@@ -221,7 +222,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
     }
     if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
         let series = &measured.series;
-        let window = Seconds(series.window_ns);
         let whose = if point.initiator == point.target { "This node's" } else { "That" };
         document.sentence(
             Role::Finding,
@@ -229,12 +229,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
                 "{whose} memory{} takes {} ns ({}fastest trial {}).",
                 method::through(report.warnings.side_cache(point.target)),
                 Digits(series.nanoseconds.median),
-                method::optional(series.nanoseconds.interval, |interval, out| {
-                    write!(out, "{} to {} within {}; ", Digits(interval.low), Digits(interval.high), window)
-                }),
+                undisturbed::within(series),
                 Digits(series.minimum_ns)
             ),
         );
+        undisturbed::of_one(document, measured);
+    } else {
+        undisturbed::of_several(document, report);
     }
     if report.partial {
         document.sentence(

@@ -194,6 +194,7 @@ fn looked_at(size: Bytes, clear: bool, cache: Option<Bytes>, in_cache: Option<By
     let sizing = Sizing {
         first,
         size,
+        cold_ns: 100.0,
         warm_over_cold: 1.0,
         clear: Some(clear),
         cache,

@@ -32,6 +32,8 @@ mod forecast_tests;
 #[cfg(test)]
 mod hits_tests;
 #[cfg(test)]
+mod idle_cpu_tests;
+#[cfg(test)]
 mod memory_tests;
 #[cfg(test)]
 pub mod tests;

@@ -60,7 +60,7 @@ pub const ORDER: Experiment = Experiment {
     },
     measure,
     present,
-    columns: [&point::COLUMNS, &[&point::COLD_NS, &INDEPENDENT_NS]],
+    columns: [&point::CHAINS, &[&point::COLD_NS, &INDEPENDENT_NS]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

@@ -40,7 +40,7 @@ pub const PARALLEL: Experiment = Experiment {
     budget: Budget::of_lanes,
     measure: run::measure,
     present,
-    columns: [&point::COLUMNS, &chains::COLUMNS],
+    columns: [point::COLUMNS, &chains::COLUMNS],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

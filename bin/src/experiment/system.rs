@@ -39,11 +39,13 @@ pub const SYSTEM: Experiment = Experiment {
             distributions: Table::empty()?,
             analysis: Table::empty()?,
             extra: Extra::default(),
+            repeat: None,
+            audit: None,
             interrupted: false,
         })
     },
     present,
-    columns: [&facts::point::COLUMNS, &[]],
+    columns: [facts::point::COLUMNS, &[]],
 };
 
 fields! {

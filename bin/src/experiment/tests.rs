@@ -28,7 +28,7 @@ use crate::plan::{duration, matrix, working_set, Scope};
 use crate::result::Point;
 use crate::warning::{Warning, Warnings};
 
-struct Fixture(BTreeMap<String, String>);
+pub(crate) struct Fixture(BTreeMap<String, String>);
 
 impl Files for Fixture {
     fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
@@ -54,7 +54,7 @@ pub(crate) fn machine_of(text: &str, cpus: Option<&str>) -> Box<Machine> {
     surveyed(&files_of(text), cpus)
 }
 
-fn files_of(text: &str) -> Fixture {
+pub(crate) fn files_of(text: &str) -> Fixture {
     let files = text.split("=== ").skip(1).filter_map(|part| part.split_once('\n'));
     Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect())
 }
@@ -81,6 +81,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
         has_proc: true,
         sharing: Sharing::EMPTY,
         sizing: None,
+        instead: &[],
     });
     let everything: CpuSet = (0..CpuSet::CAPACITY).collect();
     machine.topology.read(files, &everything);

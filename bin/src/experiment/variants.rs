@@ -50,7 +50,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     },
     measure: run::measure,
     present,
-    columns: [&point::COLUMNS, &[&VARIANT]],
+    columns: [&point::CHAINS, &[&VARIANT]],
 };
 
 /// Every variant at every size, by variant and then by size.

@@ -39,7 +39,7 @@ use crate::experiment::{dry_run, output};
 use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
 use crate::machine::processor::{CoreKind, Platform, Processor};
-use crate::machine::{Machine, Sizing};
+use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options, Pages, When};
 use crate::plan::duration;
 use crate::report::document::{Describe, Document, Role, Table as ShownTable};
@@ -51,12 +51,12 @@ use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::sample::Sample;
 use crate::result::{
     Audit, Counter, Exclusion, Extra, Field, Health, KernelClock, Means, Measurement, Orders, Outcome,
-    Placed, Point, Reach, Repeat, Series, Strided, Timer, Traffic, Walk, WarmUp,
+    Placed, Point, Reach, Repeat, Series, Strided, Timer, Traffic, Undisturbed, Walk, WarmUp,
 };
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
-use crate::warning::{Clipped, NoCounters, Warning, Warnings};
+use crate::warning::{Clipped, NoCounters, Warning, Warnings, Word};
 
 /// The CPUs of generators, with other work on some of them.
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
@@ -232,7 +232,7 @@ fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) 
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
         return write(
-            output::columns(options, [&crate::experiment::facts::point::COLUMNS, &[]]),
+            output::columns(options, [crate::experiment::facts::point::COLUMNS, &[]]),
             &mut |document| {
                 dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
             },
@@ -323,13 +323,18 @@ fn made_up(
 /// The machine of a fixture, on a processor that is always the same.
 fn machine(scene: &Scene) -> Box<Machine> {
     let mut machine = crate::experiment::tests::machine(scene.machine, None);
-    let virtual_machine = scene.troubles.contains(&Trouble::Virtual);
+    let has = |trouble| scene.troubles.contains(&trouble);
+    let (platform, hypervisor) = match (has(Trouble::Emulated), has(Trouble::Virtual)) {
+        (true, _) => (Platform::Emulated, "QEMU"),
+        (_, true) => (Platform::Virtual, "KVM"),
+        _ => (Platform::Hardware, ""),
+    };
     machine.processor = Processor {
         vendor: Text::from_bytes(b"GenuineIntel"),
         brand: Text::from_bytes(b"Imaginary Xeon 8000 @ 2.10GHz"),
         signature: (6, 143, 8),
-        platform: if virtual_machine { Platform::Virtual } else { Platform::Hardware },
-        hypervisor: Text::from_bytes(if virtual_machine { b"KVM" } else { b"" }),
+        platform,
+        hypervisor: Text::from_bytes(hypervisor.as_bytes()),
         invariant_counter: true,
         declared_counter: Some(TSC),
         fence_promised: true,
@@ -343,13 +348,17 @@ fn machine(scene: &Scene) -> Box<Machine> {
         machine.host.identity.name = Text::from_bytes(hostile);
         machine.host.kernel = Text::from_bytes(hostile);
     }
-    if virtual_machine {
+    if has(Trouble::BusyCpu) {
+        machine.instead = &[Instead { first: CpuId(0), busy: 0.34, cpu: CpuId(1) }];
+    }
+    if has(Trouble::Virtual) {
         machine.host.ways = Some(Ways { allowed: 0x7ff, code: Some(0xfff), all: 0xfff });
     }
     // A guest that is told of its host's cache, and has a part of it.
-    machine.sizing = virtual_machine.then_some(Sizing {
+    machine.sizing = has(Trouble::Virtual).then_some(Sizing {
         first: Bytes::MIB.times(256),
         size: Bytes::MIB.times(512),
+        cold_ns: 100.0,
         warm_over_cold: 0.9973,
         // Where time was short, nobody knows.
         clear: (!scene.troubles.contains(&Trouble::Imprecise)).then_some(true),
@@ -503,6 +512,9 @@ impl Run<'_> {
         if self.options.counters && self.has(Trouble::NoCounters) {
             warnings.push(Warning::CountersUnavailable { why: NoCounters::Paranoid });
         }
+        if self.has(Trouble::Emulated) {
+            warnings.push(Warning::Emulated { by: Word::new(b"QEMU") });
+        }
         if self.has(Trouble::KernelClock) {
             warnings.push(Warning::NoTsc { why: "the kernel forbids it (PR_SET_TSC)" });
         }
@@ -538,6 +550,12 @@ impl Run<'_> {
             let (from, to, size) = (point.initiator, point.target, point.size);
             let found = measured.series.half_width();
             let share = measured.series.disturbed_share();
+            if let Some(Undisturbed::Seen { nanoseconds, .. }) =
+                measured.series.undisturbed.filter(|_| self.has(Trouble::Neighbours))
+            {
+                let ratio = measured.series.nanoseconds.median / nanoseconds;
+                warnings.push(Warning::Neighbours { from, to, size, ratio });
+            }
             if !measured.precise {
                 warnings.push(Warning::PrecisionNotReached {
                     from,
@@ -654,14 +672,17 @@ impl Run<'_> {
             },
             series: Series {
                 nanoseconds,
+                undisturbed: matches!(point.walk, Walk::Chain)
+                    .then(|| self.undisturbed(index, &nanoseconds, imprecise)),
                 core_cycles: clocked.then_some(cycles),
                 core_gigahertz: clocked.then_some(clock),
+                warm_over_cold: None,
                 uncore_gigahertz: self.uncore_gigahertz(point),
                 delivered: beside.map(|traffic| {
                     let lines_per_ns = loads::delivered(&traffic) / bytes_per_line(traffic.kind) / 1e9;
                     self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
                 }),
-                minimum_ns: nanoseconds.minimum * 0.991,
+                minimum_ns: nanoseconds.minimum * if self.has(Trouble::Neighbours) { 0.648 } else { 0.991 },
                 batches: 1500,
                 disturbed,
                 stepped_back: 0,
@@ -683,6 +704,21 @@ impl Run<'_> {
                 Field::of(&self.placed(&on_node, pages, traffic.footprint), traffic.node)
             }),
             lines: lines::per_line(point, nanoseconds.median, !self.has(Trouble::Virtual)),
+        }
+    }
+
+    /// The latency while neighbours are quiet, of the `index`-th point.
+    fn undisturbed(&self, index: usize, typical: &Summary, imprecise: bool) -> Undisturbed {
+        let Summary { median, minimum, .. } = *typical;
+        let quiet =
+            if self.has(Trouble::Neighbours) { median * (0.66 + 0.02 * (index % 3) as f64) } else { minimum };
+        match typical.interval {
+            Some(_) if !imprecise => Undisturbed::Seen {
+                nanoseconds: quiet,
+                interval: Interval { low: quiet * 0.996, high: quiet * 1.005 },
+                rounds: 9,
+            },
+            _ => Undisturbed::AtMost(quiet),
         }
     }
 

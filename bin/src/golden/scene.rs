@@ -37,11 +37,17 @@ pub enum Trouble {
     HostileNames,
     /// Idle memory is slower than loaded memory.
     SlowIdle,
+    /// Neighbours use the memory for most of the time.
+    Neighbours,
+    /// The machine is emulated.
+    Emulated,
+    /// Others keep the first CPU busy.
+    BusyCpu,
 }
 
 impl Trouble {
     /// Every one.
-    pub const ALL: [Trouble; 16] = [
+    pub const ALL: [Trouble; 19] = [
         Trouble::Excluded,
         Trouble::Imprecise,
         Trouble::Disturbed,
@@ -58,6 +64,9 @@ impl Trouble {
         Trouble::Threads,
         Trouble::HostileNames,
         Trouble::SlowIdle,
+        Trouble::Neighbours,
+        Trouble::Emulated,
+        Trouble::BusyCpu,
     ];
 }
 

@@ -8,8 +8,9 @@ use std::vec::Vec;
 use super::findings;
 use super::scene::{Scene, Trouble};
 use Trouble::{
-    Disturbed, Early, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise, Interrupted, KernelClock,
-    ManyWarnings, Moved, NoCounters, SlowIdle, Threads, Unverified, Virtual,
+    BusyCpu, Disturbed, Early, Emulated, Excluded, FewRounds, FirstTouch, HostileNames, Imprecise,
+    Interrupted, KernelClock, ManyWarnings, Moved, Neighbours, NoCounters, SlowIdle, Threads, Unverified,
+    Virtual,
 };
 
 const ONE: &str = "one-node";
@@ -42,6 +43,11 @@ const WIDE: &[Row] = &[
         "matrix --counters",
         &[Excluded, Imprecise, Disturbed, NoCounters, ManyWarnings],
     ),
+    ("matrix-neighbours", &["txt", "json", "csv", "prom"], ONE, "matrix", &[Neighbours]),
+    ("matrix-neighbours-two-nodes", TEXT, TWO, "matrix --verbose", &[Neighbours, Imprecise]),
+    ("matrix-neighbours-always", TEXT, ONE, "matrix", &[Neighbours, FewRounds]),
+    ("matrix-emulated", &["txt", "json", "md"], ONE, "matrix", &[Emulated]),
+    ("matrix-busy-cpu", &["txt", "json"], TWO, "matrix", &[BusyCpu]),
     ("matrix-side-cache", &["txt"], CXL, "matrix --cpunode=0 --memnode=0", &[]),
     ("curve-side-cache", TEXT, CXL, "curve --quiet --points-per-octave=2", &[]),
     ("bandwidth-side-cache", TEXT, CXL, "bandwidth --cpunode=0 --memnode=0", &[]),
@@ -332,6 +338,7 @@ const WIDE: &[Row] = &[
     ),
     ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
     ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet ../tests/fixtures/saved/fleet.jsonl", &[]),
+    ("fleet-apart", &["txt", "json", "csv"], ONE, "fleet ../tests/fixtures/saved/fleet-apart.jsonl", &[]),
     ("fleet-few", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/nodes.jsonl", &[]),
     (
         "fleet-baseline",

@@ -19,8 +19,9 @@ use crate::report::document::Field;
 const CONSTANT: [&str; 2] = ["schema", "experiment"];
 
 /// Words that are the only ones, by the name of the member; of several members of that name, those that it was seen with.
-const WORDS: [(&str, &[&str]); 11] = [
+const WORDS: [(&str, &[&str]); 12] = [
     ("agreement", &["agrees", "part", "more"]),
+    ("cpu_chosen", &["first", "idle", "asked"]),
     ("largest_pages", &["thp", "2m", "1g"]),
     ("means", &["bind", "first touch", "sole node"]),
     ("misses_in_flight_bound", &["at_most", "at_least"]),

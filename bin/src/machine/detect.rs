@@ -51,6 +51,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             has_proc: files.read("/proc/self/stat", &mut [0; 16]).is_some(),
             sharing: Sharing::EMPTY,
             sizing: None,
+            instead: &[],
         },
     )?;
     for machine in table.iter_mut() {

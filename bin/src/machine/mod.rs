@@ -4,6 +4,7 @@
 //! without one. `survey` fills it from the system.
 
 pub mod detect;
+pub mod idle;
 mod memory;
 pub mod processor;
 mod sizing;
@@ -22,6 +23,17 @@ pub use sizing::Sizing;
 const UNKNOWN_CACHE: Bytes = Bytes(64 << 20);
 /// Of a random walk over so many times the last-level cache, most hops miss it.
 const MEMORY_CACHES: u64 = 2;
+
+/// A CPU that measures instead of a busy one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instead {
+    /// The first CPU of its node that this process may use.
+    pub first: CpuId,
+    /// The share of the time in which that one was busy with other work.
+    pub busy: f64,
+    /// The idle CPU, behind the same last-level cache.
+    pub cpu: CpuId,
+}
 
 /// The machine, and what this process may use of it.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +60,8 @@ pub struct Machine {
     pub sharing: Sharing<'static>,
     /// What a look at its caches and memory found, once there was one.
     pub sizing: Option<Sizing>,
+    /// The idle CPUs that measure instead of busy ones; empty where nobody looked.
+    pub instead: &'static [Instead],
 }
 
 impl Machine {
@@ -57,10 +71,11 @@ impl Machine {
         node.cpus.intersection(&self.cpus)
     }
 
-    /// The first CPU of a node that this process may run on.
+    /// The CPU that measures for a node: the first that this process may run on, or an idle one instead.
     #[must_use]
     pub fn cpu_of(&self, node: NodeId) -> Option<CpuId> {
-        self.topology.node(node).and_then(|node| self.cpus_of(node).first()).map(CpuId)
+        let first = self.topology.node(node).and_then(|node| self.cpus_of(node).first()).map(CpuId)?;
+        Some(self.instead.iter().find(|instead| instead.first == first).map_or(first, |instead| instead.cpu))
     }
 
     /// The nodes on which this process may run.

@@ -16,6 +16,8 @@ pub struct Sizing {
     pub size: Bytes,
     /// A load in it over a load that no cache serves.
     pub warm_over_cold: f64,
+    /// A load that no cache serves, in the fastest pass: nanoseconds.
+    pub cold_ns: f64,
     /// True if no cache was seen to serve it; otherwise there was no memory for more. `None` where time was short, or
     /// passes differ too much to tell.
     pub clear: Option<bool>,

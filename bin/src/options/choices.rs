@@ -238,6 +238,21 @@ impl Choice for PairChoice {
         &[("auto", PairChoice::Auto), ("all", PairChoice::All), ("classes", PairChoice::Classes)];
 }
 
+/// The value of a saved result that is judged (`--of`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Of {
+    /// That of the whole run.
+    #[default]
+    Typical,
+    /// That of the rounds in which neighbours were quiet.
+    Undisturbed,
+}
+
+impl Choice for Of {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("typical", Of::Typical), ("undisturbed", Of::Undisturbed)];
+}
+
 /// The condition on which something is shown (`--progress`, `--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
@@ -275,6 +290,7 @@ mod tests {
         round_trip::<Order>();
         round_trip::<Kernel>();
         round_trip::<When>();
+        round_trip::<Of>();
         round_trip::<View>();
         round_trip::<Threads>();
         round_trip::<LoadFrom>();

@@ -44,7 +44,7 @@ const PAIRS: ValueKind = ValueKind {
 };
 const METHOD: ValueKind =
     ValueKind { name: "cas|read-cas|flag|message", expects: "one of cas, read-cas, flag and message" };
-const CPU: ValueKind = ValueKind { name: "N", expects: "the number of one CPU, such as 4" };
+const CPU: ValueKind = ValueKind { name: "N|first", expects: "the number of one CPU, such as 4, or first" };
 const COUNT: ValueKind = ValueKind { name: "N", expects: "a whole number, such as 1000" };
 const SIZE: ValueKind =
     ValueKind { name: "SIZE", expects: "bytes with K, M, G or T (binary), such as 256M or 1.5G" };
@@ -54,8 +54,11 @@ const PERCENT: ValueKind = ValueKind { name: "PCT", expects: "a percentage, such
 const WHOLE_SECONDS: ValueKind =
     ValueKind { name: "SECONDS", expects: "whole seconds up to 1000, such as 60" };
 const SECONDS: ValueKind = ValueKind { name: "SECONDS", expects: "a number of seconds, such as 10 or 0.5" };
+const UNTIL: ValueKind =
+    ValueKind { name: "quiet[=SECONDS]", expects: "quiet, or quiet=SECONDS such as quiet=120" };
 const BASELINE: ValueKind =
     ValueKind { name: "FILE", expects: "the path of results saved with --format=jsonl" };
+const OF: ValueKind = ValueKind { name: "typical|undisturbed", expects: "typical or undisturbed" };
 const FILE: ValueKind = ValueKind { name: "FILE", expects: "the path of a file, or - for standard output" };
 const LABEL: ValueKind = ValueKind {
     name: "KEY=VALUE",
@@ -87,12 +90,14 @@ pub const FLAGS: &[Flag] = &[
     .help("measure memory of these nodes")
     .default("all that this process may use"),
     Flag::value(FlagId::Cpu, "cpu", Group::Placement, &CPU, |options, value| {
-        options.cpu = Some(values::cpu(value)?);
+        options.first_cpu = value == b"first";
+        options.cpu = if options.first_cpu { None } else { Some(values::cpu(value)?) };
         Ok(())
     })
     .common()
-    .help("run on this CPU")
-    .default("the first allowed CPU of the node"),
+    .help("run on this CPU, or on the first one of the node")
+    .default("the first allowed CPU of the node, or an idle one behind the same cache while others use it")
+    .because("other work on the same CPU interrupts trials and evicts their lines"),
     Flag::value(FlagId::Pages, "pages", Group::Placement, &PAGES, |options, value| {
         options.pages = values::choice(value)?;
         Ok(())
@@ -288,6 +293,13 @@ pub const FLAGS: &[Flag] = &[
     .help("spread the rounds over so much time, idle between them; 0 for none")
     .default("5 with few pairs or sizes; 0 with --trials")
     .because("neighbours and clocks change over seconds"),
+    Flag::value(FlagId::Until, "until", Group::Sampling, &UNTIL, |options, value| {
+        options.until = Some(values::until(value)?);
+        Ok(())
+    })
+    .help("go on until neighbours were quiet, for 60 s or SECONDS")
+    .default("none; the run ends after --time-limit")
+    .because("neighbours only add to a latency: what hardware gives shows while they rest"),
     Flag::value(FlagId::Budget, "budget", Group::Sampling, &SECONDS, |options, value| {
         options.budget = values::seconds(value, false)?;
         Ok(())
@@ -319,6 +331,13 @@ pub const FLAGS: &[Flag] = &[
     .common()
     .help("compare hosts with these results, and not with each other")
     .default("none"),
+    Flag::value(FlagId::Of, "of", Group::Verdict, &OF, |options, value| {
+        options.of = values::choice(value)?;
+        Ok(())
+    })
+    .help("judge the value of the whole run, or that while neighbours were quiet")
+    .default("typical")
+    .because("not every run sees its neighbours quiet"),
     Flag::switch(FlagId::Force, "force", Group::Verdict, |options| options.force = true)
         .help("judge results of different conditions, and unreliable ones"),
     Flag::value(FlagId::Unit, "unit", Group::Chain, &UNIT, |options, value| {

@@ -30,7 +30,9 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
 
-pub use choices::{Choice, Help, Kernel, Kinds, LoadFrom, Order, Pages, Rate, Rates, Threads, View, When};
+pub use choices::{
+    Choice, Help, Kernel, Kinds, LoadFrom, Of, Order, Pages, Rate, Rates, Threads, View, When,
+};
 pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
@@ -124,6 +126,8 @@ pub struct Options<'a> {
     pub memnode: Option<NodeSet>,
     /// The CPU to run on; excludes `cpunode`.
     pub cpu: Option<CpuId>,
+    /// True to run on the first CPU of the node even where others keep it busy.
+    pub first_cpu: bool,
     /// The pages to ask for.
     pub pages: Pages,
     /// The working set; at least two strides.
@@ -182,6 +186,8 @@ pub struct Options<'a> {
     pub time_limit: Picoseconds,
     /// The time that the rounds of a point are spread over.
     pub spread: Picoseconds,
+    /// The longest wait for values without neighbours, of all pairs together; `None` to wait for none.
+    pub until: Option<Picoseconds>,
     /// The time for the whole run.
     pub budget: Picoseconds,
     /// Hops before the first trial; zero measures cold.
@@ -192,6 +198,8 @@ pub struct Options<'a> {
     pub threshold: f64,
     /// The results that hosts are compared with.
     pub baseline: Option<&'a [u8]>,
+    /// The value of saved results that is judged.
+    pub of: Of,
     /// True if `compare` judges results of different conditions.
     pub force: bool,
     /// The bytes in the unit of the sizes of another tool's table.
@@ -227,6 +235,20 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
+    /// Returns whether one CPU of each node measures, so that it matters which. The kinds of bandwidth take many.
+    #[must_use]
+    pub const fn runs_on_one_cpu(&self) -> bool {
+        let flags = self.experiment.descriptor.flags;
+        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
+    }
+
+    /// Returns whether the program is to choose that CPU.
+    #[must_use]
+    pub fn chooses_cpu(&self) -> bool {
+        let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);
+        self.runs_on_one_cpu() && self.given.intersection(asked) == FlagSet::EMPTY
+    }
+
     /// Returns the time limit of a point, in nanoseconds.
     #[must_use]
     pub const fn point_limit_ns(&self) -> f64 {
@@ -241,6 +263,12 @@ impl<'a> Options<'a> {
             Some(_) if !self.given.contains(FlagId::Spread) => 0.0,
             _ => self.spread.0 as f64 / 1e3,
         }
+    }
+
+    /// Returns the longest wait for values without neighbours, in nanoseconds; `None` without `--until`.
+    #[must_use]
+    pub fn until_ns(&self) -> Option<f64> {
+        self.until.map(|until| until.0 as f64 / 1e3)
     }
 
     /// Returns `experiment` with every option at its default, written in `format`.
@@ -259,6 +287,7 @@ impl<'a> Options<'a> {
             cpunode: None,
             memnode: None,
             cpu: None,
+            first_cpu: false,
             pages: Pages::Auto,
             size: None,
             min_size: None,
@@ -288,11 +317,13 @@ impl<'a> Options<'a> {
             precision: 0.01,
             time_limit: Picoseconds(10_000_000_000_000),
             spread: Picoseconds(5_000_000_000_000),
+            until: None,
             budget: Picoseconds(60_000_000_000_000),
             warmup_iters: None,
             counters: false,
             threshold: 0.03,
             baseline: None,
+            of: Of::Typical,
             force: false,
             unit: None,
             strict: false,

@@ -14,8 +14,10 @@ use super::{Descriptor, FormatName, Help, Options, Selection, UsageError};
 const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
 
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, &str); 2] = [
+const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
     (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
+    (FlagId::TimeLimit, FlagId::Until, "--until=quiet=SECONDS is the time limit"),
+    (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),
     (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
 ];
 
@@ -149,7 +151,9 @@ fn check<'a>(
         return Err(UsageError::NotForExperiment { flag, experiment, experiments });
     }
     for (left, right, reason) in CONFLICTS {
-        let mut both = given().filter(|flag| flag.id == left || flag.id == right);
+        // The first CPU is one of the node that was asked for.
+        let asked = |flag: &&Flag| flag.id != FlagId::Cpu || !options.first_cpu;
+        let mut both = given().filter(asked).filter(|flag| flag.id == left || flag.id == right);
         if let (Some(first), Some(second)) = (both.next(), both.next()) {
             return Err(UsageError::Conflict { first, second, reason });
         }

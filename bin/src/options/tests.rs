@@ -27,6 +27,7 @@ const TRAFFIC: FlagSet = FlagSet::of(&[
     FlagId::Burst,
     FlagId::Hold,
     FlagId::Budget,
+    FlagId::Until,
 ]);
 
 const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
@@ -96,7 +97,7 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         name: "compare",
         summary: "two saved results side by side",
         details: "Exit 5 where the second is slower.",
-        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Force, FlagId::Unit]),
+        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Unit]),
         picture: false,
         attributes: false,
         operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
@@ -138,7 +139,7 @@ fn every_option_is_set_in_both_forms() {
     let values: &[(&str, &str, IsSet)] = &[
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
         ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1]))),
-        ("cpu", "7", |o| o.cpu == Some(CpuId(7))),
+        ("cpu", "7", |o| o.cpu == Some(CpuId(7)) && !o.first_cpu && !o.chooses_cpu()),
         ("pages", "1g", |o| o.pages == Pages::Huge1g),
         ("size", "1.5G", |o| o.size == Some(Bytes(3 << 29))),
         ("min-size", "16K", |o| o.min_size == Some(Bytes(16 << 10))),
@@ -176,11 +177,13 @@ fn every_option_is_set_in_both_forms() {
         ("precision", "0.5", |o| o.precision == 0.005),
         ("time-limit", "0.5", |o| o.time_limit == Picoseconds(500_000_000_000)),
         ("spread", "0", |o| o.spread == Picoseconds(0) && o.spread_ns() == 0.0),
+        ("until", "quiet=2.5", |o| o.until_ns() == Some(2.5e9)),
         ("budget", "7.5", |o| o.budget == Picoseconds(7_500_000_000_000)),
         ("warmup-iters", "0", |o| o.warmup_iters == Some(0)),
         ("counters", "", |o| o.counters),
         ("threshold", "0", |o| o.threshold == 0.0),
         ("baseline", "a b", |o| o.baseline == Some(b"a b")),
+        ("of", "undisturbed", |o| o.of == Of::Undisturbed),
         ("force", "", |o| o.force),
         ("unit", "KiB", |o| o.unit == Some(Bytes(1024))),
         ("strict", "", |o| o.strict),
@@ -216,6 +219,42 @@ fn every_option_is_set_in_both_forms() {
     }
     // All but --csv, which stands below with the other formats, and --hold, which needs another.
     assert_eq!(values.len() + 2, FLAGS.len());
+}
+
+#[test]
+fn a_wait_for_quiet_neighbours_has_no_other_bound() {
+    assert_eq!(parsed(&[]).unwrap().until_ns(), None);
+    assert_eq!(parsed(&["--until=quiet"]).unwrap().until_ns(), Some(60e9));
+    for (line, expected) in [
+        (
+            "--until=quiet --time-limit=5",
+            "--time-limit and --until cannot be combined (--until=quiet=SECONDS is the time limit); remove one of them",
+        ),
+        (
+            "--trials=5 --until=quiet",
+            "--trials and --until cannot be combined (a number of trials is no time to wait); remove one of them",
+        ),
+        (
+            "--until=noon",
+            "invalid --until 'noon': no such choice; use quiet, or quiet=SECONDS such as quiet=120",
+        ),
+    ] {
+        assert_eq!(message(line), expected);
+    }
+}
+
+#[test]
+fn the_first_cpu_is_one_of_any_node() {
+    let options = parsed(&["--cpu=first", "--cpunode=1"]).unwrap();
+    assert!(options.first_cpu && options.cpu.is_none() && options.cpunode.is_some());
+    assert_eq!(
+        message("--cpu=3 --cpunode=1"),
+        "--cpunode and --cpu cannot be combined (the CPU decides the node); remove one of them"
+    );
+    assert_eq!(
+        message("--cpu=last"),
+        "invalid --cpu 'last': not a number; use the number of one CPU, such as 4, or first"
+    );
 }
 
 #[test]

@@ -251,6 +251,20 @@ pub fn seconds(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueErro
     }
 }
 
+/// Reads the longest wait for quiet neighbours: `quiet`, or `quiet=SECONDS`.
+///
+/// # Errors
+/// Another word; as [`seconds`] for the time behind it.
+pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
+    /// A minute: more neighbours rest within one than within the ten seconds of a run.
+    const QUIET: Picoseconds = Picoseconds(60_000_000_000_000);
+    match text {
+        [] => Err(ValueError::Empty),
+        b"quiet" => Ok(QUIET),
+        _ => seconds(text.strip_prefix(b"quiet=").ok_or(ValueError::NotAChoice)?, false),
+    }
+}
+
 /// Reads one of a few words.
 ///
 /// # Errors

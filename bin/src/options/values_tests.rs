@@ -85,6 +85,18 @@ fn percentages_and_seconds_may_have_a_fraction() {
     assert_eq!(seconds(b"10", false), Ok(Picoseconds(10_000_000_000_000)));
     assert_eq!(seconds(b"0", true), Ok(Picoseconds(0)));
     assert_eq!(seconds(b"0.25s", false), Ok(Picoseconds(250_000_000_000)));
+    assert_eq!(until(b"quiet"), Ok(Picoseconds(60_000_000_000_000)));
+    assert_eq!(until(b"quiet=2.5s"), Ok(Picoseconds(2_500_000_000_000)));
+    for (text, reason) in [
+        ("", "it is empty"),
+        ("quiet=", "it is empty"),
+        ("quiet=0", "it must be more than zero"),
+        ("quiet=soon", "not a number"),
+        ("60", "no such choice"),
+        ("quieter", "no such choice"),
+    ] {
+        assert_eq!(until(text.as_bytes()).unwrap_err().to_string(), reason, "{text}");
+    }
     for (text, reason) in [
         ("0", "it must be more than zero"),
         ("100.1", "it must be 0 to 100"),

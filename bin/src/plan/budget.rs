@@ -2,10 +2,12 @@
 //!
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, as all of the plan.
 
+use latency_core::units::Bytes;
+
 use super::regions;
 pub use super::regions::Memory;
 use crate::error::PlacementError;
-use crate::machine::Machine;
+use crate::machine::{Machine, Sizing};
 use crate::options::{FlagId, Options, Pages};
 use crate::result::Point;
 
@@ -36,6 +38,13 @@ const PAIRS_NS: f64 = 40e9;
 const MATRIX_NS: f64 = 54e9;
 /// Nanoseconds for mapping, clearing and writing a byte, where the host has to find the memory first.
 const SET_UP_BYTE_NS: f64 = 1.5;
+/// A run of one pair is over within ten seconds, quiet or not: nanoseconds from its start to its last visit, and more
+/// for each GiB of a working set beyond this one, which has to be placed and written.
+const WHOLE_NS: f64 = 9.2e9;
+const WHOLE_NS_PER_GIB: f64 = 1e9;
+const FREE_OF_TIME: Bytes = Bytes(512 << 20);
+/// Rounds that are to be undisturbed are spread over so much.
+const QUIET_SPREAD_NS: f64 = 10e9;
 /// All pairs together have this time, however large their memory is.
 const LEAST_PAIRS_NS: f64 = 20e9;
 /// The part of a time limit that rounds are spread over at the most: the rest is for warming up.
@@ -57,6 +66,8 @@ pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
 pub const TRAFFIC_WINDOW_NS: f64 = 50e6;
 /// A window of a chain beside traffic: both axes of a point are means over so long.
 pub const LOADED_WINDOW_NS: f64 = 20e6;
+/// Hops in each visit to a pair over lines that no cache holds: a millisecond.
+const AHEAD: u64 = 1 << 13;
 /// A first pass is no longer, where the chain stays as it is written or where later passes need not be whole.
 pub const SHORT_PASS: u64 = 1 << 20;
 
@@ -130,6 +141,18 @@ pub struct Budget {
     pub long_visit_ns: f64,
     /// The time for a point, warm-up included.
     pub point_ns: f64,
+    /// Whether a point is visited until rounds show what it takes while neighbours are quiet, however precise it is.
+    pub until_quiet: bool,
+    /// What a load took that no cache serves, in a look before the first round; without a look it is infinite.
+    pub looked_ns: f64,
+    /// The whole run ends about so long after its start, from its first look to what is printed.
+    pub whole_ns: f64,
+    /// No visit begins after this moment of the engine's clock.
+    pub until_ns: f64,
+    /// Hops in each visit over lines just written past the caches: what a load takes that no cache serves.
+    pub ahead: u64,
+    /// Whether the first point is measured twice in turn, the second time in other memory.
+    pub twice: bool,
     /// Whether that holds for trials that were asked for, too.
     pub bounded: bool,
     /// The time for all points divided by their number.
@@ -174,6 +197,12 @@ impl Budget {
         spread_ns: 0.0,
         long_visit_ns: f64::INFINITY,
         point_ns: 10e9,
+        until_quiet: false,
+        looked_ns: f64::INFINITY,
+        whole_ns: f64::INFINITY,
+        until_ns: f64::INFINITY,
+        ahead: 0,
+        twice: false,
         bounded: false,
         share_ns: f64::INFINITY,
         trail: 0,
@@ -231,8 +260,28 @@ impl Budget {
         if points.len() <= FEW_POINTS && budget.spread_ns > 0.0 {
             budget.rounds = SPREAD_ROUNDS;
         }
+        if options.warmup_iters.is_none() && !matches!(budget.memory, Memory::Rewritten { .. }) {
+            // The lines ahead tell what a first pass tells.
+            (budget.ahead, budget.warm_up) = (AHEAD, Some(FEW_HOPS.1));
+        }
+        budget.twice = true;
+        budget.walk_ns = 2.0 * WALK_NS;
         let left_ns = MATRIX_NS - SET_UP_BYTE_NS * regions::bytes(budget.memory, points).0 as f64;
         let visits_ns = left_ns.clamp(LEAST_PAIRS_NS, PAIRS_NS).max(2.0 * budget.spread_ns);
+        if let Some(until_ns) = options.until_ns() {
+            (budget.until_quiet, budget.bounded, budget.point_ns) = (true, true, until_ns);
+            // A neighbour that goes on for seconds is quiet or busy all along a shorter time.
+            budget.spread_ns = QUIET_SPREAD_NS.max(budget.spread_ns).min(SPREAD_SHARE * until_ns);
+        }
+        if let [point] = points {
+            let is_like = |sizing: &&Sizing| sizing.size == point.size;
+            budget.looked_ns =
+                machine.sizing.as_ref().filter(is_like).map_or(f64::INFINITY, |look| look.cold_ns);
+        }
+        if let ([point], false) = (points, budget.bounded || budget.trials.is_some()) {
+            let more = point.size.0.saturating_sub(FREE_OF_TIME.0);
+            budget.whole_ns = WHOLE_NS + WHOLE_NS_PER_GIB * more as f64 / (1u64 << 30) as f64;
+        }
         budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len())
     }
 
@@ -382,7 +431,7 @@ mod tests {
     use crate::sys::errno::Errno;
     use latency_core::chain::Order;
     use latency_core::kernel;
-    use latency_core::units::{Bytes, CpuId, NodeId};
+    use latency_core::units::{CpuId, NodeId};
 
     #[test]
     fn rounds_have_room_for_an_interval_however_many_points_there_are() {

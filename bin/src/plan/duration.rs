@@ -61,6 +61,12 @@ impl Range {
     /// No time at all.
     pub const ZERO: Range = Range(0.0, 0.0);
 
+    /// Returns the same for a run that may go on for `wait_ns` until neighbours are quiet.
+    #[must_use]
+    pub fn or_waits(self, wait_ns: Option<f64>) -> Range {
+        Range(self.0, self.1.max(wait_ns.map_or(0.0, |wait| wait + START.1 + AUDIT.1)))
+    }
+
     fn at_most(self, limit: f64) -> Range {
         Range(self.0.min(limit), self.1.min(limit))
     }

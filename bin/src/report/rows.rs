@@ -33,7 +33,7 @@ pub const CSV: Format = Format {
     },
 };
 
-/// More columns than any experiment declares: `distribution` with counters has 51.
+/// More columns than any experiment declares: `distribution` with counters has 56.
 const MOST_COLUMNS: usize = 56;
 
 /// What stands in one column of a row: a number or word, and of intervals the other end.

@@ -25,5 +25,5 @@ pub use health::{Audit, Health, Repeat};
 pub use outcome::{Exclusion, Measurement, Outcome};
 pub use placed::{Field, Means, Placed};
 pub use point::Point;
-pub use series::{Messages, PerLine, Round, Series, WarmUp};
+pub use series::{Messages, PerLine, Round, Series, Undisturbed, WarmUp};
 pub use walk::{Level, Owned, PingPong, Reach, Traffic, Walk};

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display, Write};
 
+use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::traffic::{Kind, Pattern};
 
@@ -50,6 +51,12 @@ pub const SIZE: usize = 2;
 pub const STRIDE: usize = 3;
 /// The fields from here on are words.
 pub const WORDS: usize = 4;
+/// As above.
+pub const ORDER: usize = 4;
+/// As above.
+pub const KERNEL: usize = 5;
+/// As above: what was asked for.
+pub const PAGES_ASKED: usize = 6;
 
 /// As above.
 pub const VARIANT: usize = 7;
@@ -102,6 +109,8 @@ pub struct Row {
     pub gigahertz: Option<f64>,
     /// The seed of the chain, where the file tells.
     pub seed: Option<u64>,
+    /// The latency while neighbours were quiet and its interval, where one was seen.
+    pub undisturbed: Option<(f64, Interval)>,
 }
 
 impl Row {
@@ -114,6 +123,7 @@ impl Row {
         verified: None,
         gigahertz: None,
         seed: None,
+        undisturbed: None,
     };
 
     /// Returns whether the file tells a field.
@@ -168,6 +178,15 @@ impl Row {
     #[must_use]
     pub fn is_word(&self, field: usize, word: &str) -> bool {
         self.word(field).is_some_and(|own| own.as_str() == word)
+    }
+
+    /// Takes the latency while neighbours were quiet for that of the whole run; false where none was seen.
+    pub fn take_undisturbed(&mut self) -> bool {
+        let Some((nanoseconds, interval)) = self.undisturbed else { return false };
+        (self.sample.nanoseconds, self.sample.interval) = (nanoseconds, Some(interval));
+        // The spread of all rounds says nothing of these.
+        (self.sample.core_cycles, self.sample.deviation) = (None, None);
+        true
     }
 
     fn word(&self, field: usize) -> Option<&Word> {

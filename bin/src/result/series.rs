@@ -10,6 +10,10 @@ use super::counters::{Counted, Counters, Software};
 pub struct Round {
     /// The median of the undisturbed batches in the state that most of them agree on ([`latency_core::stats::state`]).
     pub nanoseconds: f64,
+    /// The mean of the undisturbed batches, in whichever state they are.
+    pub mean_ns: f64,
+    /// What a hop took over lines that no cache held, just before; not a number where none were met.
+    pub cold_ns: f64,
     /// The share of the undisturbed batches in that state; not a number where they are too few to tell.
     pub state_share: f64,
     /// The same in core cycles; not a number where there are none.
@@ -89,6 +93,22 @@ impl Messages {
     }
 }
 
+/// The latency while neighbours are quiet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Undisturbed {
+    /// Rounds in separate seconds that agree on it.
+    Seen {
+        /// The median of these rounds, in nanoseconds.
+        nanoseconds: f64,
+        /// Its 95 % confidence interval.
+        interval: Interval,
+        /// The number of these rounds.
+        rounds: u32,
+    },
+    /// No rounds prove a value; it is no longer than these nanoseconds.
+    AtMost(f64),
+}
+
 /// All rounds of one point.
 #[derive(Clone, Copy, Debug)]
 pub struct Series {
@@ -98,8 +118,13 @@ pub struct Series {
     pub core_cycles: Option<Summary>,
     /// Over rounds; `None` without a counter.
     pub core_gigahertz: Option<Summary>,
+    /// What a hop took, over what it took just before over lines that no cache held; `None` where those were not met in
+    /// several rounds.
+    pub warm_over_cold: Option<Summary>,
     /// The clock of the uncore, median over rounds; `None` where it was not read.
     pub uncore_gigahertz: Option<f64>,
+    /// The latency while neighbours are quiet; `None` where it was not looked for: other walks than one chain.
+    pub undisturbed: Option<Undisturbed>,
     /// Lines per nanosecond of generators meanwhile, over rounds; `None` without any.
     pub delivered: Option<Summary>,
     /// The fastest batch of all.

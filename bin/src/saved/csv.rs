@@ -4,6 +4,7 @@ use latency_core::stats::Interval;
 
 use super::conditions::escaped;
 use super::fields::{fields, number, sized};
+use super::point::{quiet, UNDISTURBED};
 use super::rows::{bytes, line_of, relative, whole, Draft, Problem};
 use super::{foreign, unit};
 use crate::result::row::{Row, A, FIELDS, WORDS};
@@ -22,6 +23,8 @@ enum Column {
     Low,
     High,
     Deviation,
+    /// One of the values while neighbours were quiet.
+    Undisturbed(usize),
     /// A size, and bytes in its unit, where something says so.
     Size(Option<f64>),
     Stride,
@@ -35,7 +38,7 @@ enum Column {
 }
 
 /// Our columns that mean something here, besides the words.
-const COLUMNS: [(&str, Column); 14] = [
+const COLUMNS: [(&str, Column); 17] = [
     ("from", Column::From),
     ("to", Column::To),
     ("ns", Column::Latency(1.0)),
@@ -43,6 +46,9 @@ const COLUMNS: [(&str, Column); 14] = [
     ("ci95_low_ns", Column::Low),
     ("ci95_high_ns", Column::High),
     ("mad_ns", Column::Deviation),
+    (UNDISTURBED[0], Column::Undisturbed(0)),
+    (UNDISTURBED[1], Column::Undisturbed(1)),
+    (UNDISTURBED[2], Column::Undisturbed(2)),
     ("working_set_bytes", Column::Size(Some(1.0))),
     ("footprint_bytes", Column::Size(Some(1.0))),
     ("stride_bytes", Column::Stride),
@@ -152,6 +158,7 @@ fn row(
 ) -> Result<Row, &'static str> {
     let mut row = Row::EMPTY;
     let (mut from, mut to, mut low, mut high, mut deviation) = (None, None, None, None, None);
+    let mut undisturbed = [None; 3];
     let mut found = 0;
     for (column, field) in columns.iter().zip(fields(line)) {
         found += 1;
@@ -188,6 +195,9 @@ fn row(
             Column::Low => low = Some(value),
             Column::High => high = Some(value),
             Column::Deviation => deviation = Some(value),
+            Column::Undisturbed(place) => {
+                undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
+            }
             Column::Stride => row.sample.stride = bytes(value)?,
             Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
             Column::Seed => row.seed = Some(value as u64),
@@ -204,6 +214,7 @@ fn row(
         (None, None) => None,
         _ => return Err("an interval that is not a pair of numbers"),
     };
+    row.undisturbed = quiet(undisturbed);
     row.sample.deviation = relative(deviation, row.sample.nanoseconds);
     Ok(row)
 }

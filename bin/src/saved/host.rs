@@ -1,23 +1,89 @@
-//! Which host a saved result is from.
+//! Which host a saved result is from, and when.
 
 use latency_core::text::Text;
 
-use crate::result::row::Word;
+use super::trust::Trust;
 
 /// The host of a result, as far as its file tells; no text can steer a terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// Its name, or else the number of its boot.
     pub name: Text<96>,
+    /// What its kernel drew at random when it started; empty where the file does not tell.
+    pub boot: Text<40>,
     /// The name of its processor.
     pub cpu: Text<96>,
-    /// Its NUMA nodes.
+    /// Its NUMA nodes; 0 where the file does not tell.
     pub nodes: u32,
-    /// The first reason for which the result is not trusted entirely.
-    pub reason: Word,
+    /// Whether a cache lies in front of a node's memory, where the file tells.
+    pub side_cache: Option<bool>,
+    /// When the run began, in seconds since 1970; 0 where the file does not tell.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// How far the result can be trusted.
+    pub trust: Trust,
 }
 
 impl Origin {
     /// Nothing is known.
-    pub const UNKNOWN: Origin = Origin { name: Text::EMPTY, cpu: Text::EMPTY, nodes: 0, reason: Word::EMPTY };
+    pub const UNKNOWN: Origin = Origin {
+        name: Text::EMPTY,
+        boot: Text::EMPTY,
+        cpu: Text::EMPTY,
+        nodes: 0,
+        side_cache: None,
+        started: 0,
+        seconds: 0.0,
+        trust: Trust::UNKNOWN,
+    };
+}
+
+/// Reads a time as documents have it, `2026-11-22T01:20:00Z`, in seconds since 1970; `None` for anything else.
+#[must_use]
+pub fn instant(text: &str) -> Option<u64> {
+    let mut parts = text.strip_suffix('Z')?.split(['-', 'T', ':']);
+    let mut part = |least: u64, most: u64| {
+        let digits = parts.next().filter(|part| (1..=4).contains(&part.len()))?;
+        let number = digits
+            .bytes()
+            .try_fold(0, |all, digit| digit.is_ascii_digit().then(|| all * 10 + u64::from(digit & 15)))?;
+        (least..=most).contains(&number).then_some(number)
+    };
+    let [year, month, day] = [part(1970, 9999)?, part(1, 12)?, part(1, 31)?];
+    let [hour, minute, second] = [part(0, 23)?, part(0, 59)?, part(0, 60)?];
+    if parts.next().is_some() {
+        return None;
+    }
+    // Years that begin in March end with the day that leap years add.
+    let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
+    /// From the first of March of year 0 to 1970.
+    const BEFORE: u64 = 719_468;
+    Some(((days - BEFORE) * 24 + hour) * 3600 + minute * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        for (text, seconds) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2000-02-28T23:59:59Z", 951_782_399),
+            ("2000-02-29T00:00:00Z", 951_782_400),
+            ("2024-02-28T00:00:00Z", 1_709_078_400),
+            ("2024-03-01T00:00:00Z", 1_709_251_200),
+            ("2099-12-31T23:59:59Z", 4_102_444_799),
+        ] {
+            assert_eq!(instant(text), Some(seconds), "{text}");
+        }
+        for text in
+            ["", "Z", "2026-11-22", "2026-13-22T01:20:00Z", "2026-11-22T01:20:00", "1969-11-22T01:20:00Z"]
+        {
+            assert_eq!(instant(text), None, "{text}");
+        }
+        assert_eq!(instant("2026-11-22T01:20:00:00Z"), None);
+        assert_eq!(instant("99999999999999999999-11-22T01:20:00Z"), None);
+    }
 }

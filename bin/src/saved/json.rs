@@ -2,10 +2,11 @@
 
 use latency_core::json::{Event, Reader, Reason, Str};
 
+use super::host::instant;
 use super::origin;
 use super::point::{describe, point};
 use super::rows::{bytes, line_of, whole, Draft, Problem, Tool};
-use super::values::{each_object, text, Fault};
+use super::values::{each_object, optional, text, Fault};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{Row, A, B, FIELDS, LINES};
 
@@ -62,14 +63,23 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
             command(reader, draft)?;
         } else if key == "partial" {
             draft.saved.conditions.partial = reader.next_event()? == Event::Bool(true);
+        } else if key == "started" {
+            draft.saved.origin.started = instant(text::<32>(reader.string()?).as_str()).unwrap_or(0);
+        } else if key == "duration_s" {
+            draft.saved.origin.seconds = optional(reader)?.unwrap_or(0.0);
         } else if key == "trust" {
             origin::trust(reader, draft)?;
+        } else if key == "health" {
+            origin::health(reader, draft)?;
+        } else if key == "conditions" {
+            origin::other_work(reader, draft)?;
         } else if all && (key == "tool" || key == "clock") {
             words(reader, draft)?;
         } else {
             reader.skip_value()?;
         }
     }
+    draft.judge();
     end(reader)
 }
 
@@ -77,8 +87,9 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
 fn besides(draft: &Draft<'_>, key: Str<'_>) -> Option<Element> {
-    let elements: [(&str, bool, Element); 5] = [
+    let elements: [(&str, bool, Element); 6] = [
         ("curves", true, origin::curve),
+        ("warnings", true, origin::warning),
         ("classes", draft.in_brief, origin::class),
         ("idle_latencies", draft.of_hosts, each_point),
         // Pairs are compared one by one, of which medians over a class would say nothing new.

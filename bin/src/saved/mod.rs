@@ -3,6 +3,7 @@
 //! A file may be anything: edited, cut short, huge or hostile. What is not
 //! understood is refused with its line, and nothing is believed but numbers.
 
+pub mod alike;
 pub mod conditions;
 mod csv;
 pub mod documents;
@@ -16,6 +17,7 @@ mod rows;
 pub mod sections;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod unit;
 mod values;
 

@@ -49,22 +49,23 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     if origin.name.is_empty() {
         origin.name = boot;
     }
+    origin.boot = escaped(boot.as_str());
     Ok(())
 }
 
-/// Reads how far the result can be trusted.
+/// Reads how far the result can be trusted, as it says itself.
 pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let saved = &mut draft.saved;
+    let trust = &mut draft.saved.origin.trust;
     members(reader, &mut |reader, is| {
         if is("level") {
-            saved.conditions.poor = reader.string()? == "poor";
+            trust.said_poor = reader.string()? == "poor";
         } else if is("reasons") {
             reader.begin_array()?;
             while let Event::String(reason) = reader.next_event()? {
-                if saved.origin.reason.is_empty() {
-                    saved.origin.reason = escaped(text::<24>(reason).as_str());
-                }
+                trust.add(text::<32>(reason).as_str(), None);
             }
+        } else if is("omitted") {
+            trust.omitted = optional(reader)?.is_some_and(|count| count > 0.0);
         } else {
             reader.skip_value()?;
         }
@@ -72,11 +73,90 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     })
 }
 
+/// Reads how much a warning weighs, whose object was begun.
+pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let (mut code, mut poor, mut is_note) = (Text::<32>::EMPTY, None, false);
+    while let Event::Key(key) = reader.next_event()? {
+        if key == "code" {
+            code = text(reader.string()?);
+        } else if key == "severity" {
+            let severity = reader.string()?;
+            poor = Some(severity == "poor");
+            is_note = severity == "note";
+        } else if key == "untrusted" && poor.is_none() {
+            poor = Some(reader.next_event()? == Event::Bool(true));
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    // What does not weigh is no reason.
+    if poor.is_some() && !is_note {
+        draft.saved.origin.trust.add(code.as_str(), poor);
+    }
+    Ok(())
+}
+
+/// Reads the share of other work, of the run or of each of its CPUs.
+pub(super) fn other_work(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let most = &mut draft.saved.origin.trust.other_work;
+    members(reader, &mut |reader, is| {
+        if is("other_work_share") {
+            add(most, optional(reader)?);
+        } else if is("cpus") {
+            reader.begin_array()?;
+            each_object(reader, |reader| {
+                while let Event::Key(key) = reader.next_event()? {
+                    if key == "other_work_share" {
+                        add(most, optional(reader)?);
+                    } else {
+                        reader.skip_value()?;
+                    }
+                }
+                Ok(())
+            })?;
+        } else {
+            reader.skip_value()?;
+        }
+        Ok(())
+    })
+}
+
+/// The larger one of two shares, as far as they are known.
+fn add(most: &mut Option<f64>, share: Option<f64>) {
+    *most = share.map_or(*most, |share| Some(most.unwrap_or(0.0).max(share)));
+}
+
+/// Reads what a second look at a point found.
+pub(super) fn health(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let repeat = &mut draft.saved.origin.trust.repeat;
+    members(reader, &mut |reader, is| {
+        if is("repeat") {
+            members(reader, &mut |reader, is| {
+                if is("ratio") {
+                    *repeat = optional(reader)?;
+                } else {
+                    reader.skip_value()?;
+                }
+                Ok(())
+            })
+        } else {
+            Ok(reader.skip_value()?)
+        }
+    })
+}
+
 /// Counts the nodes, whose array was begun.
 pub(super) fn nodes(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     each_object(reader, |reader| {
-        draft.saved.origin.nodes += 1;
-        while let Event::Key(_) = reader.next_event()? {
+        let origin = &mut draft.saved.origin;
+        origin.nodes += 1;
+        while let Event::Key(key) = reader.next_event()? {
+            if key == "memory_side_cache" {
+                let before = reader.clone();
+                let none = reader.next_event()? == Event::Null;
+                *reader = before;
+                origin.side_cache = Some(origin.side_cache == Some(true) || !none);
+            }
             reader.skip_value()?;
         }
         Ok(())

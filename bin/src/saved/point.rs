@@ -1,6 +1,7 @@
 //! One point of a document.
 
 use latency_core::json::{Event, Reader, Str};
+use latency_core::stats::Interval;
 
 use super::conditions::escaped;
 use super::fields::word;
@@ -16,6 +17,7 @@ pub(super) fn point(
     let mut row = Row::EMPTY;
     let (mut from, mut to) = (None, None);
     let mut deviation = None;
+    let mut undisturbed = [None; 3];
     while let Event::Key(key) = reader.next_event()? {
         if key == "from" {
             from = Some(whole(reader.number()?)?);
@@ -37,6 +39,9 @@ pub(super) fn point(
             deviation = optional(reader)?;
         } else if key == "ci95_ns" {
             row.sample.interval = interval(reader)?;
+        } else if let Some(place) = UNDISTURBED.iter().position(|name| key == **name) {
+            let value = optional(reader)?;
+            undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = value);
         } else if key == "pages_obtained" {
             if let Event::String(pages) = reader.next_event()? {
                 row.pages = escaped(pages.raw());
@@ -54,8 +59,18 @@ pub(super) fn point(
         }
     }
     row.pair = from.zip(to);
+    row.undisturbed = quiet(undisturbed);
     row.sample.deviation = relative(deviation, row.sample.nanoseconds);
     Ok(row)
+}
+
+/// The latency while neighbours were quiet and the ends of its interval, in documents and as columns.
+pub(super) const UNDISTURBED: [&str; 3] = ["undisturbed_ns", "undisturbed_ns_low", "undisturbed_ns_high"];
+
+/// The three of these, where they are a latency within its interval.
+pub(super) fn quiet(values: [Option<f64>; 3]) -> Option<(f64, Interval)> {
+    let [Some(value), Some(low), Some(high)] = values else { return None };
+    (low > 0.0 && low <= value && value <= high && high < 1e12).then_some((value, Interval { low, high }))
 }
 
 /// Reads a field that is a word, a number, or told to be neither.

@@ -154,6 +154,15 @@ impl<'r> Draft<'r> {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
+    /// Judges how far the result can be trusted, once all is read.
+    pub fn judge(&mut self) {
+        let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
+        let points = [self.count, without];
+        let Saved { origin, conditions, .. } = &mut self.saved;
+        origin.trust.points = points;
+        conditions.poor = origin.trust.is_poor();
+    }
+
     /// Whether there is a point.
     ///
     /// # Errors

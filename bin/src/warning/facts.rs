@@ -9,19 +9,16 @@ use super::{Severity, Warning};
 /// The subject of a warning: two with the same code and the same subject are one.
 type Subject = [u64; 3];
 
-/// From this share on, other work changes caches and clocks, and not only the time that trials take.
-const MUCH_OTHER_WORK: f64 = 0.15;
-/// A sibling thread that is busy for longer shares first- and second-level caches most of the time.
-const MUCH_OF_SIBLING: f64 = 0.5;
+/// From this share of a CPU on, other work changes the caches and clocks of most trials. What interrupts fewer is left
+/// out of them.
+const MUCH_OTHER_WORK: f64 = 0.3;
 /// A part of a buffer in other pages moves its latency by a tenth of this: 2 MiB pages gain 11 to 50 %.
 const MUCH_OF_HUGE_PAGES: f64 = 0.05;
+/// What a prefetcher hides of a latency, as a fraction, from which on it is no latency of memory.
+const MUCH_HIDDEN: f64 = 0.05;
 /// Parts per million. NTP bends clocks by 500 at the most.
 const MUCH_DRIFT_PPM: f64 = 500.0;
-/// Half of an interval, relative to the median, that says hardly anything.
-pub const VERY_UNCERTAIN: f64 = 0.05;
-/// Two measurements of one thing that are further apart are of two things.
-const MUCH_APART: f64 = 0.1;
-/// Of all points, or of all trials of a point.
+/// Of all points.
 const MOST: f64 = 1.0 / 3.0;
 
 impl Warning {
@@ -66,10 +63,10 @@ impl Warning {
                 ("huge-pages-changed", graded(changed, MUCH_OF_HUGE_PAGES), of_node(node))
             }
             Warning::OtherWork { cpu, share } => ("other-work", graded(share, MUCH_OTHER_WORK), of_cpu(cpu)),
-            Warning::Stolen { cpu, share } => ("stolen-time", graded(share, MUCH_OTHER_WORK), of_cpu(cpu)),
-            Warning::SiblingBusy { cpu, share } => {
-                ("sibling-busy", graded(share, MUCH_OF_SIBLING), of_cpu(cpu))
-            }
+            Warning::Stolen { cpu, .. } => ("stolen-time", Fair, of_cpu(cpu)),
+            Warning::SiblingBusy { cpu, .. } => ("sibling-busy", Fair, of_cpu(cpu)),
+            Warning::Neighbours { from, to, size, .. } => ("neighbours", Fair, of_point(from, to, size)),
+            Warning::NotQuiet { .. } => ("not-quiet", Fair, ALL),
             Warning::ThreadMoved { .. } => ("thread-moved", Poor, ALL),
             Warning::NumaBalancing => ("numa-balancing", Note, ALL),
             Warning::FrequencyScaling { .. } => ("frequency-scaling", Note, ALL),
@@ -85,36 +82,37 @@ impl Warning {
             Warning::FenceNotSerialising { single, .. } => {
                 ("fence-not-serialising", if single { Fair } else { Note }, ALL)
             }
-            Warning::Emulated { .. } => ("emulated", Poor, ALL),
+            Warning::Emulated { .. } => ("emulated", Note, ALL),
             Warning::L1NotInteger { .. } => ("l1-not-integer", Poor, ALL),
             Warning::MultiplyAddRatio { .. } => ("multiply-add-ratio", Poor, ALL),
-            Warning::RepeatRatio { ratio } => ("repeat-ratio", graded((ratio - 1.0).abs(), MUCH_APART), ALL),
+            Warning::RepeatRatio { .. } => ("repeat-ratio", Poor, ALL),
             // A prefetcher makes dense lines faster; slower ones are noise.
-            Warning::PrefetchAudit { ratio } if ratio < 1.0 => ("prefetch-audit", Poor, ALL),
+            Warning::PrefetchAudit { ratio } if ratio < 1.0 => {
+                ("prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN), ALL)
+            }
             Warning::PrefetchAudit { .. } => ("prefetch-audit", Note, ALL),
             Warning::NeighboursFetched { ratio } if ratio < 1.0 => ("neighbours-fetched", Fair, ALL),
             Warning::NeighboursFetched { .. } => ("neighbours-fetched", Note, ALL),
-            Warning::PointersFollowed { .. } => ("pointers-followed", Poor, ALL),
+            Warning::PointersFollowed { ratio } => {
+                ("pointers-followed", graded(1.0 - ratio, MUCH_HIDDEN), ALL)
+            }
             Warning::PrefetchAssisted { .. } => ("prefetch-assisted", Note, ALL),
-            Warning::PrecisionNotReached { from, to, size, found, wanted } => {
-                let poor = found.is_nan() || found > VERY_UNCERTAIN && found > wanted;
-                ("precision-not-reached", if poor { Poor } else { Fair }, of_point(from, to, size))
+            // A wide interval that holds is right. Without one nothing is said of the value.
+            Warning::PrecisionNotReached { from, to, size, found, .. } => {
+                let severity = if found.is_nan() { Poor } else { Fair };
+                ("precision-not-reached", severity, of_point(from, to, size))
             }
-            Warning::Disturbed { from, to, size, share } => {
-                ("disturbed", graded(share, MOST), of_point(from, to, size))
-            }
+            Warning::Disturbed { from, to, size, .. } => ("disturbed", Fair, of_point(from, to, size)),
             Warning::HopsTooShort { from, to, size, .. } => {
                 ("hops-too-short", Poor, of_point(from, to, size))
             }
             Warning::HopMeanDiffers { from, to, size, .. } => {
                 ("hop-mean-differs", Poor, of_point(from, to, size))
             }
-            Warning::PointsNotPrecise { hardly, of, .. } => {
-                ("points-not-precise", graded(part(hardly, of), MOST), ALL)
+            Warning::PointsNotPrecise { unknown, of, .. } => {
+                ("points-not-precise", graded(part(unknown, of), MOST), ALL)
             }
-            Warning::PointsDisturbed { points, of, .. } => {
-                ("points-disturbed", graded(part(points, of), MOST), ALL)
-            }
+            Warning::PointsDisturbed { .. } => ("points-disturbed", Fair, ALL),
             Warning::StateShare { .. } => ("state-share", Fair, ALL),
             Warning::FewSteps { .. } => ("few-steps", Fair, ALL),
             Warning::TimerSteppedBack { .. } => ("timer-stepped-back", Poor, ALL),
@@ -122,9 +120,7 @@ impl Warning {
             Warning::CountersUnavailable { .. } => ("counters-unavailable", Note, ALL),
             Warning::ThreadsRefused { .. } => ("threads-refused", Fair, ALL),
             Warning::GeneratorMoved { .. } => ("generator-moved", Poor, ALL),
-            Warning::NotSettled { windows, of } => {
-                ("not-settled", graded(windows as f64 / of as f64, MOST), ALL)
-            }
+            Warning::NotSettled { .. } => ("not-settled", Fair, ALL),
             Warning::Throttled { .. } => ("throttled", Poor, ALL),
             Warning::OneGenerator => ("one-generator", Note, ALL),
             Warning::PairsLeftOut { .. } => ("pairs-left-out", Fair, ALL),

@@ -93,6 +93,7 @@ mod tests {
         let mut warnings = Warnings::new();
         warnings.push(Warning::NumaBalancing);
         warnings.push(Warning::NoSys);
+        warnings.push(Warning::ThreadMoved { times: 2 });
         for from in 0..4 {
             for to in 0..8 {
                 let (from, to, size) = (NodeId(from), NodeId(to), Bytes::MIB);
@@ -108,7 +109,9 @@ mod tests {
     #[test]
     fn pairs_are_one_line_and_the_worst_come_first() {
         let precision = "WARNING: node 0 -> node 7, 1 MiB: less certain than 1 % (within 10.00 %) \
-                         (worst of 32); try a longer --time-limit, or a wider --precision\n";
+                         (worst of 32); use an idle or a dedicated host, or a wider --precision\n";
+        let moved = "WARNING: this process was moved to another CPU 2 times; it went back, and left those \
+                     trials out; stop whoever changes affinities or cpusets, and run again\n";
         let no_sys = "WARNING: no /sys, so nodes, caches and huge page pools cannot be read; \
                       as root: mount -t sysfs sysfs /sys\n";
         let notes = "NOTE: NUMA balancing is on, so the kernel may interrupt the run; \
@@ -116,8 +119,8 @@ mod tests {
                      NOTE: node 8 is not measured: the cpuset does not allow its memory (and 1 more); \
                      widen cpuset.mems to include it\n";
         let warnings = eight_nodes();
-        assert_eq!(written(&warnings, false, None), [precision, no_sys].concat());
-        assert_eq!(written(&warnings, true, None), [precision, no_sys, notes].concat());
+        assert_eq!(written(&warnings, false, None), [moved, no_sys, precision].concat());
+        assert_eq!(written(&warnings, true, None), [moved, no_sys, precision, notes].concat());
     }
 
     #[test]
@@ -125,7 +128,7 @@ mod tests {
         let text = written(&eight_nodes(), true, Some(60));
         assert!(text.lines().all(|line| line.len() <= 60), "{text}");
         assert!(
-            text.starts_with("WARNING: node 0 -> node 7, 1 MiB: less certain than 1 %\n  (within"),
+            text.contains("\nWARNING: node 0 -> node 7, 1 MiB: less certain than 1 %\n  (within"),
             "{text}"
         );
     }

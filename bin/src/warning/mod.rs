@@ -18,7 +18,6 @@ mod tests;
 use crate::sys::errno::Errno;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
-pub use facts::VERY_UNCERTAIN;
 pub use group::Group;
 pub use reason::Reason;
 pub use remedy::Remedy;
@@ -112,6 +111,10 @@ pub enum Warning {
     SiblingBusy { cpu: CpuId, share: f64 },
     /// The thread was found on another CPU than the one that it was pinned to.
     ThreadMoved { times: u64 },
+    /// Memory took this many times as long as in rounds in which it was quiet.
+    Neighbours { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
+    /// The run waited these seconds for quiet neighbours, and rounds proved no undisturbed value of some pair.
+    NotQuiet { seconds: f64 },
     /// The kernel moves pages to the node that uses them.
     NumaBalancing,
     /// The frequency is governed.
@@ -156,9 +159,9 @@ pub enum Warning {
     HopsTooShort { from: NodeId, to: NodeId, size: Bytes, hops: u32, latency: Picoseconds },
     /// The mean of single hops is not what the batches say.
     HopMeanDiffers { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
-    /// Points of an experiment with many have a confidence interval that is still too wide; one that says hardly
-    /// anything, beyond [`VERY_UNCERTAIN`] and what is wanted, at so many of them.
-    PointsNotPrecise { points: u32, hardly: u32, of: u32, wanted: f64 },
+    /// Points of an experiment with many have a confidence interval that is wider than wanted; `unknown` of them have
+    /// none.
+    PointsNotPrecise { points: u32, unknown: u32, of: u32, wanted: f64 },
     /// Points of an experiment with many had trials interrupted, each at least this share of them.
     PointsDisturbed { points: u32, of: u32, share: f64 },
     /// Trials of one round are in several states, so that few of them agree on a value; the smallest such share.
@@ -218,7 +221,7 @@ impl Warning {
         self.facts().1
     }
 
-    /// Returns whether the numbers may be wrong, so that `--strict` fails.
+    /// Returns whether there is evidence that a value is wrong or unproven, so that `--strict` fails.
     #[must_use]
     pub const fn untrusted(&self) -> bool {
         matches!(self.severity(), Severity::Poor)
@@ -298,6 +301,7 @@ impl Warning {
             | Warning::SiblingBusy { share, .. } => Some(share),
             Warning::HopsTooShort { hops, .. } => Some(hops as f64),
             Warning::HopMeanDiffers { ratio, .. } => Some((ratio - 1.0).abs()),
+            Warning::Neighbours { ratio, .. } => Some(ratio),
             _ => None,
         }
     }

@@ -56,13 +56,16 @@ impl fmt::Display for Reason<'_> {
                 write!(out, "other work took {} of CPU {cpu}", Percent(share))
             }
             Warning::Stolen { cpu, share } => {
-                write!(out, "the hypervisor took {} of CPU {cpu}", Percent(share))
+                write!(out, "the hypervisor reports {} of CPU {cpu} stolen", Percent(share))
             }
             Warning::SiblingBusy { cpu, share } => {
                 write!(out, "sibling of CPU {cpu} {} busy", Percent(share))
             }
             Warning::ThreadMoved { times } => {
                 write!(out, "moved to another CPU {times} time{}", plural(times))
+            }
+            Warning::Neighbours { ratio, .. } => {
+                write!(out, "neighbours: {:.2} times as slow as undisturbed", Decimal(ratio))
             }
             Warning::NumaBalancing => out.write_str("NUMA balancing is on"),
             Warning::FrequencyScaling { governor } => write!(out, "frequency governor {governor}"),
@@ -88,6 +91,7 @@ impl fmt::Display for Reason<'_> {
             Warning::PrefetchAudit { ratio } | Warning::PointersFollowed { ratio } => {
                 write!(out, "a prefetcher hides {:.0} %", Decimal(percent_off(ratio)))
             }
+            Warning::NotQuiet { seconds } => write!(out, "no quiet second in {} s", Trimmed(seconds)),
             Warning::NeighboursFetched { .. } => out.write_str("neighbouring lines are prefetched"),
             Warning::PrefetchAssisted { order } => write!(out, "{order} order is prefetched"),
             Warning::PrecisionNotReached { found, .. } if found.is_nan() => {

@@ -61,6 +61,8 @@ impl fmt::Display for Remedy<'_> {
             Warning::SiblingBusy { .. } => {
                 "idle the sibling thread, or use other cores (--cpu=N, --load-cpus=N)"
             }
+            Warning::Neighbours { .. } => "use a dedicated host, or --until=quiet",
+            Warning::NotQuiet { .. } => "use a longer --until=quiet=SECONDS, or a dedicated host",
             Warning::ThreadMoved { .. } => "stop whoever changes affinities or cpusets, and run again",
             Warning::PagesMoved { .. } | Warning::NumaBalancing => {
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"
@@ -89,8 +91,11 @@ impl fmt::Display for Remedy<'_> {
             Warning::PrefetchAudit { .. } | Warning::NeighboursFetched { .. } => "use --stride=256",
             Warning::PointersFollowed { .. } => "use --kernel=index",
             Warning::PrefetchAssisted { .. } => "use --order=random for that",
+            Warning::PrecisionNotReached { found, .. } if found.is_nan() => "use a longer --time-limit",
+            Warning::PointsNotPrecise { unknown: 1.., .. } => "use a longer --time-limit",
+            // Between windows of any length, what others do differs.
             Warning::PrecisionNotReached { .. } | Warning::PointsNotPrecise { .. } => {
-                "try a longer --time-limit, or a wider --precision"
+                "use an idle or a dedicated host, or a wider --precision"
             }
             Warning::Disturbed { .. } | Warning::PointsDisturbed { .. } => "use an idle CPU (--cpu=N)",
             Warning::StateShare { .. } => "stop other work, fix the frequency, and run again",

@@ -5,9 +5,9 @@
 pub enum Severity {
     /// A fact that casts no doubt.
     Note,
-    /// The result is less certain or less complete than was asked for.
+    /// The result is right as far as its interval says, but less certain, clean or complete than was asked for.
     Fair,
-    /// The numbers may be wrong.
+    /// There is evidence that the value is wrong or unproven.
     Poor,
 }
 

@@ -7,7 +7,7 @@ use latency_core::text::plural;
 use latency_core::units::Picoseconds;
 
 use super::reason::{percent_off, Percent};
-use super::{Clipped, NoCounters, Warning, VERY_UNCERTAIN};
+use super::{Clipped, NoCounters, Warning};
 
 /// The fact, without the remedy and without the label of a message.
 impl fmt::Display for Warning {
@@ -116,7 +116,8 @@ impl fmt::Display for Warning {
                 write!(out, "other work took {} of CPU {cpu} while it was measured with", Percent(share))
             }
             Warning::Stolen { cpu, share } => {
-                write!(out, "the hypervisor kept CPU {cpu} waiting for {} of the time", Percent(share))
+                write!(out, "the hypervisor reports that it kept CPU {cpu} waiting for {}", Percent(share))?;
+                out.write_str(" of the time")
             }
             Warning::SiblingBusy { cpu, share } => {
                 let percent = Percent(share);
@@ -125,6 +126,15 @@ impl fmt::Display for Warning {
             Warning::ThreadMoved { times } => {
                 write!(out, "this process was moved to another CPU {times} time{}; ", plural(times))?;
                 out.write_str("it went back, and left those trials out")
+            }
+            Warning::Neighbours { from, to, size, ratio } => {
+                let ratio = Decimal(ratio);
+                write!(out, "node {from} -> node {to}, {size}: neighbours use this memory, ")?;
+                write!(out, "which takes {ratio:.2} times as long as undisturbed")
+            }
+            Warning::NotQuiet { seconds } => {
+                write!(out, "no second in {} s was quiet, ", Trimmed(seconds))?;
+                out.write_str("so the undisturbed latency has only an upper bound")
             }
             Warning::NumaBalancing => {
                 out.write_str("NUMA balancing is on, so the kernel may interrupt the run")
@@ -219,21 +229,16 @@ impl fmt::Display for Warning {
                 let percent = Decimal(percent_off(ratio));
                 write!(out, "the means of single loads and of batches differ by {percent:.1} %")
             }
-            Warning::PointsNotPrecise { points, hardly, of, wanted } => {
+            Warning::PointsNotPrecise { points, unknown, of, wanted } => {
                 let verb = if points == 1 { "is" } else { "are" };
                 write!(
                     out,
                     "{points} of {of} points {verb} less certain than {} %",
                     Trimmed(wanted * 100.0)
                 )?;
-                match hardly {
-                    _ if wanted >= VERY_UNCERTAIN => Ok(()),
+                match unknown {
                     0 => Ok(()),
-                    _ => write!(
-                        out,
-                        ", {hardly} of them than {} %",
-                        Trimmed(VERY_UNCERTAIN.max(wanted) * 100.0)
-                    ),
+                    _ => write!(out, ", and {unknown} of them have no interval"),
                 }
             }
             Warning::PointsDisturbed { points, of, share } => {

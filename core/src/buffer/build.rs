@@ -39,6 +39,32 @@ impl<'c> Successors<'c> {
     }
 }
 
+/// Writes the `hops` nodes of a chain from `from` on again, each with a line of its own; false where they have none.
+pub(super) fn write_ahead(
+    lines: &mut [Line],
+    chain: &Chain,
+    encoding: Encoding,
+    from: u64,
+    hops: u64,
+) -> bool {
+    let layout = chain.layout();
+    if layout.stride().0 < 64 {
+        return false;
+    }
+    let base = lines.as_ptr().expose_provenance() as u64;
+    let mut node = from % chain.nodes();
+    for _ in 0..hops {
+        let successor = chain.next(node);
+        if let Some(line) = lines.get_mut((layout.offset(node) / 64) as usize) {
+            let place = encoding.place(base, layout.offset(successor));
+            Stores::STREAMING.write(line, &[place, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        node = successor;
+    }
+    Stores::STREAMING.fence();
+    true
+}
+
 /// Writes `chain` to the start of `lines`.
 ///
 /// # Errors

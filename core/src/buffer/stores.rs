@@ -94,7 +94,7 @@ impl Stores {
     }
 
     /// Waits until all stores past the caches are made.
-    fn fence(self) {
+    pub(super) fn fence(self) {
         if self.0.is_none() {
             arch::streams_done();
         }

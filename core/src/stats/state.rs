@@ -38,7 +38,8 @@ pub fn state(samples: &mut [f64]) -> Option<State> {
     let reach = (DEVIATIONS * deviation).min(APART * size).max(ALIKE * size).max(deviation);
     let from = samples.partition_point(|&sample| sample < mode - reach);
     let to = samples.partition_point(|&sample| sample <= mode + reach);
-    let within = samples.get(from..to)?;
+    // Of two samples the mode lies between both, and rounding may leave both out.
+    let within = samples.get(from..to).filter(|within| !within.is_empty()).unwrap_or(samples);
     Some(State { value: median_of_sorted(within)?, share: within.len() as f64 / samples.len() as f64 })
 }
 
@@ -129,6 +130,7 @@ mod tests {
         let mut steps: Vec<f64> = (0..100).map(|index| 100.0 + 0.03 * f64::from(index % 3)).collect();
         assert_eq!(state(&mut steps), Some(State { value: 100.03, share: 1.0 }));
         assert_eq!(state(&mut []), None);
+        assert!(state(&mut [804224.7671746068, 36783.399181436485]).is_some());
         assert_eq!(state(&mut [7.0]), Some(State { value: 7.0, share: 1.0 }));
         assert_eq!(state(&mut [0.0; 4]), Some(State { value: 0.0, share: 1.0 }));
     }

@@ -9,6 +9,7 @@ mod counters;
 mod distribution;
 mod files;
 mod fleet;
+mod fleet_sets;
 mod footprint;
 mod interrupt;
 mod keys;

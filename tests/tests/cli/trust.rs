@@ -4,7 +4,7 @@ use latency_tests::confine::{allowed_cpus, Confine};
 use latency_tests::document::{array, at, decimal, number, text, warnings};
 use latency_tests::run::{command, finish_within, read_until};
 use latency_tests::schema::assert_valid;
-use latency_tests::skip::skip;
+use latency_tests::skip::{not_shown, skip};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -51,6 +51,32 @@ fn a_busy_loop_on_the_same_cpu_makes_a_result_poor() {
         assert!(reasons(&document).contains(&"other-work"), "{document:#}");
         assert!(decimal(&document, "/conditions/other_work_share") > 0.15, "{document:#}");
     }
+}
+
+#[test]
+fn an_idle_cpu_measures_where_the_first_one_is_busy() {
+    let [first, _, ..] = allowed_cpus()[..] else { return eprintln!("one CPU: there is no other") };
+    let _busy = Busy::on(first);
+    let measured = |more: &[&str]| {
+        let line = [&["--json", "--quiet", "--size=64K", "--trials=5", "--memnode=0"], more].concat();
+        finish_within(command(&line).spawn().expect("a process"), PATIENCE).expect_json(0)
+    };
+    let document = measured(&["--cpu=first"]);
+    assert_eq!(text(&document, "/cpu_chosen"), "first");
+    assert_eq!(number(&document, "/points/0/cpu"), first as u64);
+    // The others may be busy, too: a host that is shared has an idle one now and then.
+    for _ in 0..10 {
+        let document = measured(&[]);
+        if text(&document, "/cpu_chosen") == "idle" {
+            assert_eq!(number(&document, "/busy_cpus/0/cpu"), first as u64, "{document:#}");
+            assert!(decimal(&document, "/busy_cpus/0/busy_share") > 0.3, "{document:#}");
+            assert_ne!(number(&document, "/points/0/cpu"), first as u64, "{document:#}");
+            return;
+        }
+        assert_eq!(number(&document, "/points/0/cpu"), first as u64, "{document:#}");
+        assert!(array(&document, "/busy_cpus").is_empty(), "{document:#}");
+    }
+    not_shown("trust::an_idle_cpu_measures_where_the_first_one_is_busy", "no other CPU was idle");
 }
 
 /// A generator or a partner that shares its CPU with a busy loop gets half of it: what is measured is that half.

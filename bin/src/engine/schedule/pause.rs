@@ -1,17 +1,21 @@
 //! Pauses between the rounds of few points, which would otherwise be over before anything drifts.
 
+use latency_core::sort;
+
 use super::{Course, Schedule};
 use crate::engine::ground::Arena;
+use crate::engine::undisturbed::is_slower;
 use crate::engine::visit::State;
 use crate::error::Failure;
-use crate::plan::budget::WAKE_NS;
+use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
 impl<A: Arena> Schedule<A> {
     /// Lets the CPU idle until the next round is due, if any point still wants one.
     ///
     /// Rounds are due at even distances, so that the first ones fill the time to spread them over; each is up to a
     /// fifth of a distance early or late, or else a neighbour that comes and goes at such a distance would be met
-    /// always or never. The pause is time that the points have taken, all alike.
+    /// always or never. Once rounds differ there is no pause: more of them tell more, and a quiet second is not missed.
+    /// The pause is time that the points have taken, all alike.
     pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Result<(), Failure<'static>> {
         /// Of a distance.
         const JITTER: f64 = 0.4;
@@ -20,10 +24,13 @@ impl<A: Arena> Schedule<A> {
         self.last_ns = now_ns;
         // The first round has warmed up: how long one takes is known after the second.
         if self.round <= 1 {
-            self.second_ns = now_ns;
+            self.first_ns = if self.round == 0 { now_ns } else { self.first_ns };
             return Ok(());
         }
         let share = self.share();
+        // Once rounds have differed, agreement of the next is that of one moment.
+        self.differ |= self.differs(0);
+        let differ = self.differ;
         let open = |course: &&mut Course| !course.state.done && wants(&course.state, share);
         let budget = self.budget;
         let mut courses = self.courses.iter_mut().take(self.count).filter(open);
@@ -33,19 +40,42 @@ impl<A: Arena> Schedule<A> {
             left_ns = left_ns.min(budget.left_ns(course.state.spent_ns));
         });
         let rounds = budget.trials.map_or(budget.rounds, |trials| budget.rounds.min(trials as usize));
-        let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(2).max(1) as f64;
+        let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
         let shift = (f64::from(self.rng.next_u32()) / f64::from(u32::MAX) - 0.5) * JITTER;
-        let due_ns = self.second_ns + distance_ns * ((self.round - 1) as f64 + shift);
+        let due_ns = match differ {
+            // There is room for a number of rounds.
+            true => now_ns + budget.point_ns / self.room as f64 - lasted_ns,
+            false => self.first_ns + distance_ns * (self.round as f64 + shift),
+        };
         let until_ns = due_ns.min(now_ns + left_ns * count as f64);
         if count == 0 || until_ns - now_ns <= WAKE_NS {
             return Ok(());
         }
-        self.arena.pause(until_ns)?;
+        self.arena.pause(until_ns.min(budget.until_ns))?;
         let paused_ns = self.arena.now_ns() - now_ns;
         self.last_ns += paused_ns;
         for course in self.courses.iter_mut().take(self.count).filter(open) {
             course.state.spent_ns += paused_ns / f64::from(count);
         }
         Ok(())
+    }
+
+    /// Returns whether rounds of a point are further apart than those of a quiet machine.
+    fn differs(&self, index: usize) -> bool {
+        /// Rounds before anything is said of them.
+        const FEWEST: usize = 5;
+        /// The tenth percentile and the second largest of a quiet machine's rounds are closer, as a fraction.
+        const ALIKE: f64 = 0.05;
+        let mut values = [0.0; MOST_ROUNDS];
+        let rounds = self.rounds(index);
+        let count = rounds.len().min(MOST_ROUNDS);
+        for (slot, round) in values.iter_mut().zip(rounds) {
+            *slot = round.nanoseconds;
+        }
+        let values = values.get_mut(..count).unwrap_or_default();
+        sort::ascending(values);
+        let at = |part: usize| values.get((count - 1) * part / 10).copied().unwrap_or(f64::NAN);
+        let second = values.iter().rev().nth(1).copied().unwrap_or(f64::NAN);
+        count >= FEWEST && (second > at(1) * (1.0 + ALIKE) || is_slower(at(5), self.budget.looked_ns))
     }
 }

@@ -38,6 +38,8 @@ pub struct Chase<'g> {
     condition: Condition,
     /// The node on which it stands.
     pub node: u64,
+    /// Hops over lines just written past the caches, after a few others.
+    ahead: u64,
     /// The lanes of a rush, once there was one.
     rush: Option<Rush>,
     /// Nanoseconds per hop of the last piece.
@@ -59,6 +61,7 @@ impl<'g> Chase<'g> {
             subject,
             condition,
             node,
+            ahead: 0,
             rush: None,
             hop_ns: UNKNOWN_HOP_NS,
             singles: None,
@@ -71,6 +74,13 @@ impl<'g> Chase<'g> {
     #[must_use]
     pub fn with(mut self, singles: Option<&'g mut Singles>, index: usize) -> Self {
         self.singles = singles.map(|singles| (index, singles));
+        self
+    }
+
+    /// The same, with `hops` hops over lines just written past the caches after a few others.
+    #[must_use]
+    pub fn with_ahead(mut self, hops: u64) -> Self {
+        self.ahead = hops;
         self
     }
 
@@ -214,6 +224,10 @@ impl Ground for Chase<'_> {
 
     fn condition(&self) -> Condition {
         self.condition
+    }
+
+    fn ahead(&self) -> u64 {
+        self.ahead
     }
 
     fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {

@@ -8,10 +8,9 @@ use latency_core::text::Text;
 
 use super::view::{Differs, View};
 use crate::analysis::comparison::{conditions, Comparison, Files};
-use crate::options::{Choice, Pages};
 use crate::report::document::{fields, Document, Part, Role};
-use crate::result::row::{Row, FIELDS};
-use crate::result::words::page_words;
+use crate::result::row::{Row, FIELDS, PAGES_ASKED};
+use crate::saved::alike::{self, of_result, PAGES, TABLE, VERIFIED, WHOLE};
 use crate::saved::conditions::CONDITIONS;
 use crate::saved::Saved;
 use crate::sys::errno::Errno;
@@ -28,7 +27,7 @@ fields! {
 /// A core clock that differs by less is the same.
 const CLOCK: f64 = 0.02;
 /// The most conditions: of documents, of rows, and some of both.
-const MOST: usize = CONDITIONS.len() + FIELDS.len() + 6;
+const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
 /// The list while it grows.
 struct List {
@@ -51,38 +50,66 @@ impl List {
 }
 
 /// Everything that differs; first what forbids a verdict.
+#[inline(never)] // offsets into a small frame are short
 pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<Table<Differs>, Errno> {
     let nothing = Differs { what: "", words: "", sides: [Text::EMPTY; 2], blocks: false };
     let mut list = List { all: Table::filled(MOST, nothing)?, count: 0 };
     let [first, second] = sides;
-    if let Some(pages) = comparison.pages {
-        let words =
-            pages.sides.map(|word| Pages::from_word(word.as_str().as_bytes()).map_or("other", page_words));
-        list.add(("pages_obtained", "pages obtained"), true, [&words[0], &words[1]]);
-    }
-    if let Some(proof) = comparison.proof {
-        let words = proof.sides.map(|proven| if proven { "proven" } else { "not proven" });
-        list.add(("verified", "placement"), true, [&words[0], &words[1]]);
+    for (condition, entry) in TABLE.iter().enumerate() {
+        let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
+        let of_side = |side: &[Saved]| {
+            let told = || side.iter().map(|saved| of_result(saved, condition)).filter(|value| *value > 0);
+            // Of some runs that are partial the whole side is.
+            if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
+        };
+        let [one, other] = match (condition, comparison.pages, comparison.proof) {
+            (PAGES, Some(pages), _) => pages.sides.map(|word| alike::pages(word.as_str())),
+            (VERIFIED, _, Some(proof)) => proof.sides.map(alike::yes),
+            _ => rows.map_or([of_side(first), of_side(second)], |rows| {
+                rows.map(|row| alike::of_row(row, condition))
+            }),
+        };
+        let interrupted = condition == WHOLE && one.min(other) == alike::NO;
+        if one == 0 || other == 0 || (one == other && !interrupted) {
+            continue;
+        }
+        let shown = [0, 1].map(|side| {
+            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match (rows, entry.field) {
+                (Some(rows), Some(field)) => rows.get(side).map_or(Ok(()), |row| row.show(out, field)),
+                _ => alike::show(condition, [one, other].get(side).copied().unwrap_or(0), false, out),
+            })
+        });
+        list.add(entry.key, interrupted || !alike::alike(condition, one, other), [&shown[0], &shown[1]]);
     }
     for (field, rows) in conditions(files) {
-        let Some(&key) = FIELDS.get(field) else { continue };
+        let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
+        else {
+            continue;
+        };
         // What was asked for matters only where what was obtained is not known.
         let told = rows.iter().all(|row| !row.pages.is_empty());
-        let blocks = key.0 != "pages_asked" || !told;
+        let blocks = field != PAGES_ASKED || !told;
         let shown = rows
             .map(|row| core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| row.show(out, field)));
         list.add(key, blocks, [&shown[0], &shown[1]]);
     }
-    for (key, words, is) in [
-        ("partial", ["interrupted", "complete"], (|saved| saved.conditions.partial) as fn(&Saved) -> bool),
-        ("trust", ["poor", "not poor"], |saved| saved.conditions.poor),
-    ] {
-        let [one, other] = sides.map(|side| side.iter().any(is));
-        if one || other {
-            let word = |is: bool| if is { words[0] } else { words[1] };
-            let what = if key == "trust" { "trust" } else { "run" };
-            list.add((key, what), true, [&word(one), &word(other)]);
-        }
+    if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
+        let shown = sides.map(|side| {
+            let poor = side.iter().find(|saved| saved.conditions.poor);
+            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match poor {
+                None => out.write_str("not poor"),
+                Some(saved) => {
+                    out.write_str("poor")?;
+                    let mut separator = " (";
+                    for reason in saved.origin.trust.evidence() {
+                        write!(out, "{separator}{reason}")?;
+                        separator = ", ";
+                    }
+                    out.write_str(if separator == ", " { ")" } else { "" })
+                }
+            })
+        });
+        list.add(("trust", "trust"), true, [&shown[0], &shown[1]]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
         let texts = sides.map(|side| Value { side, index });
@@ -150,9 +177,9 @@ impl core::fmt::Display for Value<'_> {
 impl View<'_> {
     /// Says what differs, before anything is concluded.
     pub fn conditions(&self, document: &mut dyn Document) {
-        for (blocks, role, begin) in
-            [(true, Role::Answer, "Not comparable"), (false, Role::Finding, "Differs")]
-        {
+        let blocked =
+            if self.judged { "Overridden by --force, and not comparable" } else { "Not comparable" };
+        for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
             let differs = || self.differs.iter().filter(|differs| differs.blocks == blocks);
             if differs().next().is_some() {
                 document.sentence(

@@ -13,8 +13,9 @@ use super::command::{Command, Write};
 use super::facts;
 use crate::analysis::comparison::{obstacle, Comparison, Files, Part as Differing, Verdict};
 use crate::error::{Failure, Regression, SavedError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::options::{Choice, Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{fields, Document, Part, Role};
+use crate::result::row::Row;
 use crate::saved::{self, Saved};
 use crate::sys::table::Table;
 
@@ -28,12 +29,13 @@ pub const COMPARE: Command = Command {
         summary: "is B slower than A? saved results of two sides",
         details: "A and B are results saved with --json or --csv, or tables of sizes and nanoseconds; several \
                   runs of a side are given before and behind `--`. What differs in their conditions comes first: \
-                  there is no verdict over other pages, sizes or unproven memory without --force. The exit \
+                  there is no verdict over other pages, sizes (by half an octave) or nodes, unproven memory or an \
+                  unreliable result without --force, which names what it overrides. The exit \
                   status is 5 if B as a whole, a pair, row, column or node of a matrix, or a run of sizes \
                   of a curve is slower beyond the threshold and the scatter of runs.\nOne file a side does \
                   not show how far runs lie apart; 2 % are assumed, and 3 % of lines between CPUs. Three \
                   files a side show it, and smaller differences with it.",
-        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Force, FlagId::Unit]),
+        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
         picture: true,
         attributes: false,
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
@@ -44,6 +46,8 @@ pub const COMPARE: Command = Command {
 
 fields! {
     COMPARABLE "comparable" "Whether the conditions are alike, so that there is a verdict without --force.";
+    FORCED "forced" "Whether --force gave a verdict although they are not: `differs` says what it overrides.";
+    OF "of" "The value that is judged: `typical` (of the whole run) or `undisturbed` (while neighbours were quiet).";
     VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` where the conditions forbid one.";
     MEDIAN_RATIO "median_ratio" "The median of all ratios B/A.";
     THRESHOLD "threshold" "The difference that is allowed, as a fraction of A.";
@@ -57,6 +61,7 @@ fields! {
     COMPARED "points_compared" "Points that both sides have.";
     SLOWER "points_slower" "Points at which B is slower.";
     FASTER "points_faster" "Points at which B is faster.";
+    WITHOUT "points_without_value" "Points of all files without the value that is judged, which are left out.";
 }
 
 /// The most files: two dozen runs a side.
@@ -64,17 +69,38 @@ const MOST: usize = 48;
 /// The most parts that are named.
 const NAMED: usize = 4;
 
-fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<Table<Saved>, Failure<'a>> {
+/// Loads the results of a side, and counts their points without the value that is asked for, which are left out.
+fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved>, usize), Failure<'a>> {
+    let mut without = 0;
     let mut all = Table::filled(paths.len(), Saved::empty())?;
     for (slot, path) in all.iter_mut().zip(paths) {
         *slot = Saved::load(path, options.unit)?;
+        if options.of == Of::Undisturbed {
+            without += undisturbed(slot)?;
+        }
     }
-    Ok(all)
+    Ok((all, without))
+}
+
+/// Takes the latencies while neighbours were quiet for those of the whole run, and leaves out the points without one.
+#[inline(never)] // offsets into a small frame are short
+fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
+    let seen = || saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
+    let mut rows = Table::filled(seen().count(), Row::EMPTY)?;
+    rows.iter_mut().zip(seen()).for_each(|(slot, row)| *slot = row);
+    if rows.is_empty() {
+        let what = "one has no undisturbed value (run with --until=quiet)";
+        return Err(SavedError::NotComparable { what, field: "" }.into());
+    }
+    let without = saved.rows.len() - rows.len();
+    saved.rows = rows.leak();
+    Ok(without)
 }
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let (ours, theirs) = options.sides();
-    let sides = [load(ours, options)?, load(theirs, options)?];
+    let [(one, without), (other, others)] = [load(ours, options)?, load(theirs, options)?];
+    let sides = [one, other];
     let refused = |what, field| Failure::from(SavedError::NotComparable { what, field });
     let mut names = sides.iter().flat_map(|side| side.iter()).map(|saved| saved.experiment.as_str());
     let known = || names.clone().filter(|name| !name.is_empty());
@@ -104,6 +130,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         differs: &differs,
         judged,
         median,
+        of: options.of,
+        without: [without, others],
         slower_by: comparison.by(Verdict::Slower)?.filter(|_| judged),
         parts: [
             slower.get(..slower_count).unwrap_or_default(),
@@ -134,6 +162,13 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 impl View<'_> {
     /// Says which files there are, and what can be told from them.
     fn method(&self, document: &mut dyn Document) {
+        if self.of == Of::Undisturbed {
+            let [one, other] = self.without;
+            document.sentence(
+                Role::Method("Values"),
+                format_args!("those while neighbours were quiet; points without one: A {one}, B {other} (--until=quiet)"),
+            );
+        }
         for (label, side) in [("A", 0), ("B", 1)] {
             let paths = self.paths.get(side).copied().unwrap_or_default();
             let name = saved::shown(paths.first().copied().unwrap_or_default());
@@ -175,7 +210,10 @@ impl View<'_> {
     /// The conclusions for programs.
     fn programs(&self, document: &mut dyn Document) {
         differs::programs(document, self.differs);
-        document.put(&COMPARABLE, self.differs.iter().all(|differs| !differs.blocks));
+        let comparable = self.differs.iter().all(|differs| !differs.blocks);
+        document.put(&COMPARABLE, comparable);
+        document.put(&FORCED, !comparable && self.judged);
+        document.put(&OF, self.of.word());
         let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };
         let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
         document.put(
@@ -196,6 +234,7 @@ impl View<'_> {
             document.put(&COMPARED, self.comparison.pairs().len());
             document.put(&SLOWER, slower);
             document.put(&FASTER, faster);
+            document.put(&WITHOUT, self.without[0] + self.without[1]);
             document.put(&MEDIAN_RATIO, self.median);
             document.put(&SLOWER_BY, self.slower_by);
         });

@@ -5,6 +5,7 @@ use latency_core::text::Text;
 
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::comparison::{Comparison, Files, Pair, Part as Differing, CURVE};
+use crate::options::Of;
 
 /// A condition that differs.
 #[derive(Clone, Copy)]
@@ -33,6 +34,10 @@ pub struct View<'v> {
     pub judged: bool,
     /// The median ratio.
     pub median: f64,
+    /// The value that is judged.
+    pub of: Of,
+    /// Points of both sides without that value, which are left out.
+    pub without: [usize; 2],
     /// By how much the slower points are slower, where there are any.
     pub slower_by: Option<f64>,
     /// The parts that are slower and faster.

@@ -88,7 +88,7 @@ pub const CURVE: Experiment = Experiment {
     },
     measure,
     present,
-    columns: [&point::COLUMNS, &[]],
+    columns: [&point::CHAINS, &[]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

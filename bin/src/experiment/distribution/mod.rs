@@ -51,7 +51,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
     },
     measure,
     present,
-    columns: [&point::COLUMNS, &members::COLUMNS],
+    columns: [&point::CHAINS, &members::COLUMNS],
 };
 
 /// The pairs that were asked for, or the first node and its own memory.

@@ -7,13 +7,14 @@ use latency_core::text::plural;
 
 use super::optional::optional;
 use super::Report;
+use crate::machine::processor::Platform;
 use crate::report::document::{fields, Document, Part, Role};
 use crate::result::conditions::Conditions;
 
 fields! {
     CONDITIONS "conditions" "What else happened from the first trial to the last; null where nothing was timed.";
     OTHER_WORK "other_work_share" "The share of the time in which other work ran on this CPU.";
-    STOLEN "stolen_share" "The share of its busy time in which the hypervisor kept this CPU waiting.";
+    STOLEN "stolen_share" "The share of its busy time in which the hypervisor reports that it kept this CPU waiting: a lower bound, since many report 0.";
     SIBLING "sibling_busy_share" "The share of the time in which the core's sibling thread was busy; null without one.";
     SWITCHES "involuntary_switches" "Times that another task was given this CPU.";
     MOVES "thread_moves" "Times that this process was found on another CPU.";
@@ -56,7 +57,8 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Says them in one line.
-pub fn line(document: &mut dyn Document, found: &Conditions) {
+pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
+    let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(
         Role::Method("Conditions"),
         format_args!(
@@ -64,7 +66,7 @@ pub fn line(document: &mut dyn Document, found: &Conditions) {
             share(found.other_work_share, "other work took", "of this CPU, "),
             found.involuntary_switches,
             plural(found.involuntary_switches),
-            share(found.stolen_share.filter(|share| *share > 0.0), ", the hypervisor took", "of it"),
+            share(found.stolen_share.filter(is_told), ", the hypervisor reports", "stolen"),
             share(found.sibling_busy_share, "; sibling thread", "busy"),
             optional(found.core_gigahertz, |[low, middle, high], out| {
                 write!(out, "; core at {:.2} GHz", Decimal(middle))?;

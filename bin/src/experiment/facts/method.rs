@@ -124,9 +124,10 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
     document.sentence(
         Role::Method("Measured on"),
         format_args!(
-            "CPU{} {cpus} of node{} {nodes}{}{}{}",
+            "CPU{} {cpus} of node{} {nodes}{}{}{}{}",
             plural(cpus.len()),
             plural(nodes.len()),
+            busy(report),
             optional(Some(processor.brand.as_str()).filter(|brand| !brand.is_empty()), |brand, out| {
                 write!(out, ", {brand}")
             }),
@@ -140,6 +141,18 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
     );
 }
 
+/// Writes the busy CPUs that did not measure.
+fn busy<'r>(report: &'r Report<'_, '_>) -> impl Display + 'r {
+    fmt::from_fn(|out| {
+        let mut before = " (";
+        for instead in report.busy_cpus() {
+            write!(out, "{before}CPU {} was {:.0} % busy", instead.first, Decimal(instead.busy * 100.0))?;
+            before = ", ";
+        }
+        out.write_str(if before == ", " { ")" } else { "" })
+    })
+}
+
 /// Returns whether one CPU of each node measured, and a node has more of them than the threads of a core.
 fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool {
     let threads = machine.host.caches.data(1).map_or(1, |cache| cache.shared_by.len());
@@ -151,7 +164,7 @@ fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool 
 pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     self_test(document, report);
     if let Some(found) = report.conditions {
-        conditions::line(document, found);
+        conditions::line(document, report.machine.processor.platform, found);
     }
     clock(document, report);
     prefetchers(document, report);

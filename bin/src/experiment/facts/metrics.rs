@@ -6,7 +6,7 @@
 
 use core::fmt::{self, Write};
 
-use super::Report;
+use super::{undisturbed, Report};
 use crate::analysis::loaded::delivered;
 use crate::analysis::{cores, traffic};
 use crate::options::{Choice, View};
@@ -36,7 +36,7 @@ static APART: Metric = Metric {
     about: "Clock offset and asymmetry of ways between two CPUs together, at most.",
 };
 static UNTRUSTED: Metric =
-    Metric { name: "untrusted_warnings", about: "Warnings that the numbers may be wrong." };
+    Metric { name: "untrusted_warnings", about: "Warnings with evidence that a value is wrong or unproven." };
 static LAST_RUN: Metric =
     Metric { name: "last_run_timestamp_seconds", about: "When the last run began, since 1970 in UTC." };
 
@@ -97,6 +97,7 @@ fn latency(document: &mut dyn Document, labels: Labels<'_>, outcome: &Outcome<'_
         document.sample(&LATENCY_LOW, labels, Value::Real(interval.low * 1e-9));
         document.sample(&LATENCY_HIGH, labels, Value::Real(interval.high * 1e-9));
     }
+    undisturbed::metrics(document, labels, &measured.series);
 }
 
 /// Gives what traffic delivers at its most, and what a load takes beside it.

@@ -17,6 +17,7 @@ pub mod rows;
 mod sizing;
 pub mod trust;
 pub mod typed;
+pub mod undisturbed;
 
 use crate::machine::Machine;
 use crate::report::document::{fields, Document, Metric, PageRole, Part, Role, Value};
@@ -35,6 +36,10 @@ fields! {
     PARTIAL "partial" "Whether it was interrupted; what is here is what was finished.";
     ITERS "iters" "Loads in each trial, at the most.";
     pub REGIONS "regions" "The memory of a target that several nodes walk. own: a region for each node; shared: one that they write again in turn; rewritten: one that is written again for each visit.";
+    CPU_CHOSEN "cpu_chosen" "The reason for the CPU of each node. first: it is the first one allowed; idle: others kept the first one busy; asked: it was given.";
+    BUSY_CPUS "busy_cpus" "First CPUs of nodes that did not measure because others kept them busy in a look before the run.";
+    BUSY_CPU "cpu" "The CPU.";
+    BUSY_SHARE "busy_share" "The share of the time in which it was busy.";
     FREQUENCY "freq_ghz" "Ticks of the time-stamp counter in a nanosecond.";
 }
 
@@ -89,10 +94,31 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(memory) = report.regions {
         document.put(&REGIONS, method::regions_name(memory));
     }
+    if report.options.runs_on_one_cpu() {
+        cpu_chosen(document, report);
+    }
     machine::clock(document, report.clock);
     method::health(document, report);
     conditions::conditions(document, report);
     trust::warnings(document, report.warnings);
+}
+
+/// Describes how the CPUs came to measure.
+fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let word = match (report.options.cpu, report.busy_cpus().next()) {
+        (Some(_), _) => "asked",
+        (None, Some(_)) => "idle",
+        (None, None) => "first",
+    };
+    document.put(&CPU_CHOSEN, word);
+    document.part(Part::List(&BUSY_CPUS), |document| {
+        for instead in report.busy_cpus() {
+            document.part(Part::Item, |document| {
+                document.put(&BUSY_CPU, instead.first.0);
+                document.put(&BUSY_SHARE, instead.busy);
+            });
+        }
+    });
 }
 
 /// Describes when it ran and for how long, and whether to its end.

@@ -3,6 +3,7 @@
 use latency_core::chain::Order;
 use latency_core::text::Text;
 
+use super::undisturbed;
 use crate::options::Choice;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::counters::{Counters, Software, EVENTS};
@@ -86,8 +87,8 @@ static COUNTED: [Field; EVENTS] = [
 pub static COUNTED_COLUMNS: [&Field; EVENTS] =
     [&COUNTED[0], &COUNTED[1], &COUNTED[2], &COUNTED[3], &COUNTED[4], &COUNTED[5]];
 
-/// The columns that every table of points begins with.
-pub static COLUMNS: [&Field; 25] = [
+/// The columns of points that are one chain each.
+pub static CHAINS: [&Field; 30] = [
     &FROM,
     &TO,
     &CYCLES,
@@ -113,7 +114,15 @@ pub static COLUMNS: [&Field; 25] = [
     &PAGES_OBTAINED,
     &VERIFIED,
     &SEED,
+    &undisturbed::NS,
+    &undisturbed::LOW,
+    &undisturbed::HIGH,
+    &undisturbed::ROUNDS,
+    &undisturbed::AT_MOST,
 ];
+
+/// The columns that every table of points begins with.
+pub const COLUMNS: &[&Field] = CHAINS.split_at(25).0;
 
 /// Describes a point of a plan.
 pub fn planned(document: &mut dyn Document, point: &Point) {
@@ -199,6 +208,7 @@ fn findings(document: &mut dyn Document, point: &Point, measured: &Measurement) 
     document.put(&CI95_NS, series.nanoseconds.interval);
     document.put(&WINDOW, series.window_ns / 1e9);
     document.put(&STATE_SHARE, series.state_share);
+    undisturbed::members(document, series);
     document.put(&CORE_CYCLES, series.core_cycles.map(|cycles| cycles.median));
     if let Some(cycles) = &series.core_cycles {
         document.put(&CORE_CYCLES_MAD, cycles.mad);

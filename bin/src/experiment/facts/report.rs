@@ -1,7 +1,7 @@
 //! Everything that an experiment may describe, in one place.
 
 use crate::analysis::curve::Analysis;
-use crate::machine::Machine;
+use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
 use crate::report::terminal::Terminal;
@@ -46,4 +46,13 @@ pub struct Report<'r, 'a> {
     pub started: u64,
     /// How long it took, in seconds.
     pub seconds: f64,
+}
+
+impl Report<'_, '_> {
+    /// Returns the busy CPUs for which idle ones measured.
+    pub fn busy_cpus(&self) -> impl Iterator<Item = &'static Instead> + '_ {
+        let measured = |cpu| self.outcomes.iter().any(|outcome| outcome.point.cpu == cpu);
+        let chosen = self.machine.instead.iter().filter(|_| self.options.runs_on_one_cpu());
+        chosen.filter(move |instead| measured(instead.cpu))
+    }
 }

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use latency_core::decimal::Decimal;
 
-use super::Report;
+use super::{undisturbed, Report};
 use crate::report::document::{Document, Level, Table};
 use crate::report::figures::Digits;
 use crate::result::Outcome;
@@ -14,29 +14,36 @@ pub type Name<'n> = &'n dyn Fn(&mut dyn Write, usize, &Outcome<'_>) -> fmt::Resu
 
 /// Describes every measured point under its name; `what` is the heading of the names.
 pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, what: &str, name: Name<'_>) {
-    const HEADINGS: [&str; 6] = ["", "ns", "95 % within run", "fastest", "core cycles", "interrupted"];
+    const HEADINGS: [&str; 7] =
+        ["", "ns", "95 % within run", "undisturbed", "fastest", "core cycles", "interrupted"];
+    /// The column of values without neighbours, which stands where some were looked for.
+    const UNDISTURBED: usize = 3;
     let measured = || report.outcomes.iter().enumerate().filter(|(_, outcome)| outcome.result.is_ok());
+    let looked = measured()
+        .any(|(_, outcome)| outcome.result.as_ref().is_ok_and(|found| found.series.undisturbed.is_some()));
+    let place = |column| if looked || column < UNDISTURBED { column } else { column + 1 };
     document.table(&Table {
         caption: "",
         level: Level::Verbose,
         words: 1,
-        columns: HEADINGS.len(),
+        columns: HEADINGS.len() - usize::from(!looked),
         rows: measured().count(),
         heading: &|out, column| match column {
             0 => out.write_str(what),
-            _ => out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
+            _ => out.write_str(HEADINGS.get(place(column)).copied().unwrap_or_default()),
         },
         cell: &|out, row, column| {
             let Some((index, outcome)) = measured().nth(row) else { return Ok(()) };
             let Ok(measured) = &outcome.result else { return Ok(()) };
             let series = &measured.series;
-            match (column, series.nanoseconds.interval) {
+            match (place(column), series.nanoseconds.interval) {
                 (0, _) => name(out, index, outcome),
                 (1, _) => write!(out, "{}", Digits(series.nanoseconds.median)),
                 (2, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
                 (2, None) => out.write_str("too few rounds"),
-                (3, _) => write!(out, "{}", Digits(series.minimum_ns)),
-                (4, _) => {
+                (UNDISTURBED, _) => undisturbed::cell(out, series),
+                (4, _) => write!(out, "{}", Digits(series.minimum_ns)),
+                (5, _) => {
                     write!(out, "{}", Digits(series.core_cycles.map_or(f64::NAN, |cycles| cycles.median)))
                 }
                 _ => write!(

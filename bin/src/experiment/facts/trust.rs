@@ -3,12 +3,13 @@
 use core::fmt::{self, Display};
 
 use crate::report::document::{fields, Document, PageRole, Part, Role};
-use crate::warning::{Group, Severity, Warnings};
+use crate::warning::{Group, Severity, Warning, Warnings};
 
 fields! {
     TRUST "trust" "How far the result can be trusted.";
-    TRUST_LEVEL "level" "`good`, `fair` (less certain than asked for) or `poor` (the numbers may be wrong).";
+    TRUST_LEVEL "level" "`good`, `fair` (right as far as its interval says, but less certain or less clean than asked for) or `poor` (there is evidence that the value is wrong or unproven).";
     REASONS "reasons" "Why, as the codes of the warnings that weigh.";
+    EMULATED "emulated" "Whether the machine is emulated, so that the latencies are not those of hardware.";
     OMITTED "omitted" "Warnings for which there was no room; they count in the level.";
     WARNINGS "warnings" "What a reader must know.";
     CPU "cpu" "The CPU that it is about; only in warnings of one CPU.";
@@ -17,7 +18,7 @@ fields! {
     REMEDY "remedy" "What to do about it.";
     NODE "node" "The node whose memory it is about; of a side cache alone.";
     SIDE_BYTES "side_cache_bytes" "The cache in front of that memory.";
-    UNTRUSTED "untrusted" "Whether the numbers may be wrong, so that --strict fails.";
+    UNTRUSTED "untrusted" "Whether there is evidence that the value is wrong or unproven, so that --strict fails.";
     SEVERITY "severity" "`note` (a fact), `fair` or `poor` (what it makes of the trust).";
 }
 
@@ -30,6 +31,7 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
                 document.put(&REASONS, group.worst.code());
             }
         });
+        document.put(&EMULATED, is_emulated(warnings));
         document.put(&OMITTED, warnings.dropped());
     });
     document.part(Part::List(&WARNINGS), |document| {
@@ -57,7 +59,26 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
 
 /// Says how far the result can be trusted, in one line.
 pub fn line(document: &mut dyn Document, warnings: &Warnings) {
-    document.sentence(Role::Trust, format_args!("{}{}", level(warnings), Reasons(warnings)));
+    document.sentence(
+        Role::Trust,
+        format_args!("{}{}{}", level(warnings), Reasons(warnings), label(is_emulated(warnings))),
+    );
+}
+
+/// Returns what stands behind the reasons: latencies of an emulator are right, and not those of hardware.
+#[must_use]
+pub const fn label(emulated: bool) -> &'static str {
+    if emulated {
+        "; emulated"
+    } else {
+        ""
+    }
+}
+
+/// Returns whether the machine that was measured is emulated.
+#[must_use]
+pub fn is_emulated(warnings: &Warnings) -> bool {
+    warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }))
 }
 
 /// Returns how far a result can be trusted, in one word.

@@ -1,35 +1,62 @@
-//! What many hosts say together: groups of values that are comparable, and the hosts that are slower. Nothing is shown
-//! here.
+//! What many hosts say together: groups of values that are comparable, the hosts that are slower, and those that are not
+//! like the others. Nothing is shown here.
 
+use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
-use super::names::Names;
-use super::runs::{Key, Runs, Value, Values};
+use super::key::Key;
+use super::names::{Names, MOST};
+use super::runs::Runs;
+use super::values::{set_apart, Kept, Value, Values};
 use crate::analysis::norm::{Norm, Quantity, FEWEST};
+use crate::result::row::SIZE;
+use crate::saved::alike::{self, alike, Under, TABLE, VERIFIED, WHOLE, YES};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
+
+/// The place of what is no condition: a value that is faster than is usual.
+pub const FASTER: usize = TABLE.len();
 
 /// Values of one key.
 #[derive(Clone, Copy)]
 pub struct Group<'v> {
     /// One of each host.
-    pub values: &'v [[u64; 4]],
+    values: &'v [Kept],
     /// What is usual: of these hosts, or of the baseline.
     pub norm: Norm,
+    /// The conditions that most of them have.
+    usual: Under,
+    /// How many have each.
+    counts: [usize; TABLE.len()],
+    /// How many hosts are like the others.
+    pub like: usize,
     /// Whether that judges them.
     pub is_judged: bool,
+    /// What its values are of.
+    quantity: Quantity,
 }
 
 impl Group<'_> {
-    /// Its values.
-    pub fn iter(&self) -> impl Iterator<Item = Value> + Clone + '_ {
+    /// All its values, also those of hosts that are not like the others.
+    pub fn all(&self) -> impl Iterator<Item = Value> + Clone + '_ {
         self.values.iter().copied().map(Value::from)
+    }
+
+    /// Its values of hosts that are like the others.
+    pub fn iter(&self) -> impl Iterator<Item = Value> + Clone + '_ {
+        self.all().filter(|value| value.apart == 0)
     }
 
     /// Its key.
     #[must_use]
     pub fn key<'n>(&self, names: &'n Names) -> Key<'n> {
-        Key::of(self.iter().next().map_or("", |value| names.name(value.key)))
+        Key::of(self.all().next().map_or("", |value| names.name(value.key)))
+    }
+
+    /// The number of NUMA nodes that most of its hosts have.
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        self.usual.get(alike::PLACE_OF_NODES)
     }
 }
 
@@ -66,16 +93,43 @@ impl Outlier {
     }
 }
 
+/// A host that is not like the others in one way.
+#[derive(Clone, Copy)]
+pub struct Apart {
+    /// The first of its values, and what is usual.
+    pub outlier: Outlier,
+    /// The place of the condition, or [`FASTER`].
+    pub condition: usize,
+    /// The number of the condition that is usual, and how many hosts have it.
+    pub usual: (u64, usize),
+    /// How many of its points are not like those of the others.
+    pub points: usize,
+}
+
+impl Apart {
+    /// The code for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        TABLE.get(self.condition).map_or("faster", |condition| condition.code)
+    }
+}
+
 /// What was found.
 pub struct Findings<'v> {
     /// Every group, in the order of their keys.
     pub groups: Table<Group<'v>>,
     /// Values that are slower, the worst first.
     pub outliers: Table<Outlier>,
+    /// Hosts that are not like the others, in the order of their names and of the conditions.
+    pub apart: Table<Apart>,
     /// All hosts that have a value.
     pub hosts: usize,
     /// Those with a value that was judged.
     pub judged: usize,
+    /// Those that are only apart.
+    pub only_apart: usize,
+    /// Those that are not like the others in some way.
+    pub apart_hosts: usize,
     /// Those with an outlier.
     pub slow: usize,
 }
@@ -88,58 +142,192 @@ pub struct Findings<'v> {
 #[inline(never)] // offsets into a small frame are short
 pub fn find<'v>(
     runs: &Runs<'_>,
-    values: &'v Values,
-    baseline: Option<&Values>,
+    values: &'v mut Values,
+    baseline: Option<&mut Values>,
     threshold: f64,
 ) -> Result<Findings<'v>, Errno> {
     let names = &runs.names;
-    let longest =
-        values.groups().chain(baseline.iter().flat_map(|values| values.groups())).map(<[_]>::len).max();
-    let mut numbers = Table::<f64>::zeroed(longest.unwrap_or(0))?;
-    let mut norm = |values: &[[u64; 4]]| {
-        let numbers = numbers.get_mut(..values.len()).unwrap_or_default();
-        for (number, value) in numbers.iter_mut().zip(values) {
-            *number = Value::from(*value).value;
-        }
-        let norm = Norm::of(numbers).unwrap_or(Norm { median: f64::NAN, mad: f64::NAN });
-        // A few hosts say what is usual, and not how far hosts lie apart.
-        Norm { mad: if values.len() < FEWEST && baseline.is_some() { 0.0 } else { norm.mad }, ..norm }
+    let mut numbers = Table::<f64>::zeroed(values.groups().map(<[_]>::len).max().unwrap_or(0))?;
+    let nothing = Group {
+        values: &[],
+        norm: Norm { median: 0.0, mad: 0.0 },
+        usual: Under::default(),
+        counts: [0; TABLE.len()],
+        like: 0,
+        is_judged: false,
+        quantity: Quantity::Latency,
     };
-    let count = values.groups().count();
-    let nothing = Group { values: &[], norm: Norm { median: 0.0, mad: 0.0 }, is_judged: false };
-    let mut groups = Table::filled(count, nothing)?;
-    for (slot, values) in groups.iter_mut().zip(values.groups()) {
-        let key = |values: &[[u64; 4]]| values.first().map(|value| value[0] >> 32);
-        let known = baseline.and_then(|all| all.groups().find(|known| key(known) == key(values)));
-        let of_group = norm(values);
-        *slot = match (baseline, known) {
-            (None, _) => Group { values, norm: of_group, is_judged: values.len() >= FEWEST },
-            (Some(_), Some(known)) => Group { values, norm: norm(known), is_judged: true },
-            (Some(_), None) => Group { values, norm: of_group, is_judged: false },
+    let of_baseline = match baseline {
+        Some(baseline) => {
+            let mut numbers = Table::zeroed(baseline.groups().map(<[_]>::len).max().unwrap_or(0))?;
+            let mut known = Table::filled(baseline.groups().count(), nothing)?;
+            for (slot, values) in known.iter_mut().zip(baseline.groups_mut()) {
+                *slot = group(values, None, &mut numbers);
+                slot.values = values;
+                // A few hosts say what is usual, and not how far hosts lie apart.
+                slot.norm.mad = if slot.like < FEWEST { 0.0 } else { slot.norm.mad };
+            }
+            Some(known)
+        }
+        None => None,
+    };
+    let mut groups = Table::filled(values.groups().count(), nothing)?;
+    let key = |values: &[Kept]| values.first().map(|value| value[0] >> 32);
+    for (slot, values) in groups.iter_mut().zip(values.groups_mut()) {
+        let known = of_baseline.as_ref().map(|all| all.iter().find(|known| key(known.values) == key(values)));
+        let quantity =
+            Key::of(values.first().map_or("", |value| names.name(Value::from(*value).key))).quantity;
+        let mut found = group(values, known.flatten(), &mut numbers);
+        found.is_judged = match known {
+            None => found.like >= FEWEST,
+            Some(known) => known.is_some_and(|known| known.like > 0),
         };
+        found.quantity = quantity;
+        *slot = found;
+        if !found.is_judged {
+            slot.values = values;
+            continue;
+        }
+        let fast = |value: &Value| found.norm.is_faster(quantity, value.interval, threshold);
+        let mut any = false;
+        for kept in values.iter_mut() {
+            let value = Value::from(*kept);
+            if value.apart == 0 && fast(&value) {
+                set_apart(kept, 1 << FASTER);
+                any = true;
+            }
+        }
+        slot.values = values;
+        slot.like = slot.iter().count();
+        if any && known.is_none() {
+            let left = norm(&mut slot.iter(), &mut numbers);
+            slot.norm = left;
+        }
     }
-    let full = |group: &Group<'_>| group.iter().next().map_or("", |value| names.name(value.key));
+    let full = |group: &Group<'_>| group.all().next().map_or("", |value| names.name(value.key));
     sort_by(&mut groups, |one, other| full(one).cmp(full(other)));
     let outliers = outliers(names, &groups, threshold)?;
-    let hosts = distinct(groups.iter().flat_map(Group::iter))?;
-    let judged = distinct(groups.iter().filter(|group| group.is_judged).flat_map(Group::iter))?;
-    let slow = distinct(outliers.iter().map(|outlier| outlier.value))?;
-    Ok(Findings { groups, outliers, hosts, judged, slow })
+    let apart = apart(names, &groups)?;
+    let is_judged = |group: &Group<'_>, value: &Value| group.is_judged && value.apart == 0;
+    let judged = distinct(&groups, &is_judged)?;
+    let hosts = distinct(&groups, &|_, _| true)?;
+    let apart_hosts = distinct(&groups, &|_, value| value.apart > 0)?;
+    let only_apart = distinct(&groups, &|group, value| value.apart > 0 || group.is_judged)? - judged;
+    let slow = distinct(&groups, &|group, value| is_slow(group, value, threshold))?;
+    Ok(Findings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
+}
+
+/// What is usual among some values.
+#[inline(never)] // one copy of the code for all values
+fn norm(values: &mut dyn Iterator<Item = Value>, numbers: &mut [f64]) -> Norm {
+    let mut count = 0;
+    for (number, value) in numbers.iter_mut().zip(values) {
+        *number = value.value;
+        count += 1;
+    }
+    Norm::of(numbers.get_mut(..count).unwrap_or_default()).unwrap_or(Norm { median: f64::NAN, mad: f64::NAN })
+}
+
+/// Marks the values that are not under the conditions that most are under, or a baseline is; and finds what is usual among
+/// the others. The values themselves are to be filled in.
+fn group(values: &mut [Kept], baseline: Option<&Group<'_>>, numbers: &mut [f64]) -> Group<'static> {
+    let all = || values.iter().copied().map(Value::from);
+    let (mut usual, mut counts) = (Under::default(), [0; TABLE.len()]);
+    for (condition, slot) in counts.iter_mut().enumerate() {
+        let value = match baseline {
+            Some(known) => known.usual.get(condition),
+            None => most(condition, &mut all().map(|value| value.under.get(condition)), numbers),
+        };
+        usual = usual.with(condition, value);
+        let is = |value: &Value| {
+            value.under.get(condition) > 0
+                && alike(condition, value.under.get(condition), usual.get(condition))
+        };
+        *slot = match baseline {
+            Some(known) => known.counts.get(condition).copied().unwrap_or(0),
+            None => all().filter(is).count(),
+        };
+    }
+    for kept in values.iter_mut() {
+        let under = Value::from(*kept).under;
+        let differs = |condition: &usize| {
+            let (own, usual) = (under.get(*condition), usual.get(*condition));
+            !alike(*condition, own, usual) || (*condition == alike::DISTURBED && own > 0)
+        };
+        set_apart(kept, (0..TABLE.len()).filter(differs).fold(0, |all, condition| all | 1 << condition));
+    }
+    let values: &[Kept] = values;
+    let like = || values.iter().copied().map(Value::from).filter(|value| value.apart == 0);
+    let of_group = norm(&mut like(), numbers);
+    let norm = baseline.map_or(of_group, |known| known.norm);
+    Group {
+        values: &[],
+        norm,
+        usual,
+        counts,
+        like: like().count(),
+        is_judged: false,
+        quantity: Quantity::Latency,
+    }
+}
+
+/// The number of a condition that most have, of those that tell; the larger one where two are as frequent. A placement
+/// that is not proven and a run that was interrupted are never usual.
+fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut [f64]) -> u64 {
+    match condition {
+        VERIFIED | WHOLE => return YES,
+        alike::DISTURBED => return 0,
+        _ => {}
+    }
+    let mut count = 0;
+    // Numbers of conditions have 52 bits at the most.
+    for (slot, value) in numbers.iter_mut().zip(all.filter(|value| *value > 0)) {
+        *slot = value as f64;
+        count += 1;
+    }
+    let numbers = numbers.get_mut(..count).unwrap_or_default();
+    // Sorting takes time, and mostly all are the same.
+    if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
+        sort_by(numbers, |one, other| one.total_cmp(other));
+    }
+    let is_size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
+    let class = |value: f64| if is_size { octave(value) } else { value };
+    let runs = || numbers.chunk_by(|one, other| class(*one) == class(*other));
+    let longest = runs().max_by_key(|run| run.len()).unwrap_or_default();
+    longest.get(longest.len() / 2).map_or(0, |value| *value as u64)
+}
+
+/// The power of two that a size is next to.
+fn octave(size: f64) -> f64 {
+    exp(((ln(size) / ln(2.0) + 0.5) as u64) as f64 * ln(2.0))
+}
+
+/// Gives every value of every group to `visit`.
+#[inline(never)] // one copy of the walk
+fn each(groups: &[Group<'_>], visit: &mut dyn FnMut(&Group<'_>, Value)) {
+    for group in groups {
+        for kept in group.values {
+            visit(group, Value::from(*kept));
+        }
+    }
+}
+
+/// Returns whether a value is slower than is usual among those that are like it.
+fn is_slow(group: &Group<'_>, value: &Value, threshold: f64) -> bool {
+    group.is_judged && value.apart == 0 && group.norm.is_slower(group.quantity, value.interval, threshold)
 }
 
 /// The values that are slower than is usual, the worst first.
 #[inline(never)] // offsets into a small frame are short
 fn outliers(names: &Names, groups: &[Group<'_>], threshold: f64) -> Result<Table<Outlier>, Errno> {
-    let all = || {
-        groups.iter().filter(|group| group.is_judged).flat_map(|group| {
-            let (norm, quantity) = (group.norm, group.key(names).quantity);
-            let slower = move |value: &Value| norm.is_slower(quantity, value.interval, threshold);
-            group.iter().filter(slower).map(move |value| Outlier { value, norm, quantity })
-        })
+    let all = |take: &mut dyn FnMut(Outlier)| {
+        each(groups, &mut |group, value| {
+            if is_slow(group, &value, threshold) {
+                take(Outlier { value, norm: group.norm, quantity: group.quantity });
+            }
+        });
     };
-    let Some(first) = all().next() else { return Table::empty() };
-    let mut outliers = Table::filled(all().count(), first)?;
-    outliers.iter_mut().zip(all()).for_each(|(slot, outlier)| *slot = outlier);
+    let mut outliers = filled(&all)?;
     sort_by(&mut outliers, |one, other| {
         let place = |outlier: &Outlier| [outlier.value.host, outlier.value.key].map(|name| names.name(name));
         other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
@@ -147,14 +335,64 @@ fn outliers(names: &Names, groups: &[Group<'_>], threshold: f64) -> Result<Table
     Ok(outliers)
 }
 
-/// How many hosts there are among some values.
-fn distinct(values: impl Iterator<Item = Value> + Clone) -> Result<usize, Errno> {
-    let largest = values.clone().map(|value| value.host as usize + 1).max();
-    let mut seen = Table::<bool>::zeroed(largest.unwrap_or(0))?;
-    for value in values {
-        if let Some(seen) = seen.get_mut(value.host as usize) {
+/// The hosts that are not like the others: one entry for each condition, with the first point.
+#[inline(never)] // offsets into a small frame are short
+fn apart(names: &Names, groups: &[Group<'_>]) -> Result<Table<Apart>, Errno> {
+    let all = |take: &mut dyn FnMut(Apart)| {
+        each(groups, &mut |group, value| {
+            let outlier = Outlier { value, norm: group.norm, quantity: group.quantity };
+            for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
+                let usual = group.usual.get(condition);
+                let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
+                take(Apart { outlier, condition, usual: (usual, hosts), points: 1 });
+            }
+        });
+    };
+    let mut found = filled(&all)?;
+    let Some(&first) = found.first() else { return Ok(found) };
+    let host = |apart: &Apart| names.name(apart.outlier.value.host);
+    let key = |apart: &Apart| names.name(apart.outlier.value.key);
+    sort_by(&mut found, |one, other| {
+        let place = |apart: &Apart| (host(apart).as_bytes(), apart.condition, key(apart).as_bytes());
+        place(one).cmp(&place(other))
+    });
+    let is_same = |one: &Apart, other: &Apart| {
+        one.outlier.value.host == other.outlier.value.host && one.condition == other.condition
+    };
+    let mut each = Table::filled(found.chunk_by(is_same).count(), first)?;
+    for (slot, of_host) in each.iter_mut().zip(found.chunk_by(is_same)) {
+        let first = of_host.first().copied().unwrap_or(first);
+        *slot = Apart { points: of_host.len(), ..first };
+    }
+    Ok(each)
+}
+
+/// Returns a table of all that `all` gives.
+fn filled<T: Copy>(all: &dyn Fn(&mut dyn FnMut(T))) -> Result<Table<T>, Errno> {
+    let (mut first, mut count) = (None, 0);
+    all(&mut |one| {
+        first = Some(one);
+        count += 1;
+    });
+    let Some(first) = first else { return Table::empty() };
+    let mut table = Table::filled(count, first)?;
+    let mut slots = table.iter_mut();
+    all(&mut |one| {
+        if let Some(slot) = slots.next() {
+            *slot = one;
+        }
+    });
+    Ok(table)
+}
+
+/// Returns the number of hosts with a value that is wanted.
+#[inline(never)] // it is called in several places
+fn distinct(groups: &[Group<'_>], wants: &dyn Fn(&Group<'_>, &Value) -> bool) -> Result<usize, Errno> {
+    let mut seen = Table::<bool>::zeroed(MOST)?;
+    each(groups, &mut |group, value| {
+        if let Some(seen) = seen.get_mut(value.host as usize).filter(|_| wants(group, &value)) {
             *seen = true;
         }
-    }
+    });
     Ok(seen.iter().filter(|seen| **seen).count())
 }

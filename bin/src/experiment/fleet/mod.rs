@@ -1,17 +1,21 @@
 //! Which of many hosts are slower than others like them? Nothing is measured.
 
+mod boots;
 mod findings;
+mod key;
 mod names;
 mod programs;
 mod runs;
 #[cfg(test)]
 pub mod tests;
+mod values;
 mod view;
 
 use super::command::{Command, Write};
-use crate::error::{Failure, Outliers, SavedError};
+use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options, MAX_OPERANDS};
-use runs::{Refused, Runs, Values};
+use runs::{Refused, Runs};
+use values::Values;
 use view::View;
 
 /// The command that looks for slow hosts.
@@ -20,13 +24,15 @@ pub const FLEET: Command = Command {
         name: "fleet",
         summary: "which of many hosts are slower than others like them?",
         details: "Each FILE holds results saved with --format=jsonl or json, one after the other, of many hosts; - is \
-                  standard input. Hosts of one CPU model with as many NUMA nodes are compared, point by point: one is \
-                  slower if its whole 95 % interval lies beyond the median of all by more than four robust standard \
-                  deviations and by more than --threshold. Of several runs of a host the median counts. At least 5 \
-                  hosts of a kind are needed, or --baseline with results that are as they should be. Unreliable \
-                  results are listed and not judged without --force. Lines that are no result are named and skipped; \
-                  --strict makes them an error. The exit status is 5 if a host is slower.",
-        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Force, FlagId::Strict]),
+                  standard input. Hosts of one CPU model are compared, point by point: one is slower if its whole 95 % \
+                  interval lies beyond the median by more than four robust standard deviations and by more than \
+                  --threshold. One that is as much faster, or not measured as most are (pages, size, order, nodes), \
+                  is listed apart with a code and not judged. Of several results of a host the newest counts; a host \
+                  that is slower than before is named. At least 5 hosts of a kind are needed, or --baseline with \
+                  results that are as they should be. Unreliable results are listed and not judged without --force. \
+                  The exit status is 5 if a host is slower than others. With --strict it is 3 if hosts are only \
+                  listed apart, and lines that are no result, which are skipped otherwise, are an error.",
+        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Strict]),
         picture: false,
         attributes: false,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
@@ -40,7 +46,7 @@ const THRESHOLD: f64 = 0.1;
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
-    let mut runs = Runs::new(options.force)?;
+    let mut runs = Runs::new(options.force, options.of)?;
     let mut baseline = match options.baseline {
         Some(path) => {
             let mut values = Values::new()?;
@@ -58,16 +64,22 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         let error = SavedError::Malformed { path, line: problem.line, what: problem.what };
         return Err(error.into());
     }
-    runs.settle();
-    values.settle();
-    baseline.iter_mut().for_each(Values::settle);
-    let found = findings::find(&runs, &values, baseline.as_ref(), threshold)?;
-    let view = View { options, runs: &runs, found: &found, threshold, of_baseline };
+    runs.settle()?;
+    let slowed = values.settle(&runs.names, &runs.boots, threshold)?;
+    if let Some(baseline) = &mut baseline {
+        baseline.settle(&runs.names, &runs.boots, threshold)?;
+    }
+    let found = findings::find(&runs, &mut values, baseline.as_mut(), threshold)?;
+    let view = View { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
     write(&mut |document| view.present(document));
     Ok(match runs.refused().first() {
         Some(&Refused { path, problem }) if options.strict => {
             let others = runs.refused_count - 1;
             Some(SavedError::Skipped { path, line: problem.line, what: problem.what, others }.into())
+        }
+        _ if options.strict && found.slow == 0 && found.apart_hosts > 0 => {
+            let code = found.apart.first().map_or("", findings::Apart::code);
+            Some(TimingError::HostsApart { code, hosts: found.apart_hosts }.into())
         }
         _ if found.slow > 0 => Some(Outliers { hosts: found.slow, of: found.judged, threshold }.into()),
         _ => None,

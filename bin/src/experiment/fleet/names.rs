@@ -4,7 +4,7 @@ use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
 /// The most names, and their bytes together.
-const MOST: usize = 1 << 17;
+pub const MOST: usize = 1 << 17;
 /// As above.
 const BYTES: usize = 16 << 20;
 

@@ -3,131 +3,19 @@
 use core::fmt::Write;
 
 use latency_core::sort::sort_by;
-use latency_core::stats::{median, Interval};
 use latency_core::text::Text;
 
+use super::boots::Boots;
+use super::key::{MOST_LISTED, SEPARATOR};
 use super::names::{Name, Names};
-use crate::analysis::norm::Quantity;
-use crate::analysis::traffic::bytes_per_line;
+use super::values::Values;
 use crate::error::Failure;
-use crate::result::row::{Label, Row, CLASS, FROM, GENERATORS, SIZE, TO, VARIANT};
+use crate::options::Of;
+use crate::result::row::{Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
+use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
-
-/// The most values of all documents together: 32 MiB of them.
-const MOST_VALUES: usize = 1 << 20;
-/// The most results that are not trusted, and lines that are no document, that are listed; more are counted.
-const MOST_LISTED: usize = 1 << 12;
-
-/// A value of a host: key and host, the value, and both ends of its interval, as bits. All are positive, so that
-/// larger numbers have larger bits.
-type Kept = [u64; 4];
-
-/// One value.
-#[derive(Clone, Copy, Debug)]
-pub struct Value {
-    /// The name of its host.
-    pub host: Name,
-    /// Its key: experiment, point, CPU model, nodes and unit.
-    pub key: Name,
-    /// The value: nanoseconds or bytes per second.
-    pub value: f64,
-    /// Its interval; the value alone where there is none.
-    pub interval: Interval,
-}
-
-impl From<Kept> for Value {
-    fn from([names, value, low, high]: Kept) -> Value {
-        let interval = Interval { low: f64::from_bits(low), high: f64::from_bits(high) };
-        Value { host: names as u32, key: (names >> 32) as u32, value: f64::from_bits(value), interval }
-    }
-}
-
-/// A key by its parts.
-#[derive(Clone, Copy, Debug)]
-pub struct Key<'n> {
-    /// The experiment and its point.
-    pub point: &'n str,
-    /// The processor's name.
-    pub cpu: &'n str,
-    /// How many NUMA nodes there are.
-    pub nodes: &'n str,
-    /// What the values are of.
-    pub quantity: Quantity,
-}
-
-/// Separates the parts of a key: no text that is shown has it.
-const SEPARATOR: char = '\u{1f}';
-
-impl Key<'_> {
-    /// Takes a key apart.
-    #[must_use]
-    pub fn of(name: &str) -> Key<'_> {
-        let mut parts = name.split(SEPARATOR);
-        let mut part = || parts.next().unwrap_or_default();
-        let (point, cpu, nodes) = (part(), part(), part());
-        let quantity = if part().is_empty() { Quantity::Latency } else { Quantity::Bandwidth };
-        Key { point, cpu, nodes, quantity }
-    }
-}
-
-/// Values, of results that were read for one purpose.
-pub struct Values {
-    kept: Table<Kept>,
-    count: usize,
-}
-
-impl Values {
-    /// No values.
-    ///
-    /// # Errors
-    ///
-    /// That of mapping them.
-    pub fn new() -> Result<Values, Errno> {
-        Ok(Values { kept: Table::zeroed(MOST_VALUES)?, count: 0 })
-    }
-
-    /// Leaves one value of each host and key: the median of several, and those of the ends of their intervals. Then
-    /// they stand in the order of keys.
-    pub fn settle(&mut self) {
-        let kept = self.kept.get_mut(..self.count).unwrap_or_default();
-        sort_by(kept, |one, other| one.cmp(other));
-        let (mut start, mut count) = (0, 0);
-        while let Some(&first) = kept.get(start) {
-            let same = |other: &&Kept| other.first() == first.first();
-            let length = kept.get(start..).unwrap_or_default().iter().take_while(same).count();
-            let mut one = first;
-            if length > 1 {
-                let of_host = kept.get_mut(start..start + length).unwrap_or_default();
-                for part in 1..first.len() {
-                    sort_by(of_host, |one, other| one.get(part).cmp(&other.get(part)));
-                    let at = |place: usize| {
-                        f64::from_bits(
-                            of_host.get(place).and_then(|kept| kept.get(part)).copied().unwrap_or(0),
-                        )
-                    };
-                    let middle = median(&mut [at((length - 1) / 2), at(length / 2)]);
-                    if let (Some(slot), Some(middle)) = (one.get_mut(part), middle) {
-                        *slot = middle.to_bits();
-                    }
-                }
-            }
-            if let Some(slot) = kept.get_mut(count) {
-                *slot = one;
-            }
-            start += length;
-            count += 1;
-        }
-        self.count = count;
-    }
-
-    /// The values of each key, once settled.
-    pub fn groups(&self) -> impl Iterator<Item = &[Kept]> + Clone {
-        let all = self.kept.get(..self.count).unwrap_or_default();
-        all.chunk_by(|[one, ..], [other, ..]| one >> 32 == other >> 32)
-    }
-}
 
 /// A line that is no document.
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +36,8 @@ pub struct Runs<'a> {
     pub without_value: usize,
     /// Hosts and reasons of those that are not judged.
     untrusted: Table<[Name; 2]>,
+    /// Every boot of every host.
+    pub boots: Boots,
     /// How many there are.
     pub untrusted_count: usize,
     refused: Table<Refused<'a>>,
@@ -155,6 +45,8 @@ pub struct Runs<'a> {
     pub refused_count: usize,
     /// Results that are not trusted are judged as well.
     judge_all: bool,
+    /// The value that is judged.
+    of: Of,
     rows: Table<Row>,
 }
 
@@ -164,17 +56,19 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// That of mapping the tables.
-    pub fn new(judge_all: bool) -> Result<Runs<'a>, Errno> {
+    pub fn new(judge_all: bool, of: Of) -> Result<Runs<'a>, Errno> {
         let nothing = Refused { path: b"", problem: Problem { line: 0, what: "" } };
         Ok(Runs {
             names: Names::new()?,
             documents: 0,
             without_value: 0,
             untrusted: Table::zeroed(MOST_LISTED)?,
+            boots: Boots::new()?,
             untrusted_count: 0,
             refused: Table::filled(MOST_LISTED, nothing)?,
             refused_count: 0,
             judge_all,
+            of,
             rows: Table::filled(MAX_ROWS, Row::EMPTY)?,
         })
     }
@@ -185,7 +79,7 @@ impl<'a> Runs<'a> {
     ///
     /// Those of reading the file; what is in it is at most [refused](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
-        let Runs { names, documents, without_value, judge_all, .. } = self;
+        let Runs { names, documents, without_value, judge_all, of, boots, .. } = self;
         let (untrusted, untrusted_count) = (&mut self.untrusted, &mut self.untrusted_count);
         let (rows, refused, refused_count) = (&mut self.rows, &mut self.refused, &mut self.refused_count);
         // Whether it is a report, which has documents within.
@@ -196,10 +90,12 @@ impl<'a> Runs<'a> {
                 return Ok(true);
             }
             let full = Problem { line: 1, what: "there is no room for more values" };
-            let host = names.number(saved.host()).ok_or(full)?;
+            let host = boots.add(names, saved).ok_or(full)?;
             *documents += 1;
-            if saved.conditions.poor && !*judge_all {
-                let reason = names.number(saved.origin.reason.as_str()).ok_or(full)?;
+            let trust = &saved.origin.trust;
+            let judged = *judge_all || !saved.conditions.poor;
+            if !judged && !trust.is_by_conditions() {
+                let reason = names.number(trust.reason()).ok_or(full)?;
                 if let Some(slot) = untrusted.get_mut(*untrusted_count) {
                     *slot = [host, reason];
                 }
@@ -210,7 +106,11 @@ impl<'a> Runs<'a> {
             let shown = telling(draft.rows());
             for row in draft.rows() {
                 let key = names.number(named(saved, row, shown).as_str()).ok_or(full)?;
-                values.push(host, key, row).ok_or(full)?;
+                let under = conditions(saved, row, shown, *judge_all);
+                let mut row = *row;
+                let disturbed = *of == Of::Undisturbed && !row.take_undisturbed();
+                let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
+                values.push(host, key, saved.origin.started, &row, under).ok_or(full)?;
             }
             Ok(false)
         };
@@ -226,13 +126,20 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Puts what is listed into the order of names.
-    pub fn settle(&mut self) {
+    /// Gives hosts their names, and puts what is listed into the order of these.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping what is sorted.
+    pub fn settle(&mut self) -> Result<(), Errno> {
+        self.boots.settle(&mut self.names)?;
         let listed = self.untrusted.get_mut(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default();
+        listed.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
         let names = &self.names;
         sort_by(listed, |one, other| {
             one.map(|name| names.name(name)).cmp(&other.map(|name| names.name(name)))
         });
+        Ok(())
     }
 
     /// Hosts and reasons of results that are not judged, once settled in the order of their names.
@@ -248,32 +155,31 @@ impl<'a> Runs<'a> {
     }
 }
 
-impl Values {
-    /// Adds the value of a row; `None` where there is no room for it.
-    fn push(&mut self, host: Name, key: Name, row: &Row) -> Option<()> {
-        let sample = &row.sample;
-        let interval = sample.interval.filter(|interval| interval.low > 0.0);
-        let ns = sample.nanoseconds;
-        let Interval { low, high } = interval.unwrap_or(Interval { low: ns, high: ns });
-        let [value, low, high] = match row.traffic() {
-            None => [ns, low, high],
-            Some(kind) => [ns, high, low].map(|ns| bytes_per_line(kind) * 1e9 / ns),
-        };
-        let names = u64::from(key) << 32 | u64::from(host);
-        *self.kept.get_mut(self.count)? = [names, value.to_bits(), low.to_bits(), high.to_bits()];
-        self.count += 1;
-        Some(())
-    }
-}
-
 /// The fields that tell the rows of a result apart: those of pairs, traffic and loops, and whichever else differ.
 fn telling(rows: &[Row]) -> u32 {
-    const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS);
+    const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
     let Some(like) = rows.first() else { return 0 };
     let differs = |field: &usize| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, *field));
+    // Not every kind of traffic has patterns.
+    let pattern = rows.iter().find(|row| row.tells(PATTERN));
+    let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
     (SIZE..VARIANT)
         .filter(differs)
+        .chain(patterns.then_some(PATTERN))
         .fold(1 << FROM | 1 << TO | 1 << CLASS | LOOPS, |all, field| all | 1 << field)
+}
+
+/// The conditions of a row, but for the fields that tell rows apart; a reason that is a condition counts as that.
+fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
+    let mut under = Under::of(row, saved, shown);
+    for (condition, by_reason) in [VERIFIED, WHOLE].into_iter().zip(saved.origin.trust.by_conditions()) {
+        under = match judge_all {
+            true => under.with(condition, 0),
+            false if by_reason && under.get(condition) == 0 => under.with(condition, alike::NO),
+            false => under,
+        };
+    }
+    under
 }
 
 /// The key of a row: hosts that have the same are compared.
@@ -284,21 +190,11 @@ fn named(saved: &Saved, row: &Row, shown: u32) -> Text<480> {
     let _ = write!(label, "{}", Label { row, shown });
     let _ = write!(
         name,
-        "{}{}{label}{SEPARATOR}{}{SEPARATOR}{}{SEPARATOR}{}",
+        "{}{}{label}{SEPARATOR}{}{SEPARATOR}{}",
         saved.experiment,
         if label.is_empty() { "" } else { " " },
         saved.cpu(),
-        saved.origin.nodes,
         if row.traffic().is_some() { "bandwidth" } else { "" }
     );
     name
-}
-
-/// The unit of a quantity for programs; and for people, how many of it are one.
-#[must_use]
-pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
-    match quantity {
-        Quantity::Latency => ("ns", 1.0),
-        Quantity::Bandwidth => ("bytes_per_second", 1e9),
-    }
 }

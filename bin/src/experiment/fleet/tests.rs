@@ -96,10 +96,21 @@ fn text(hosts: &[Host]) -> String {
     hosts.iter().fold(String::new(), |text, host| text + &host.line() + "\n")
 }
 
-/// The rows of CSV: host and point.
+/// The rows of CSV that are of slow hosts: host and point.
 fn slow(csv: &str) -> Vec<(String, String)> {
     let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
-    csv.lines().skip(1).map(|line| (cells(line)[0].clone(), cells(line)[1].clone())).collect()
+    let slow = csv.lines().skip(1).filter(|line| line.contains(",slower,"));
+    slow.map(|line| (cells(line)[0].clone(), cells(line)[1].clone())).collect()
+}
+
+/// The rows of CSV that are of hosts that are not like the others: host and code.
+fn apart(hosts: &[Host], more: &[&str]) -> Vec<(String, String)> {
+    let mut files = Files::default();
+    let path = files.add(text(hosts).as_bytes());
+    let (csv, _) = written(&[&[path.as_str(), "--csv"], more].concat());
+    let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
+    let apart = csv.lines().skip(1).filter(|line| !line.contains(",slower,"));
+    apart.map(|line| (cells(line)[0].clone(), cells(line)[11].clone())).collect()
 }
 
 fn found(hosts: &[Host], more: &[&str]) -> (Vec<(String, String)>, Option<u8>) {
@@ -168,16 +179,44 @@ fn a_wide_interval_other_models_missing_points_and_fast_hosts_are_no_outliers() 
     let forced = found(&hosts, &["--force"]);
     assert_eq!(forced.0.len(), 2, "{forced:?}");
     assert_eq!(found(&hosts, &["--threshold=100"]), (Vec::new(), None));
+    let expected = [(2, "faster"), (6, "nodes"), (7, "nodes"), (8, "nodes")];
+    assert_eq!(
+        apart(&hosts, &[]),
+        expected.map(|(host, code): (usize, &str)| (hosts[host].name.clone(), code.to_string()))
+    );
 }
 
 #[test]
-fn of_several_runs_of_a_host_the_median_counts() {
+fn of_several_runs_at_one_time_the_middle_one_counts() {
     let mut hosts = like(9, &mut Pcg32::new(2, 0));
     let run = |ns: f64| Host { pairs: [(ns, 0.5), (154.0, 0.5)].into(), ..Host::new("n0003", 0.0) };
     hosts.extend([run(200.0), run(98.0)]);
     assert_eq!(found(&hosts, &[]).1, None, "one slow run of three");
     hosts.extend([run(199.0), run(201.0)]);
     assert_eq!(found(&hosts, &[]).0.len(), 1, "three slow runs of five");
+}
+
+#[test]
+fn of_several_runs_of_a_host_the_newest_counts() {
+    let at = |host: &Host, day: usize| {
+        host.line().replacen("\"host\":", &format!("\"started\":\"2026-11-{day:02}T01:20:00Z\",\"host\":"), 1)
+            + "\n"
+    };
+    let hosts = like(9, &mut Pcg32::new(2, 0));
+    let run = |ns: f64| Host { pairs: [(ns, 0.5), (154.0, 0.5)].into(), ..Host::new("n0003", 0.0) };
+    let slow_hosts = |values: &[f64]| {
+        let mut lines: Vec<String> = hosts.iter().map(|host| at(host, 1)).collect();
+        lines.extend(values.iter().zip(2..).map(|(ns, day)| at(&run(*ns), day)));
+        lines.reverse();
+        let mut files = Files::default();
+        let path = files.add(lines.concat().as_bytes());
+        let (csv, failure) = written(&[&path, "--csv"]);
+        let (json, _) = written(&[&path, "--json"]);
+        (slow(&csv).len(), failure.map(|(code, _)| code), json.contains("\"newest_results\":"))
+    };
+    assert_eq!(slow_hosts(&[200.0, 200.0, 98.0]), (0, None, false));
+    assert_eq!(slow_hosts(&[98.0, 98.5, 200.0]), (1, Some(5), true), "slower than others, and than before");
+    assert_eq!(slow_hosts(&[98.0, 98.5, 97.0]), (0, None, false));
 }
 
 #[test]
@@ -282,7 +321,9 @@ fn bandwidths_are_slow_where_they_are_less() {
         row.starts_with("n3,bandwidth 0 -> 0 traffic read generators 8,X,1,bytes_per_second,800000"),
         "{csv}"
     );
-    assert_eq!(csv.lines().count(), 2, "{csv}");
+    let fast = csv.lines().nth(2).unwrap_or_default();
+    assert!(fast.starts_with("n5,") && fast.contains(",faster,"), "{csv}");
+    assert_eq!(csv.lines().count(), 3, "{csv}");
     let (shown, _) = written(&[&path]);
     assert!(shown.contains("80.0 GB/s  110 GB/s   0.73"), "{shown}");
 }
@@ -292,10 +333,7 @@ fn what_results_have_besides_points_is_compared_as_well() {
     let golden = |name: &str| fs::read_to_string(format!("../tests/golden/{name}.json")).unwrap();
     let mut files = Files::default();
     for (name, points) in [
-        (
-            "loaded-two-nodes",
-            &["loaded 0 -> 1\"", "loaded 0 -> 1 pattern permuted traffic read generators"][..],
-        ),
+        ("loaded-two-nodes", &["loaded 0 -> 1\"", "loaded 0 -> 1 traffic read generators"][..]),
         ("cores", &["cores same L3"]),
         ("curve", &["curve 0 -> 0 32 KiB"]),
         ("variants", &["variant "]),

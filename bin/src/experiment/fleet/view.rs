@@ -5,14 +5,17 @@ use core::fmt::{self, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::plural;
 
-use super::findings::{Findings, Group};
+use super::findings::{Apart, Findings, Group, FASTER};
+use super::key::{unit, Key};
 use super::names::Name;
-use super::runs::{unit, Key, Refused, Runs, Value};
+use super::runs::{Refused, Runs};
+use super::values::{Slowdowns, Value};
 use crate::analysis::norm::{Quantity, FEWEST};
+use crate::experiment::facts::Utc;
 use crate::options::Options;
 use crate::report::document::{headings, Document, Level, Role, Table};
 use crate::report::figures::Digits;
-use crate::saved;
+use crate::saved::{self, alike};
 
 /// So many are named in a sentence.
 const NAMED: usize = 8;
@@ -27,6 +30,8 @@ pub struct View<'v> {
     pub runs: &'v Runs<'v>,
     /// What was found.
     pub found: &'v Findings<'v>,
+    /// Hosts that are slower than they were.
+    pub slowed: &'v Slowdowns,
     /// The difference that is allowed.
     pub threshold: f64,
     /// The documents of the baseline.
@@ -59,6 +64,9 @@ impl View<'_> {
             self.values(document);
         }
         self.groups(document);
+        self.slowed(document);
+        self.apart(document);
+        self.shared(document);
         self.left_out(document);
         self.method(document);
         self.programs(document);
@@ -85,7 +93,7 @@ impl View<'_> {
     }
 
     fn answer(&self, document: &mut dyn Document) {
-        let Findings { hosts, judged, slow, .. } = *self.found;
+        let Findings { hosts, judged, only_apart, slow, .. } = *self.found;
         match (judged, slow) {
             (0, _) if self.options.baseline.is_some() => document.sentence(
                 Role::Answer,
@@ -122,6 +130,7 @@ impl View<'_> {
         if judged > 0 {
             document.sentence(Role::Finding, format_args!("Healthy: {} of {judged} hosts.", judged - slow));
         }
+        let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
             document.sentence(
                 Role::Missing,
@@ -183,7 +192,7 @@ impl View<'_> {
 
     /// A row for each value, where there are too few to judge any.
     fn values(&self, document: &mut dyn Document) {
-        let values = || self.found.groups.iter().flat_map(Group::iter);
+        let values = || self.found.groups.iter().flat_map(Group::all);
         document.table(&Table {
             caption: "",
             level: Level::Quiet,
@@ -226,20 +235,74 @@ impl View<'_> {
                 let Some(group) = groups.get(row) else { return Ok(()) };
                 let key = group.key(&self.runs.names);
                 match column {
-                    0 => write!(
-                        out,
-                        "{}, {} node{}",
-                        key.cpu,
-                        key.nodes,
-                        if key.nodes == "1" { "" } else { "s" }
-                    ),
+                    0 => {
+                        let nodes = group.nodes();
+                        write!(out, "{}, {nodes} node{}", key.cpu, plural(nodes as usize))
+                    }
                     1 => out.write_str(key.point),
-                    2 => write!(out, "{}", group.values.len()),
+                    2 => write!(out, "{}", group.like),
                     3 => amount(out, key.quantity, group.norm.median),
                     _ => amount(out, key.quantity, group.norm.allowed(self.threshold)),
                 }
             },
         });
+    }
+
+    /// Hosts that are slower than they were.
+    fn slowed(&self, document: &mut dyn Document) {
+        for slowed in self.slowed.iter().take(NAMED) {
+            let key = self.key(&slowed.value);
+            let [new, before] = slowed.counts;
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{}: slower than before: {} {} in its newest {new} result{}, {} in the {before} before (since {}).",
+                    self.name(slowed.value.host),
+                    key.point,
+                    Amount(key.quantity, slowed.value.value),
+                    plural(new),
+                    Amount(key.quantity, slowed.before),
+                    Utc(slowed.since),
+                ),
+            );
+        }
+        more(document, "Slower than before", "points", self.slowed.count);
+    }
+
+    /// Hosts that are not like the others, and what is different.
+    fn apart(&self, document: &mut dyn Document) {
+        let all = &self.found.apart;
+        let shown = if self.options.verbose { all.len() } else { NAMED };
+        for apart in all.iter().take(shown) {
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{}: not like the others: {apart} [{}].",
+                    self.name(apart.outlier.value.host),
+                    apart.code()
+                ),
+            );
+        }
+        if !self.options.verbose {
+            more(document, "Not like the others", "entries", all.len());
+        }
+    }
+
+    /// Hosts of one name.
+    fn shared(&self, document: &mut dyn Document) {
+        let shared = self.runs.boots.shared();
+        for name in shared.iter().take(NAMED) {
+            let hosts = self.runs.boots.of(&self.runs.names, *name);
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{} hosts are called {}: they ran at the same time with boot ids of their own, and are judged apart.",
+                    hosts.count(),
+                    self.name(*name)
+                ),
+            );
+        }
+        more(document, "Several hosts of one name", "names", shared.len());
     }
 
     /// What was not judged or not understood.
@@ -289,7 +352,7 @@ impl View<'_> {
         document.sentence(
             Role::Method("Hosts"),
             format_args!(
-                "{documents} result{} of {hosts} host{}; several of one host count by their median",
+                "{documents} result{} of {hosts} host{}; of several of one host the newest counts",
                 plural(documents),
                 plural(hosts)
             ),
@@ -307,11 +370,59 @@ impl View<'_> {
         document.sentence(
             Role::Method("Slower"),
             format_args!(
-                "the whole 95 % interval beyond the median of hosts with this CPU model and number of nodes, by more than \
+                "the whole 95 % interval beyond the median of hosts with this CPU model that were measured alike, by more than \
                  4 robust standard deviations (1.4826 MAD) and {} %",
                 Trimmed(self.threshold * 100.0)
             ),
         );
+    }
+}
+
+/// Says how many more there are than are named.
+fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
+    if count > NAMED {
+        document.sentence(
+            Role::Missing,
+            format_args!("{what}: {} more {of}; --format=json lists them.", count - NAMED),
+        );
+    }
+}
+
+/// What is different about a host, and what others have.
+impl fmt::Display for Apart {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Apart { outlier, condition, usual: (usual, hosts), .. } = *self;
+        let own = outlier.value.under.get(condition);
+        if condition == FASTER {
+            return write!(
+                out,
+                "{} where {} are usual; look whether it measures memory",
+                Amount(outlier.quantity, outlier.value.value),
+                Amount(outlier.quantity, outlier.norm.median)
+            );
+        }
+        alike::show(condition, own, true, out)?;
+        if condition == alike::DISTURBED {
+            return Ok(());
+        }
+        write!(out, " ({hosts} host{} ", plural(hosts))?;
+        out.write_str(match (condition, hosts) {
+            (alike::WHOLE | alike::VERIFIED, 1) => "is ",
+            (alike::WHOLE | alike::VERIFIED, _) => "are ",
+            (_, 1) => "has ",
+            _ => "have ",
+        })?;
+        alike::show(condition, usual, false, out)?;
+        out.write_char(')')
+    }
+}
+
+/// A latency or a bandwidth for people.
+struct Amount(Quantity, f64);
+
+impl fmt::Display for Amount {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        amount(out, self.0, self.1)
     }
 }
 

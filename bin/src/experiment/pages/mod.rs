@@ -50,7 +50,7 @@ pub const PAGES: Experiment = Experiment {
     },
     measure,
     present,
-    columns: [&facts::point::COLUMNS, &[&view::SHARE]],
+    columns: [&facts::point::CHAINS, &[&view::SHARE]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

@@ -46,7 +46,7 @@ pub const REPORT: Command = Command {
         attributes: false,
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
     },
-    columns: &point::COLUMNS,
+    columns: &point::CHAINS,
     // Without files it measures, and is started as experiments are.
     run: saved::run,
 };

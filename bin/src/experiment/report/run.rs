@@ -71,7 +71,7 @@ impl Sections {
             let mut noted = Noted::new();
             let mut session =
                 Session { options: asked, machine, warnings: &mut warnings, progress, noted: &mut noted };
-            let effort = Effort { limit_ns, checked: index == 0 };
+            let effort = Effort { limit_ns, checked: index == 0, begun_ns: f64::INFINITY };
             let came = conduct::planned(&mut session, section.experiment)
                 .and_then(|planned| conduct::conduct(&mut session, section.experiment, planned, effort));
             let came = came.map(|conducted| {

@@ -137,7 +137,8 @@ fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         }
         Ok(())
     });
-    document.sentence(Role::Trust, format_args!("{level}{names}"));
+    let emulated = whole.measured().any(|(_, report)| trust::is_emulated(report.warnings));
+    document.sentence(Role::Trust, format_args!("{level}{names}{}", trust::label(emulated)));
 }
 
 /// The answer of each section in its own words: as a table on pages, which have room for it.

@@ -36,7 +36,7 @@ pub const WINDOW: Experiment = Experiment {
     budget: Budget::of_lanes,
     measure,
     present,
-    columns: [&point::COLUMNS, &chains::COLUMNS],
+    columns: [point::COLUMNS, &chains::COLUMNS],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {

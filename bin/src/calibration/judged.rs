@@ -1,0 +1,258 @@
+//! A whole run of the default experiment on a simulated machine, judged by the rules of every run.
+//!
+//! The order of its parts is that of `experiment::conduct`; what is planned, measured and warned of is the program's
+//! own.
+
+use std::boxed::Box;
+use std::vec::Vec;
+
+use latency_core::stats::Interval;
+use latency_core::units::{Bytes, CpuId, NodeId};
+
+use super::simulated::Simulated;
+use crate::engine::conditions::{self, in_core};
+use crate::engine::prefetch_audit::Pairs;
+use crate::engine::progress::Progress;
+use crate::engine::schedule::Schedule;
+use crate::engine::session::{Noted, Session};
+use crate::engine::{arena, finish, lookout, second, self_test, sizing, translation_probe};
+use crate::experiment::conduct;
+use crate::experiment::facts::trust;
+use crate::experiment::matrix::{self, MATRIX};
+use crate::experiment::tests::options;
+use crate::machine::processor::Platform;
+use crate::machine::Machine;
+use crate::options::{Pages, When};
+use crate::plan;
+use crate::plan::budget::{Budget, Memory};
+use crate::result::conditions::{Conditions, OnCpu};
+use crate::result::evidence::{Evidence, PageCounts};
+use crate::result::{Exclusion, Health, KernelClock, Means, Measurement, Outcome, Placed, Point, Timer};
+use crate::result::{Undisturbed, Walk};
+use crate::warning::{Severity, Warnings};
+
+/// The memory that the prefetch audit walks at most.
+const AUDITED: Bytes = Bytes(256 << 20);
+
+/// What the kernel tells of the memory, before and after.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// Where the pages are.
+    pub nodes: bool,
+    /// The share in huge pages.
+    pub huge: Option<[f64; 2]>,
+    /// Pages on another node.
+    pub elsewhere: [u64; 2],
+}
+
+impl Told {
+    /// All pages are where they have to be, and huge.
+    pub const ALL: Told = Told { nodes: true, huge: Some([1.0; 2]), elsewhere: [0; 2] };
+
+    fn placed(&self, size: Bytes) -> Placed {
+        let look = |when: usize| {
+            let pages = size.0 / 4096;
+            let mut counts = PageCounts::default();
+            counts.add(NodeId(0), pages - self.elsewhere[when]);
+            if self.elsewhere[when] > 0 {
+                counts.add(NodeId(1), self.elsewhere[when]);
+            }
+            let huge = |shares: [f64; 2]| Bytes((size.0 as f64 * shares[when]) as u64 >> 21 << 21);
+            Evidence {
+                numa_maps: Some(counts).filter(|_| self.nodes),
+                page_query: Some(counts).filter(|_| self.nodes),
+                kernel_page: Some(Bytes(4096)).filter(|_| self.nodes),
+                transparent_huge: self.huge.map(huge),
+            }
+        };
+        let (before, after) = (look(0), look(1));
+        Placed { means: Means::Policy, pages: Pages::Thp, mapped: size, before, after, as_small: None }
+    }
+}
+
+/// A machine on which a run takes place.
+pub struct Host {
+    /// Its memory, neighbours and clock.
+    pub simulated: Simulated,
+    /// The command line.
+    pub line: &'static str,
+    /// The kernel's word on the memory.
+    pub told: Told,
+    /// Core cycles of a hit in the first-level cache, and of a multiplication over those of an addition.
+    pub l1_cycles: f64,
+    pub multiply_ratio: f64,
+    /// Times that the thread was found on another CPU.
+    pub moves: u64,
+    /// Something is wrong with it that makes a value wrong, or unproven.
+    pub is_faulty: bool,
+}
+
+/// What a run said, and what was true.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The word.
+    pub level: &'static str,
+    /// The codes of what weighs, worst first.
+    pub reasons: Vec<&'static str>,
+    /// The value in nanoseconds, its interval, and the rounds it is made of.
+    pub value_ns: Option<f64>,
+    pub interval: Option<Interval>,
+    pub rounds: usize,
+    /// The working set.
+    pub size: Bytes,
+    /// The latency while neighbours are quiet.
+    pub undisturbed: Option<Undisturbed>,
+    /// The mean and the median over the run's window, and the latency without neighbours: nanoseconds.
+    pub typical_ns: f64,
+    pub median_ns: f64,
+    pub alone_ns: f64,
+    /// See [`Host::is_faulty`].
+    pub is_faulty: bool,
+    /// From start to end in simulated time.
+    pub seconds: f64,
+}
+
+/// Measures points in the memory that the machine has for them, the first of them twice if the budget says so.
+fn measured<'a>(
+    session: &mut Session<'a, '_>,
+    mut simulated: Simulated,
+    told: &Told,
+    points: &[Point],
+    mut budget: Budget,
+    health: &mut Health,
+) -> (Simulated, Vec<Outcome<'a>>, [f64; 2]) {
+    let placed = told.placed(points[0].size);
+    arena::tell(session.warnings, points[0].target, points[0].pages, &placed);
+    simulated.is_kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
+    simulated.ahead = budget.ahead;
+    for (index, point) in points.iter().enumerate() {
+        simulated.place(index, point.size);
+    }
+    if budget.twice {
+        simulated.place(points.len(), points[0].size);
+        let like = Point { size: AUDITED, pages: Pages::Auto, walk: Walk::Chain, ..points[0] };
+        simulated.audit = Some((like, Pairs::NONE));
+        budget.more += 1;
+    }
+    let mut schedule = Schedule::new(simulated, budget, &points[0], points.iter().copied()).unwrap();
+    if budget.twice {
+        schedule.measure_twice(0);
+    }
+    schedule.run(session.progress).unwrap();
+    health.repeat = second::in_turn(&mut schedule, session.warnings);
+    let rounds = schedule.rounds(0);
+    let window = [rounds[0].begun_ns, rounds[rounds.len() - 1].ended_ns];
+    let outcomes = points.iter().enumerate().map(|(index, point)| {
+        finish::note(session.noted, schedule.rounds(index));
+        let result = match finish::stayed(session.warnings, placed, point.target) {
+            Ok(placed) => finish::measurement(&mut schedule, index, placed, None, None).unwrap(),
+            Err(excluded) => Err(excluded),
+        };
+        Outcome { point: *point, result }
+    });
+    let outcomes = outcomes.collect();
+    (schedule.arena, outcomes, window)
+}
+
+/// Looks for a working set where its size is not given: the machine as the look found it.
+fn looked_at(
+    session: &mut Session<'_, '_>,
+    simulated: &mut Simulated,
+    points: &[Point],
+    seeks_cache: bool,
+) -> Option<Box<Machine>> {
+    let like = plan::looked_at(session.options, points)?;
+    let known = lookout::known(session.options, session.machine, &like, points, seeks_cache);
+    let sizing = sizing::search(simulated, &like, &known).unwrap()?;
+    lookout::tell(session.warnings, &known, &sizing);
+    Some(Box::new(session.machine.looked_at(sizing)))
+}
+
+/// Runs the default experiment on a host whose topology is that of `machine`.
+pub fn run(machine: &Machine, host: Host) -> Verdict {
+    let Host { mut simulated, line, told, l1_cycles, multiply_ratio, moves, is_faulty } = host;
+    let options = options(line);
+    let (mut warnings, mut progress, mut noted) = (Warnings::new(), Progress::new(When::Never), Noted::new());
+    let (looked, mut planned);
+    let mut session = Session {
+        options: &options,
+        machine,
+        warnings: &mut warnings,
+        progress: &mut progress,
+        noted: &mut noted,
+    };
+    planned = conduct::planned(&mut session, &MATRIX).unwrap();
+    let seeks_cache = planned.budget.whole_ns.is_infinite();
+    looked = looked_at(&mut session, &mut simulated, &planned.points, seeks_cache);
+    if let Some(looked) = &looked {
+        session.machine = looked;
+        planned = conduct::planned(&mut session, &MATRIX).unwrap();
+    }
+    let conduct::Planned { points, mut budget, warnings: found } = planned;
+    found.iter().for_each(|warning| session.warnings.push(*warning));
+    budget.translation = true;
+    budget.limit(f64::INFINITY, points.len());
+    let mut health =
+        Health { l1_cycles: Some(l1_cycles), multiply_ratio: Some(multiply_ratio), ..Health::default() };
+    budget.until_ns = budget.whole_ns;
+    let (mut simulated, mut outcomes, window) =
+        measured(&mut session, simulated, &told, &points, budget, &mut health);
+    matrix::check(session.machine, &outcomes, session.warnings);
+    for outcome in &mut outcomes {
+        if let Ok(measured) = &mut outcome.result {
+            measured.placed.as_small = Some(false);
+        }
+    }
+    let placed = outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
+    health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
+    while simulated.now_ns < budget.until_ns && simulated.step_audit().unwrap() {}
+    if let Some((_, pairs)) = simulated.audit {
+        health.audit = pairs.told(AUDITED, session.machine, session.warnings, &outcomes);
+    }
+    self_test::conclude(None, Platform::Hardware, &mut health, session.warnings);
+    session.noted.moves += moves;
+    let conditions = conditions_of(&simulated, session.noted);
+    let least = points.iter().map(in_core).min().unwrap();
+    conditions::warn(session.warnings, session.machine, &conditions, least);
+    let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
+    finish::warn(&mut session, &timer, &outcomes, &budget, health.repeat);
+    let [from_ns, to_ns] = window;
+    let series = outcomes[0].result.as_ref().ok().map(|measured: &Measurement| measured.series);
+    let excluded = matches!(outcomes[0].result, Err(Exclusion::Interrupted));
+    assert!(!excluded, "nothing interrupts a simulated run");
+    let alone_ns = simulated.memory_ns;
+    let weighs = |severity| severity > Severity::Note;
+    let reasons = warnings.groups().filter(|group| weighs(group.worst.severity()));
+    Verdict {
+        level: trust::level(&warnings),
+        reasons: reasons.map(|group| group.worst.code()).collect(),
+        value_ns: series.map(|series| series.nanoseconds.median),
+        interval: series.and_then(|series| series.nanoseconds.interval),
+        rounds: outcomes[0].result.as_ref().map_or(0, |measured| measured.rounds),
+        size: outcomes[0].point.size,
+        undisturbed: series.and_then(|series| series.undisturbed),
+        typical_ns: alone_ns * (1.0 + simulated.contention.mean(from_ns, to_ns)),
+        median_ns: alone_ns * (1.0 + simulated.contention.median(from_ns, to_ns)),
+        alone_ns,
+        is_faulty,
+        seconds: simulated.now_ns / 1e9,
+    }
+}
+
+/// The conditions as the kernel would tell them.
+fn conditions_of(simulated: &Simulated, noted: &Noted) -> Conditions {
+    let shares = simulated.absences.each_ref().map(|absences| absences.lost_ns / simulated.wanted_ns);
+    let [other_work, stolen] = shares;
+    let on = OnCpu { cpu: CpuId(0), shares: [other_work, stolen, f64::NAN] };
+    let stepped_ns: f64 = simulated.steps.iter().map(|(_, by)| by).sum();
+    Conditions {
+        other_work_share: Some(other_work),
+        stolen_share: Some(stolen),
+        thread_moves: noted.moves,
+        core_gigahertz: noted.clocks.spread(),
+        timer_drift_ppm: Some(stepped_ns / simulated.now_ns * 1e6),
+        timer_steps_back: noted.steps_back,
+        cpus: Box::leak(Box::new([on])),
+        ..Conditions::default()
+    }
+}

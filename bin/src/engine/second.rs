@@ -1,0 +1,149 @@
+//! A second measurement of a point (A/A), in other memory and in the same rounds.
+//!
+//! Rounds of one series share their pages, and agree with each other by construction. What the pages decide shows in a
+//! second series; since both take turns, neighbours meet both alike, and the ratio round by round is that of the memory.
+
+use latency_core::buffer::Stores;
+use latency_core::chain::Chain;
+use latency_core::stats::Summary;
+use latency_core::units::Bytes;
+
+use super::ground::Arena;
+use super::memory::{Key, Site};
+use super::placement::{self, Placement};
+use super::schedule::Schedule;
+use super::{finish, new_chain};
+use crate::error::Failure;
+use crate::machine::Machine;
+use crate::plan::budget::Memory;
+use crate::result::{chain, Point, Repeat, Walk};
+use crate::sys::table::Table;
+use crate::warning::{Warning, Warnings};
+
+/// Two results that are closer are as good as one.
+pub const CLOSE: f64 = 0.03;
+
+/// Returns how fit a point is for a second measurement: 0 for one in memory, 1 for one well within the nearest cache.
+pub fn kind_of(machine: &Machine, point: &Point) -> Option<usize> {
+    let nearest = machine.host.caches.data(1).map_or(Bytes(0), |cache| cache.size);
+    match point.walk {
+        Walk::Chain if machine.reaches_memory(point.size) => Some(0),
+        Walk::Chain if point.size.times(2) <= nearest => Some(1),
+        _ => None,
+    }
+}
+
+/// Other memory for the second measurement of a point.
+pub struct Second {
+    /// The index of the point.
+    pub index: usize,
+    placement: Placement,
+    chain: Table<Chain>,
+}
+
+impl Second {
+    /// Places memory for a second measurement of one of `points`; `None` where none is fit, and where the node has too
+    /// little memory for both.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and that of mapping a table.
+    pub fn place(
+        machine: &Machine,
+        points: &[Point],
+        spare: Option<(Point, Placement)>,
+    ) -> Result<Option<Second>, Failure<'static>> {
+        let fit = |kind| points.iter().position(|point| kind_of(machine, point) == Some(kind));
+        let Some((index, &point)) =
+            fit(0).or_else(|| fit(1)).and_then(|index| Some((index, points.get(index)?)))
+        else {
+            return Ok(None);
+        };
+        let (mut wanted, mut all) = (point.size.0, point.size.0);
+        for other in points {
+            wanted += if other.target == point.target { other.size.0 } else { 0 };
+            all += other.size.0;
+        }
+        let fits = machine.supply(point.target).is_none_or(|supply| {
+            wanted <= supply.on_node().0 / 2
+                && supply.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
+        });
+        if !fits {
+            return Ok(None);
+        }
+        let is_like = |(like, _): &(Point, Placement)| {
+            (like.target, like.pages, like.size) == (point.target, point.pages, point.size)
+        };
+        let placed = match spare.filter(is_like) {
+            Some((_, placement)) => Ok(placement),
+            None => Placement::new(machine, point.target, point.size, point.pages),
+        };
+        let placement = match placed {
+            Ok(placement) => placement,
+            Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+            Err(_) => return Ok(None),
+        };
+        placement::pin(point.cpu)?;
+        Ok(Some(Second { index, placement, chain: Table::filled(1, chain::chain(&point)?)? }))
+    }
+
+    /// Opens the memory for `point`, with a chain in it that stays unless the `memory` of the run is rewritten.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping a table, and [`Failure::Interrupted`].
+    pub fn open(&mut self, point: &Point, memory: Memory) -> Result<Option<Site<'_>>, Failure<'static>> {
+        let Second { placement, chain, .. } = self;
+        let (lines, witness) = placement.split();
+        let Point { initiator, target, pages, size, .. } = *point;
+        let key = Key { initiator: Some(initiator), target, pages, size: Some(size) };
+        let Some(chain) = chain.first() else { return Ok(None) };
+        Ok(Some(match memory {
+            Memory::Rewritten { .. } => Site::rewritten(key, witness, lines, 1),
+            Memory::Kept | Memory::Shared => {
+                let buffer = new_chain::write(lines, chain, point.kernel.encoding, Stores::STREAMING)?;
+                Site::kept(key, witness, buffer, initiator)?
+            }
+        }))
+    }
+}
+
+/// Compares both measurements of a point that took turns, and warns if they differ in most rounds.
+pub fn in_turn<A: Arena>(schedule: &mut Schedule<A>, warnings: &mut Warnings) -> Option<Repeat> {
+    let ([(course, first), (again, second)], ratio) = schedule.both()?;
+    if let Some(ratio) = beyond(&ratio) {
+        warnings.push(Warning::RepeatRatio { ratio });
+    }
+    let served =
+        second.warm_over_cold.and_then(|ratio| ratio.interval).map(|ratio| ratio.high < finish::SERVED);
+    let served = served.or_else(|| {
+        let found = again.state.warmth.found();
+        found.cold_ns.map(|cold_ns| second.nanoseconds.maximum < finish::SERVED * cold_ns)
+    });
+    let [first, second] = [first, second].map(|series| series.nanoseconds.median);
+    Some(Repeat { size: course.point.size, first, second, served })
+}
+
+/// Returns the ratio of two measurements in turn whose interval is beyond closeness.
+fn beyond(ratio: &Summary) -> Option<f64> {
+    let interval = ratio.interval?;
+    (interval.low > 1.0 + CLOSE || interval.high < 1.0 - CLOSE).then_some(ratio.median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::stats::Interval;
+
+    #[test]
+    fn memory_is_said_to_differ_where_most_rounds_do() {
+        let ratio = |low: f64, median: f64, high: f64| {
+            let interval = Some(Interval { low, high });
+            beyond(&Summary { count: 31, median, minimum: low, maximum: high, mad: 0.01, interval })
+        };
+        assert_eq!(ratio(0.99, 1.0, 1.01), None);
+        assert_eq!(ratio(1.02, 1.05, 1.08), None);
+        assert_eq!(ratio(1.04, 1.05, 1.06), Some(1.05));
+        assert_eq!(ratio(0.90, 0.92, 0.96), Some(0.92));
+    }
+}

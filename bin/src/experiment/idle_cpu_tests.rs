@@ -1,0 +1,106 @@
+//! The choice of the CPU on fixtures, whose /proc/stat is made.
+
+use std::cell::Cell;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use latency_core::cpulist::NodeSet;
+use latency_core::topology::Files;
+use latency_core::units::NodeId;
+
+use super::tests::{files_of, fixture, options, surveyed};
+use crate::machine::idle::choose;
+
+/// The files of a machine whose CPUs were busy for these ticks of 20 between the first reading and the second.
+struct Watched<'f, F> {
+    files: &'f F,
+    busy: &'f dyn Fn(u32) -> u64,
+    waited: &'f Cell<u64>,
+}
+
+impl<F: Files> Files for Watched<'_, F> {
+    fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+        if path == "/sys/devices/system/cpu/cpu32/cache/index3/shared_cpu_list" {
+            return Some(copied(b"32-63,96-127", buffer));
+        }
+        if path != "/proc/stat" {
+            // The fixtures have the caches of the first CPU; the others are alike.
+            return self.files.read(&path.replace("/cpu32/cache", "/cpu0/cache"), buffer);
+        }
+        let mut text = String::from("cpu  1 2 3 4 5 6 7 8 9 10\n");
+        for cpu in 0..128 {
+            let busy = self.waited.get() * (self.busy)(cpu);
+            let idle = self.waited.get() * 20 - busy;
+            text += &format!("cpu{cpu} {} 0 7 {} 3 0 0 0 0 0\n", 100 + busy, 5000 + idle);
+        }
+        Some(copied(text.as_bytes(), buffer))
+    }
+}
+
+fn copied<'b>(text: &[u8], buffer: &'b mut [u8]) -> &'b [u8] {
+    let (read, _) = buffer.split_at_mut(text.len());
+    read.copy_from_slice(text);
+    read
+}
+
+/// Returns the CPUs that measure, by nodes, and the looks that were made.
+fn chosen(
+    name: &str,
+    allowed: Option<&str>,
+    asked: Option<&str>,
+    busy: &dyn Fn(u32) -> u64,
+) -> (Vec<u32>, u64) {
+    let files = files_of(&fixture(name));
+    let mut machine = surveyed(&files, allowed);
+    let waited = Cell::new(0);
+    let watched = Watched { files: &files, busy, waited: &waited };
+    let asked = asked.map(|list| NodeSet::parse_list(list.as_bytes()).unwrap());
+    choose(&mut machine, &watched, asked, &|| waited.set(waited.get() + 1)).unwrap();
+    let nodes = machine.initiators();
+    (nodes.iter().map(|node| machine.cpu_of(NodeId(node)).unwrap().0).collect(), waited.get())
+}
+
+#[test]
+fn a_busy_first_cpu_gives_way_to_an_idle_one_behind_its_cache() {
+    const TWO: &str = "two-sockets";
+    assert_eq!(chosen(TWO, None, None, &|_| 0), (std::vec![0, 32], 1));
+    assert_eq!(chosen(TWO, None, None, &|cpu| if cpu == 0 { 7 } else { 0 }), (std::vec![1, 32], 1));
+    // Ticks below the bound are what every machine has, and busy ones are passed over.
+    assert_eq!(chosen(TWO, None, None, &|cpu| u64::from(cpu < 4) * 20), (std::vec![4, 32], 1));
+    assert_eq!(chosen(TWO, None, None, &|cpu| if cpu == 32 { 1 } else { 0 }), (std::vec![0, 33], 1));
+    // Where all are busy, none is better than the first.
+    assert_eq!(chosen(TWO, None, None, &|_| 20), (std::vec![0, 32], 1));
+    assert_eq!(chosen(TWO, None, Some("1"), &|_| 0), (std::vec![0, 32], 1));
+    assert_eq!(
+        chosen(TWO, None, Some("1"), &|cpu| if cpu % 32 == 0 { 20 } else { 0 }),
+        (std::vec![0, 33], 1)
+    );
+}
+
+#[test]
+fn who_names_cpus_or_measures_nothing_waits_for_no_look() {
+    for (line, chooses) in [
+        ("matrix", true),
+        ("matrix --cpunode=1", true),
+        ("matrix --cpu=first", false),
+        ("matrix --cpu=first --cpunode=1", false),
+        ("matrix --cpu=3", false),
+        ("matrix --dry-run", false),
+        ("variants", true),
+        ("loaded", true),
+        ("loaded --load-cpus=1-3", false),
+        ("bandwidth", false),
+        ("cores", false),
+        ("system", false),
+        ("fit x.csv", false),
+    ] {
+        assert_eq!(options(line).chooses_cpu(), chooses, "{line}");
+    }
+}
+
+#[test]
+fn without_a_choice_there_is_no_look() {
+    assert_eq!(chosen("two-sockets", Some("0,32"), None, &|_| 20), (std::vec![0, 32], 0));
+    assert_eq!(chosen("two-sockets", Some("0-1,32"), Some("1"), &|_| 20), (std::vec![0, 32], 0));
+}

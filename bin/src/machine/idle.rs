@@ -1,0 +1,74 @@
+//! CPUs that measure for a node because others keep its first one busy.
+//!
+//! Two readings of /proc/stat tell, a fifth of a second apart in which this process sleeps.
+
+use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::host::{Caches, CpuTime};
+use latency_core::topology::{threads_of_core, Files};
+use latency_core::units::{CpuId, NodeId};
+
+use super::{Instead, Machine};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+/// The time between both readings in nanoseconds: 20 ticks of the kernel.
+pub const LOOK_NS: u64 = 200_000_000;
+/// From this share of the time on, a CPU is busy: a tick of the kernel in a look.
+const BUSY: f64 = 0.05;
+/// The bytes of /proc/stat that are read: a line for each of the most CPUs.
+const MOST_READ: usize = 1 << 20;
+
+/// Looks for idle CPUs on those of the nodes `asked` for where the first one is busy, between two readings with `wait`
+/// between them. Without a choice there is no look, and what cannot be read leaves the first.
+///
+/// # Errors
+///
+/// The error of mapping memory for the readings.
+#[inline(never)] // offsets into a small frame are short
+pub fn choose(
+    machine: &mut Machine,
+    files: &impl Files,
+    asked: Option<NodeSet>,
+    wait: &dyn Fn(),
+) -> Result<(), Errno> {
+    let all = machine.initiators();
+    let nodes = asked.map_or(all, |asked| asked.intersection(&all));
+    let allowed = |node| machine.topology.node(NodeId(node)).map(|node| machine.cpus_of(node));
+    let choices = || nodes.iter().filter_map(allowed).filter(|cpus| cpus.len() > 1);
+    let count = choices().count();
+    if count == 0 {
+        return Ok(());
+    }
+    let mut texts = [Table::zeroed(MOST_READ)?, Table::zeroed(MOST_READ)?];
+    let [before, after] = &mut texts;
+    let Some(before) = files.read("/proc/stat", before) else { return Ok(()) };
+    wait();
+    let Some(after) = files.read("/proc/stat", after) else { return Ok(()) };
+    let busy = |cpu: u32| {
+        let passed = CpuTime::of_cpu(after, cpu).since(&CpuTime::of_cpu(before, cpu));
+        (passed.total > 0).then(|| passed.busy as f64 / passed.total as f64)
+    };
+    let mut found = choices().filter_map(|cpus| {
+        let first = cpus.first()?;
+        let share = busy(first).filter(|share| *share >= BUSY)?;
+        let cpu = idle(files, &cpus, first, &busy)?;
+        Some(Instead { first: CpuId(first), busy: share, cpu: CpuId(cpu) })
+    });
+    let none = Instead { first: CpuId(u32::MAX), busy: 0.0, cpu: CpuId(u32::MAX) };
+    let instead = Table::made(count, |_| found.next().unwrap_or(none))?;
+    machine.instead = instead.leak();
+    Ok(())
+}
+
+/// Returns the idle CPU of `cpus` behind the last-level cache of the `first` one: that whose core is the least busy.
+fn idle(files: &impl Files, cpus: &CpuSet, first: u32, busy: &dyn Fn(u32) -> Option<f64>) -> Option<u32> {
+    let mut caches = Caches::EMPTY;
+    caches.read(files, CpuId(first));
+    let near = caches.last_level()?.shared_by.intersection(cpus);
+    let of_core = |cpu: &u32| {
+        let threads = threads_of_core(files, *cpu).unwrap_or_default();
+        threads.iter().filter_map(busy).fold(0.0, f64::max)
+    };
+    let idle = near.iter().filter(|cpu| busy(*cpu).is_some_and(|share| share < BUSY));
+    idle.min_by(|one, other| of_core(one).total_cmp(&of_core(other)))
+}

@@ -1,0 +1,289 @@
+//! Whether two saved points were measured under like conditions: the one judge of `compare` and `fleet`.
+//!
+//! Nothing here knows latencies. A condition that a file does not tell is like any other.
+
+use core::fmt::{self, Write};
+
+use latency_core::math::ln;
+use latency_core::units::Bytes;
+
+use super::rows::Saved;
+use crate::options::{Choice, Pages};
+use crate::result::row::{Row, KERNEL, ORDER, PATTERN, SIZE, STRIDE};
+use crate::result::words::page_words;
+
+/// A condition that has to be alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    /// The code for programs of a point that is not like others.
+    pub code: &'static str,
+    /// Its name among what differs: for programs, and for people.
+    pub key: (&'static str, &'static str),
+    /// The field of points that it is, if it is one.
+    pub field: Option<usize>,
+    /// The text before and behind a value.
+    around: [&'static str; 2],
+    /// Bits before it and its own, from the lowest.
+    bits: [u32; 2],
+}
+
+/// The conditions, in the order in which they are named.
+pub const TABLE: [Condition; 11] = [
+    Condition::new("pages", "pages_obtained", "pages obtained", None, ["", " pages"], [0, 3]),
+    Condition::new("size", "working_set_bytes", "working set", Some(SIZE), ["", " working set"], [64, 52]),
+    Condition::new("unverified", "verified", "placement", None, ["placement ", ""], [3, 2]),
+    Condition::new("partial", "partial", "run", None, ["", ""], [5, 2]),
+    Condition::new("order", "order", "order", Some(ORDER), ["order ", ""], [7, 3]),
+    Condition::new("stride", "stride_bytes", "spacing", Some(STRIDE), ["spacing ", ""], [20, 32]),
+    Condition::new("pattern", "pattern", "pattern", Some(PATTERN), ["pattern ", ""], [10, 2]),
+    Condition::new("nodes", "nodes", "NUMA nodes", None, ["", " NUMA nodes"], [52, 12]),
+    Condition::new(
+        "side-cache",
+        "memory_side_cache",
+        "memory-side cache",
+        None,
+        ["", " memory-side cache"],
+        [12, 2],
+    ),
+    Condition::new("kernel", "kernel", "kernel", Some(KERNEL), ["kernel ", ""], [14, 2]),
+    Condition::new("undisturbed", "undisturbed_ns", "undisturbed value", None, ["", ""], [16, 1]),
+];
+/// Places in [`TABLE`].
+pub const PAGES: usize = 0;
+/// As above.
+pub const VERIFIED: usize = 2;
+/// As above.
+pub const WHOLE: usize = 3;
+/// As above.
+pub const PLACE_OF_NODES: usize = 7;
+/// As above.
+pub const SIDE_CACHE: usize = 8;
+/// As above: set where the value while neighbours were quiet was asked for, and none was seen.
+pub const DISTURBED: usize = 10;
+
+/// Values of conditions that are yes or no; 0 is not told. The larger one is that of a sound result.
+pub const NO: u64 = 1;
+/// As above.
+pub const YES: u64 = 2;
+
+impl Condition {
+    const fn new(
+        code: &'static str,
+        key: &'static str,
+        words: &'static str,
+        field: Option<usize>,
+        around: [&'static str; 2],
+        bits: [u32; 2],
+    ) -> Condition {
+        Condition { code, key: (key, words), field, around, bits }
+    }
+}
+
+/// The conditions of a point: a number for each, 0 where the file does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Under(pub [u64; 2]);
+
+impl Under {
+    /// The value of a condition.
+    #[must_use]
+    #[inline(never)] // it is short, and needed in many places
+    pub fn get(self, condition: usize) -> u64 {
+        let Some(Condition { bits: [before, own], .. }) = TABLE.get(condition) else { return 0 };
+        let [low, high] = self.0;
+        (if *before < 64 { low >> before } else { high }) & ((1 << own) - 1)
+    }
+
+    /// The same with another value of a condition; the largest one where it is too large.
+    #[must_use]
+    #[inline(never)] // as above
+    pub fn with(self, condition: usize, value: u64) -> Under {
+        let Some(Condition { bits: [before, own], .. }) = TABLE.get(condition) else { return self };
+        let [mut low, mut high] = self.0;
+        let most = (1 << own) - 1;
+        let value = value.min(most);
+        match *before {
+            64.. => high = value,
+            before => low = low & !(most << before) | value << before,
+        }
+        Under([low, high])
+    }
+
+    /// The conditions of a point of a result, without those that its fields in a set (one bit for each) are.
+    #[must_use]
+    pub fn of(row: &Row, saved: &Saved, without: u32) -> Under {
+        let mut under = Under::default();
+        for (condition, entry) in TABLE.iter().enumerate() {
+            let value = match entry.field {
+                Some(field) if without >> field & 1 == 1 => 0,
+                Some(_) => of_row(row, condition),
+                None => match condition {
+                    PAGES => pages(row.pages.as_str()),
+                    VERIFIED => row.verified.map_or(0, yes),
+                    _ => of_result(saved, condition),
+                },
+            };
+            under = under.with(condition, value);
+        }
+        under
+    }
+}
+
+/// The number of a flag.
+#[must_use]
+pub const fn yes(flag: bool) -> u64 {
+    if flag {
+        YES
+    } else {
+        NO
+    }
+}
+
+/// The number of a condition that is of a result as a whole; 0 where it is none.
+#[must_use]
+pub fn of_result(saved: &Saved, condition: usize) -> u64 {
+    match condition {
+        WHOLE => yes(!saved.conditions.partial),
+        PLACE_OF_NODES => saved.origin.nodes.into(),
+        SIDE_CACHE => saved.origin.side_cache.map_or(0, yes),
+        _ => 0,
+    }
+}
+
+/// The number of the pages that were obtained.
+#[must_use]
+pub fn pages(word: &str) -> u64 {
+    match Pages::from_word(word.as_bytes()) {
+        _ if word.is_empty() => 0,
+        None | Some(Pages::Auto) => 5,
+        Some(Pages::Small4k) => 1,
+        Some(Pages::Thp) => 2,
+        Some(Pages::Huge2m) => 3,
+        Some(Pages::Huge1g) => 4,
+    }
+}
+
+/// The words of a field, by their numbers from 1; others have the number behind these.
+const fn words(field: usize) -> &'static [&'static str] {
+    match field {
+        ORDER => &["backward", "sequential", "page-local", "2m-local", "random"],
+        KERNEL => &["index", "pointer"],
+        _ => &["stream", "permuted"],
+    }
+}
+
+/// The number of a condition that is a field of points; 0 where the row does not tell it.
+#[must_use]
+pub fn of_row(row: &Row, condition: usize) -> u64 {
+    let field = TABLE.get(condition).and_then(|entry| entry.field).filter(|field| row.tells(*field));
+    field.map_or(0, |field| of_field(row, field))
+}
+
+/// The number of a field of a row that tells it.
+fn of_field(row: &Row, field: usize) -> u64 {
+    match field {
+        SIZE => row.sample.size.0,
+        STRIDE => row.sample.stride.0,
+        _ => {
+            let place = words(field).iter().position(|word| row.is_word(field, word));
+            place.unwrap_or(words(field).len()) as u64 + 1
+        }
+    }
+}
+
+/// Whether two values of a condition are alike: sizes that are less than half an octave apart are.
+#[must_use]
+#[inline(never)] // as above
+pub fn alike(condition: usize, one: u64, other: u64) -> bool {
+    let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
+    match (one, other) {
+        (0, _) | (_, 0) => true,
+        _ if size => ln(one as f64 / other as f64).abs() < ln(2.0) / 2.0,
+        _ => one == other,
+    }
+}
+
+/// Writes a value of a condition for people, with what it is of or alone.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> fmt::Result {
+    let Some(entry) = TABLE.get(condition) else { return Ok(()) };
+    let [before, behind] = if whole { entry.around } else { [""; 2] };
+    out.write_str(before)?;
+    match (condition, entry.field) {
+        (PAGES, _) => {
+            let choices = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
+            let words = (value as usize).checked_sub(1).and_then(|place| choices.get(place)).copied();
+            let words = words.map_or("other", page_words);
+            out.write_str(words.strip_suffix(" pages").unwrap_or(words))
+        }
+        (VERIFIED, _) => out.write_str(if value == YES { "proven" } else { "not proven" }),
+        (WHOLE, _) => out.write_str(if value == YES { "complete" } else { "interrupted" }),
+        (SIDE_CACHE, _) => out.write_str(if value == YES { "a" } else { "no" }),
+        (DISTURBED, _) => out.write_str("no undisturbed value; run with --until=quiet"),
+        (_, Some(SIZE | STRIDE)) => write!(out, "{}", Bytes(value)),
+        (_, Some(field)) => {
+            let words = words(field);
+            out.write_str(
+                (value as usize)
+                    .checked_sub(1)
+                    .and_then(|place| words.get(place))
+                    .copied()
+                    .unwrap_or("other"),
+            )
+        }
+        _ => write!(out, "{value}"),
+    }?;
+    out.write_str(match (condition, value) {
+        (PLACE_OF_NODES, 1) if whole => " NUMA node",
+        _ => behind,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+
+    #[test]
+    fn each_condition_has_bits_of_its_own() {
+        for (one, entry) in TABLE.iter().enumerate() {
+            let largest = Under::default().with(one, u64::MAX);
+            for other in 0..TABLE.len() {
+                let expected = if other == one { (1 << entry.bits[1]) - 1 } else { 0 };
+                assert_eq!(largest.get(other), expected, "{one} {other}");
+            }
+            assert_eq!(largest.with(one, 1).get(one), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_not_told_is_alike_and_sizes_are_within_half_an_octave() {
+        assert!(alike(PAGES, 0, 3) && alike(PAGES, 3, 3) && !alike(PAGES, 1, 3));
+        assert!(
+            alike(1, 256 << 20, 300 << 20)
+                && !alike(1, 256 << 20, 512 << 20)
+                && !alike(1, 1 << 30, 256 << 20)
+        );
+    }
+
+    #[test]
+    fn values_have_words() {
+        let shown = |condition, value, whole| {
+            let mut text = String::new();
+            show(condition, value, whole, &mut text).unwrap();
+            text
+        };
+        assert_eq!(shown(PAGES, 1, true), "4 KiB pages");
+        assert_eq!(shown(PAGES, 3, false), "2 MiB");
+        assert_eq!(shown(1, 1 << 30, true), "1 GiB working set");
+        assert_eq!(shown(PLACE_OF_NODES, 4, true), "4 NUMA nodes");
+        assert_eq!(shown(PLACE_OF_NODES, 1, true), "1 NUMA node");
+        assert_eq!(shown(VERIFIED, NO, true), "placement not proven");
+        assert_eq!(shown(4, 2, true), "order sequential");
+        assert_eq!(shown(5, 128, true), "spacing 128 B");
+        assert_eq!(shown(6, 1, true), "pattern stream");
+        assert_eq!(shown(SIDE_CACHE, YES, true), "a memory-side cache");
+    }
+}

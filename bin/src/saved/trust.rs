@@ -1,0 +1,160 @@
+//! How far a saved result can be trusted: its own word, judged again by its reasons and what else it tells.
+//!
+//! Earlier versions called results poor that were uncertain and not wrong. Their documents give the reasons and mostly the
+//! measures behind them, so that the present bounds can be applied.
+
+use latency_core::text::Text;
+
+use super::conditions::escaped;
+
+/// The most reasons of a document that are kept.
+const MOST: usize = 16;
+/// A code of a warning.
+pub type Code = Text<32>;
+
+/// From this share of a CPU on, other work makes a result poor.
+const MUCH_OTHER_WORK: f64 = 0.3;
+/// A repeated point that is this close is no evidence against the first.
+const CLOSE: f64 = 0.03;
+/// From this part of the points without an interval on, imprecision makes a result poor.
+const MOST_POINTS: f64 = 1.0 / 3.0;
+/// Reasons that say how certain or clean a result is, and never that it is wrong.
+const MILD: [&str; 6] =
+    ["disturbed", "points-disturbed", "stolen-time", "sibling-busy", "emulated", "neighbours"];
+/// Reasons that are conditions of the points: these are named as conditions where hosts are compared.
+const UNVERIFIED: &str = "placement-unverified";
+/// As above.
+const PARTIAL: &str = "partial";
+
+/// What a document says of its trust.
+#[derive(Clone, Copy, Debug)]
+pub struct Trust {
+    /// It says `poor`.
+    pub said_poor: bool,
+    /// It had more warnings than it could hold.
+    pub omitted: bool,
+    /// Its reasons, and whether its warnings grade them as poor; no more than there is room for.
+    reasons: [(Code, Option<bool>); MOST],
+    count: usize,
+    /// The largest share of other work on a CPU, where it is told.
+    pub other_work: Option<f64>,
+    /// The second look at a point over the first, where it is told.
+    pub repeat: Option<f64>,
+    /// Points, and those of them without an interval.
+    pub points: [usize; 2],
+}
+
+impl Trust {
+    /// Nothing is said.
+    pub const UNKNOWN: Trust = Trust {
+        said_poor: false,
+        omitted: false,
+        reasons: [(Text::EMPTY, None); MOST],
+        count: 0,
+        other_work: None,
+        repeat: None,
+        points: [0; 2],
+    };
+
+    /// Adds a reason, or what a warning with this code is graded as.
+    pub fn add(&mut self, code: &str, poor: Option<bool>) {
+        let known = self.reasons.iter().take(self.count).position(|(known, _)| known.as_str() == code);
+        let place = known.unwrap_or(self.count);
+        if let Some(slot) = self.reasons.get_mut(place) {
+            self.count = self.count.max(place + 1);
+            *slot = match (poor, slot.1) {
+                (Some(one), Some(other)) => (escaped(code), Some(one || other)),
+                (one, other) => (escaped(code), one.or(other)),
+            };
+        }
+    }
+
+    /// Whether the result is poor by the present bounds.
+    #[must_use]
+    pub fn is_poor(&self) -> bool {
+        self.said_poor && (self.count == 0 || self.omitted || self.evidence().next().is_some())
+    }
+
+    /// Whether all that makes it poor are conditions of its points.
+    #[must_use]
+    pub fn is_by_conditions(&self) -> bool {
+        self.count > 0 && !self.omitted && self.evidence().all(|code| matches!(code, UNVERIFIED | PARTIAL))
+    }
+
+    /// Whether a reason that is a condition makes it poor: not proven, and interrupted.
+    #[must_use]
+    pub fn by_conditions(&self) -> [bool; 2] {
+        [UNVERIFIED, PARTIAL].map(|condition| self.said_poor && self.evidence().any(|code| code == condition))
+    }
+
+    /// The first reason that makes it poor; empty where there is none.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        self.evidence().next().unwrap_or_default()
+    }
+
+    /// The reasons that make it poor.
+    pub fn evidence(&self) -> impl Iterator<Item = &str> {
+        let all = self.reasons.iter().take(self.count);
+        all.filter(|(code, poor)| self.weighs(code.as_str(), *poor)).map(|(code, _)| code.as_str())
+    }
+
+    /// Whether a reason is evidence that the value is wrong or unproven.
+    fn weighs(&self, code: &str, poor: Option<bool>) -> bool {
+        let [points, without] = self.points.map(|count| count as f64);
+        match code {
+            // Of reasons without a grade each may be the one that made the result poor.
+            _ if poor == Some(false) => false,
+            _ if MILD.contains(&code) => false,
+            "precision-not-reached" => without > 0.0,
+            "points-not-precise" => points > 0.0 && without >= points * MOST_POINTS,
+            "other-work" => self.other_work.is_none_or(|share| share >= MUCH_OTHER_WORK),
+            "repeat-ratio" => self.repeat.is_none_or(|ratio| (ratio - 1.0).abs() > CLOSE),
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(reasons: &[(&str, Option<bool>)]) -> Trust {
+        let mut trust = Trust { said_poor: true, points: [4, 0], ..Trust::UNKNOWN };
+        reasons.iter().for_each(|(code, poor)| trust.add(code, *poor));
+        trust
+    }
+
+    #[test]
+    fn what_is_uncertain_alone_is_not_poor() {
+        for code in MILD.into_iter().chain(["precision-not-reached", "points-not-precise"]) {
+            assert!(!of(&[(code, None)]).is_poor() && !of(&[(code, Some(true))]).is_poor(), "{code}");
+        }
+        let poor = of(&[("disturbed", Some(true)), ("looks-cached", Some(true))]);
+        assert!(poor.is_poor() && !poor.is_by_conditions());
+        assert_eq!(poor.reason(), "looks-cached");
+        assert!(!of(&[("looks-cached", Some(false))]).is_poor());
+        assert!(of(&[]).is_poor() && !Trust::UNKNOWN.is_poor());
+    }
+
+    #[test]
+    fn bounds_are_the_present_ones() {
+        let work = |share| Trust { other_work: share, ..of(&[("other-work", Some(true))]) }.is_poor();
+        assert!(work(None) && work(Some(0.3)) && !work(Some(0.29)));
+        let repeat = |ratio| Trust { repeat: ratio, ..of(&[("repeat-ratio", None)]) }.is_poor();
+        assert!(repeat(None) && repeat(Some(1.04)) && repeat(Some(0.96)) && !repeat(Some(1.02)));
+        let points =
+            |without| Trust { points: [6, without], ..of(&[("points-not-precise", None)]) }.is_poor();
+        assert!(!points(1) && points(2));
+        assert!(Trust { points: [1, 1], ..of(&[("precision-not-reached", None)]) }.is_poor());
+    }
+
+    #[test]
+    fn conditions_are_told_from_other_evidence() {
+        let both = of(&[(UNVERIFIED, Some(true)), (PARTIAL, Some(true)), ("stolen-time", Some(false))]);
+        assert!(both.is_poor() && both.is_by_conditions());
+        assert_eq!(both.by_conditions(), [true, true]);
+        let other = of(&[(UNVERIFIED, None), ("pages-moved", None)]);
+        assert!(!other.is_by_conditions() && other.by_conditions() == [true, false]);
+    }
+}

@@ -1,0 +1,361 @@
+//! Sets of hosts that were made: who is slow, who is not like the others, in which words, and with which exit status.
+
+use latency_tests::directory::Directory;
+use latency_tests::document::at;
+use latency_tests::run::{run, Run};
+use latency_tests::schema::assert_valid;
+use serde_json::{json, Value};
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A result of a host of two nodes on a day, whose points take this long.
+fn result(name: &str, day: usize, ns: f64) -> Value {
+    let point = |to: usize| {
+        json!({
+            "from": 0, "to": to, "ns": ns, "working_set_bytes": 256 << 20, "stride_bytes": 64, "order": "random",
+            "kernel": "pointer", "pages_asked": "auto", "pages_obtained": "2m", "placement": {"verified": true},
+            "ci95_ns": [ns * 0.995, ns * 1.005]
+        })
+    };
+    json!({
+        "node_pairs": [point(0), point(1)], "schema": 1, "experiment": "matrix",
+        "started": format!("2026-11-{day:02}T01:20:00Z"), "duration_s": 5.0, "partial": false,
+        "host": {"name": name, "boot_id": "11111111-0000", "cpu_model": "Imaginary 8000", "labels": {}},
+        "system": {"nodes": [{"id": 0}, {"id": 1}]},
+        "trust": {"level": "good", "reasons": [], "omitted": 0}, "warnings": []
+    })
+}
+
+/// Results of so many like hosts, h1 and so on.
+fn like(count: usize) -> Vec<Value> {
+    (1..=count).map(|host| result(&format!("h{host}"), 1, 98.0 + 0.3 * (host % 4) as f64)).collect()
+}
+
+/// Sets a field of both points.
+fn set(result: &mut Value, field: &str, value: &Value) {
+    for point in result["node_pairs"].as_array_mut().expect("points") {
+        point[field] = value.clone();
+    }
+}
+
+/// Makes a result poor for this reason, as documents say it.
+fn poor(result: &mut Value, reason: &str) {
+    result["trust"] = json!({"level": "poor", "reasons": [reason], "omitted": 0});
+    result["warnings"] = json!([{"code": reason, "severity": "poor", "untrusted": true}]);
+}
+
+struct Found {
+    text: Run,
+    document: Value,
+    csv: String,
+    strict: Option<i32>,
+}
+
+impl Found {
+    /// The hosts of a list and their codes.
+    fn of(&self, list: &str, code: &str) -> Vec<(String, String)> {
+        let all = self.document[list].as_array().expect("a list").iter();
+        let word = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_string();
+        all.map(|item| (word(item, "host"), word(item, code))).collect()
+    }
+
+    #[track_caller]
+    fn says(&self, words: &str) {
+        // Lines are broken where a terminal of 80 columns ends.
+        let shown: Vec<&str> = self.text.stdout.split_ascii_whitespace().collect();
+        assert!(shown.join(" ").contains(words), "{words}\n{}", self.text);
+    }
+}
+
+/// What the command says of a set, whose exit status is this.
+#[track_caller]
+fn judged(results: &[Value], status: i32, more: &[&str]) -> Found {
+    // Tests run beside each other in one process.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let directory = Directory::new(&format!("fleet-sets-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
+    let path = directory.path().join("all.jsonl");
+    let lines = results.iter().fold(String::new(), |mut all, line| {
+        writeln!(all, "{line}").expect("a string");
+        all
+    });
+    fs::write(&path, lines).expect("a file");
+    let path = path.to_str().expect("UTF-8");
+    let given = |option: &[&str]| run(&[&["fleet", path], option, more].concat());
+    let text = given(&[]);
+    text.expect_status(status);
+    let document = given(&["--json"]).expect_json(status);
+    assert_valid(&document);
+    let csv = given(&["--csv"]);
+    csv.expect_status(status);
+    Found { text, document, csv: csv.stdout, strict: given(&["--strict"]).status.code() }
+}
+
+/// One host of eight is apart with this code and these words, and does not change what is said of the others.
+#[track_caller]
+fn one_apart(results: &[Value], code: &str, words: &str) {
+    let found = judged(results, 0, &[]);
+    found.says("No host of 7 is slower than others like it.");
+    found.says(&format!("h8: not like the others: {words} [{code}]."));
+    assert_eq!(found.of("apart", "code"), [("h8".into(), code.into())], "{:#}", found.document);
+    assert_eq!(at(&found.document, "/apart/0/points"), 2);
+    assert_eq!(at(&found.document, "/summary/judged_hosts"), 7);
+    assert_eq!(at(&found.document, "/summary/apart_hosts"), 1);
+    let rows: Vec<&str> = found.csv.lines().skip(1).collect();
+    assert!(
+        rows.len() == 1 && rows[0].starts_with("h8,") && rows[0].contains(&format!(",{code},")),
+        "{}",
+        found.csv
+    );
+    assert_eq!(found.strict, Some(3));
+}
+
+#[test]
+fn a_host_that_was_not_measured_like_the_others_is_apart() {
+    for (field, value, ns, code, words) in [
+        ("pages_obtained", json!("4k"), 150.0, "pages", "4 KiB pages (7 hosts have 2 MiB)"),
+        ("working_set_bytes", json!(1u64 << 30), 120.0, "size", "1 GiB working set (7 hosts have 256 MiB)"),
+        ("working_set_bytes", json!(24 << 20), 30.0, "size", "24 MiB working set (7 hosts have 256 MiB)"),
+        ("order", json!("sequential"), 10.0, "order", "order sequential (7 hosts have random)"),
+        ("stride_bytes", json!(4096), 130.0, "stride", "spacing 4 KiB (7 hosts have 64 B)"),
+        (
+            "placement",
+            json!({"verified": false}),
+            160.0,
+            "unverified",
+            "placement not proven (7 hosts are proven)",
+        ),
+    ] {
+        let mut hosts = like(7);
+        let mut other = result("h8", 1, ns);
+        set(&mut other, field, &value);
+        hosts.push(other);
+        one_apart(&hosts, code, words);
+    }
+}
+
+#[test]
+fn a_fast_host_is_looked_at() {
+    let mut hosts = like(7);
+    hosts.push(result("h8", 1, 30.0));
+    one_apart(&hosts, "faster", "30.0 ns where 98.6 ns are usual; look whether it measures memory");
+}
+
+#[test]
+fn an_unproven_and_an_interrupted_result_say_so_by_their_conditions() {
+    let mut hosts = like(7);
+    let mut other = result("h8", 1, 160.0);
+    set(&mut other, "placement", &json!({"verified": false}));
+    poor(&mut other, "placement-unverified");
+    hosts.push(other);
+    one_apart(&hosts, "unverified", "placement not proven (7 hosts are proven)");
+    hosts.pop();
+    let mut other = result("h8", 1, 160.0);
+    other["partial"] = true.into();
+    poor(&mut other, "partial");
+    hosts.push(other);
+    one_apart(&hosts, "partial", "interrupted (7 hosts are complete)");
+    let forced = judged(&hosts, 5, &["--force"]);
+    assert_eq!(forced.of("outliers", "host")[0].0, "h8");
+    assert!(forced.of("apart", "code").is_empty());
+}
+
+#[test]
+fn other_nodes_are_apart_and_other_processors_are_not_compared() {
+    let mut hosts = like(7);
+    hosts.push(result("h8", 1, 150.0));
+    hosts[7]["system"]["nodes"] = json!([{"id": 0}, {"id": 1}, {"id": 2}, {"id": 3}]);
+    one_apart(&hosts, "nodes", "4 NUMA nodes (7 hosts have 2)");
+    hosts[7] = result("h8", 1, 150.0);
+    hosts[7]["system"]["nodes"] = json!([{"id": 0, "memory_side_cache": {"bytes": 1u64 << 34}}, {"id": 1}]);
+    for host in &mut hosts[..7] {
+        host["system"]["nodes"][0]["memory_side_cache"] = Value::Null;
+    }
+    one_apart(&hosts, "side-cache", "a memory-side cache (7 hosts have no)");
+    hosts[7]["host"]["cpu_model"] = "Imaginary 9000".into();
+    let found = judged(&hosts, 0, &[]);
+    assert!(found.of("apart", "code").is_empty());
+    found.says("Not compared: 1 host, of a kind with fewer than 5.");
+}
+
+#[test]
+fn another_pattern_of_traffic_is_apart() {
+    let bandwidth = |host: usize, pattern: &str, ns: f64| {
+        let mut result = result(&format!("h{host}"), 1, ns);
+        let point = |to: usize| {
+            json!({"from": 0, "to": to, "traffic": "read", "pattern": pattern, "generators": 8, "ns": ns,
+                "ci95_ns": [ns * 0.995, ns * 1.005]})
+        };
+        let all = result.as_object_mut().expect("an object");
+        all.remove("node_pairs");
+        all.insert("bandwidths".into(), json!([point(0), point(1)]));
+        all.insert("experiment".into(), "bandwidth".into());
+        result
+    };
+    let mut hosts: Vec<Value> = (1..8).map(|host| bandwidth(host, "permuted", 0.6)).collect();
+    hosts.push(bandwidth(8, "stream", 1.2));
+    one_apart(&hosts, "pattern", "pattern stream (7 hosts have permuted)");
+}
+
+#[test]
+fn a_host_that_became_slower_is_named_and_its_newest_result_counts() {
+    let mut hosts = like(7);
+    for day in 1..=10 {
+        hosts.push(result("h8", day, if day > 6 { 147.0 } else { 98.0 }));
+    }
+    // In which order they come is no matter.
+    hosts.reverse();
+    let found = judged(&hosts, 5, &[]);
+    found.says("1 of 8 hosts is slower than others like it: h8.");
+    found.says(
+        "h8: slower than before: matrix 0 -> 0 147 ns in its newest 4 results, 98.0 ns in the 6 before \
+         (since 2026-11-07T01:20:00Z).",
+    );
+    assert_eq!(found.of("slowed", "since")[1], ("h8".into(), "2026-11-07T01:20:00Z".into()));
+    assert_eq!(at(&found.document, "/slowed/0/newest_results"), 4);
+    assert_eq!(at(&found.document, "/slowed/0/older_results"), 6);
+    // It may be slower than before and as fast as others: that is said, and no failure.
+    let faster: Vec<Value> =
+        (1..=10).map(|day| result("h8", day, if day > 6 { 98.0 } else { 65.0 })).chain(like(7)).collect();
+    let found = judged(&faster, 0, &[]);
+    assert_eq!(found.of("slowed", "host").len(), 2);
+    assert_eq!(found.strict, Some(0));
+    // One that was repaired is neither.
+    let repaired: Vec<Value> =
+        (1..=10).map(|day| result("h8", day, if day < 7 { 147.0 } else { 98.0 })).chain(like(7)).collect();
+    let found = judged(&repaired, 0, &[]);
+    assert!(found.of("slowed", "host").is_empty());
+}
+
+#[test]
+fn two_hosts_of_one_name_are_told_apart_and_a_host_that_was_rebooted_is_one() {
+    let of_boot = |boot: &str, day: usize, ns: f64| {
+        let mut result = result("h8", day, ns);
+        result["host"]["boot_id"] = boot.into();
+        result
+    };
+    let mut hosts = like(7);
+    hosts.extend(
+        [("aaaaaaaa-1", 1, 98.0), ("bbbbbbbb-2", 2, 150.0), ("aaaaaaaa-1", 3, 98.0)]
+            .map(|(boot, day, ns)| of_boot(boot, day, ns)),
+    );
+    let found = judged(&hosts, 5, &[]);
+    found.says("1 of 9 hosts is slower than others like it: h8 (boot bbbbbbbb).");
+    found.says(
+        "2 hosts are called h8: they ran at the same time with boot ids of their own, and are judged apart.",
+    );
+    assert_eq!(at(&found.document, "/same_name/0/host"), "h8");
+    assert_eq!(
+        at(&found.document, "/same_name/0/names"),
+        &json!(["h8 (boot aaaaaaaa)", "h8 (boot bbbbbbbb)"])
+    );
+    assert!(found.of("slowed", "host").is_empty());
+    hosts.truncate(7);
+    hosts.extend(
+        [("aaaaaaaa-1", 1, 150.0), ("aaaaaaaa-1", 2, 150.0), ("bbbbbbbb-2", 3, 98.0)]
+            .map(|(boot, day, ns)| of_boot(boot, day, ns)),
+    );
+    let found = judged(&hosts, 0, &[]);
+    found.says("No host of 8 is slower than others like it.");
+    assert!(found.of("same_name", "host").is_empty());
+}
+
+#[test]
+fn fair_results_are_judged_by_their_intervals() {
+    let mut hosts = like(8);
+    for host in &mut hosts {
+        host["trust"] = json!({"level": "fair", "reasons": ["neighbours", "stolen-time"], "omitted": 0});
+    }
+    let found = judged(&hosts, 0, &[]);
+    found.says("No host of 8 is slower than others like it.");
+    assert_eq!(found.strict, Some(0));
+    set(&mut hosts[7], "ns", &json!(150.0));
+    set(&mut hosts[7], "ci95_ns", &json!([90.0, 210.0]));
+    judged(&hosts, 0, &[]).says("No host of 8 is slower");
+    set(&mut hosts[7], "ci95_ns", &json!([140.0, 160.0]));
+    judged(&hosts, 5, &[]).says("1 of 8 hosts is slower than others like it: h8.");
+}
+
+#[test]
+fn documents_of_both_schemas_and_of_older_trust_are_judged_by_their_reasons() {
+    let mut hosts = like(9);
+    for host in &mut hosts[4..] {
+        host["schema"] = 2.into();
+    }
+    // Poor in older versions for being uncertain, which is no evidence against the value.
+    poor(&mut hosts[0], "disturbed");
+    poor(&mut hosts[1], "precision-not-reached");
+    poor(&mut hosts[2], "other-work");
+    hosts[2]["conditions"] = json!({"other_work_share": 0.2, "cpus": [{"cpu": 0, "other_work_share": 0.2}]});
+    let found = judged(&hosts, 0, &[]);
+    found.says("No host of 9 is slower than others like it.");
+    // With evidence it is not judged, and it is said why.
+    hosts[2]["conditions"]["cpus"][0]["other_work_share"] = 0.4.into();
+    poor(&mut hosts[8], "looks-cached");
+    set(&mut hosts[8], "ns", &json!(200.0));
+    set(&mut hosts[1], "ci95_ns", &Value::Null);
+    let found = judged(&hosts, 0, &[]);
+    found.says("No host of 6 is slower than others like it.");
+    found.says("Unreliable, and not judged without --force: 3 results: h2 (precision-not-reached), h3 (other-work), h9 (looks-cached).");
+    assert_eq!(found.of("untrusted", "reason")[2], ("h9".into(), "looks-cached".into()));
+}
+
+#[test]
+fn the_undisturbed_value_is_judged_where_it_is_asked_for() {
+    let mut hosts = like(8);
+    for (index, host) in hosts.iter_mut().enumerate() {
+        let ns = if index == 5 { 120.0 } else { 90.0 };
+        set(host, "undisturbed_ns", &json!(ns));
+        set(host, "undisturbed_ns_low", &json!(ns - 1.0));
+        set(host, "undisturbed_ns_high", &json!(ns + 1.0));
+    }
+    hosts.push(result("h9", 1, 300.0));
+    set(&mut hosts[8], "undisturbed_ns", &Value::Null);
+    set(&mut hosts[8], "undisturbed_at_most_ns", &json!(300.0));
+    judged(&hosts, 5, &[]).says("1 of 9 hosts is slower than others like it: h9.");
+    let found = judged(&hosts, 5, &["--of=undisturbed"]);
+    found.says("1 of 8 hosts is slower than others like it: h6.");
+    found.says("h9: not like the others: no undisturbed value; run with --until=quiet [undisturbed].");
+    assert_eq!(at(&found.document, "/of"), "undisturbed");
+}
+
+#[test]
+fn compare_names_what_it_overrides_and_judges_the_value_that_is_asked_for() {
+    let directory = Directory::new("fleet-sets-compare");
+    let saved = |name: &str, result: &Value| {
+        let path = directory.path().join(name);
+        fs::write(&path, result.to_string()).expect("a file");
+        path.to_str().expect("UTF-8").to_string()
+    };
+    let (mut one, mut other) = (result("h1", 1, 98.0), result("h1", 2, 150.0));
+    let quiet = |result: &mut Value, ns: f64| {
+        set(result, "undisturbed_ns", &json!(ns));
+        set(result, "undisturbed_ns_low", &json!(ns - 0.2));
+        set(result, "undisturbed_ns_high", &json!(ns + 0.2));
+    };
+    let a = saved("a.json", &one);
+    let b = saved("b.json", &other);
+    run(&["compare", &a, &b]).expect_status(5);
+    run(&["compare", &a, &b, "--of=undisturbed"])
+        .expect_status(1)
+        .expect_error("one has no undisturbed value (run with --until=quiet)");
+    quiet(&mut one, 90.0);
+    quiet(&mut other, 90.1);
+    let (a, b) = (saved("a.json", &one), saved("b.json", &other));
+    let document = run(&["compare", &a, &b, "--of=undisturbed", "--json"]).expect_json(0);
+    assert_eq!((at(&document, "/of"), at(&document, "/verdict")), (&json!("undisturbed"), &json!("same")));
+    set(&mut other, "pages_obtained", &json!("4k"));
+    poor(&mut other, "looks-cached");
+    let b = saved("b.json", &other);
+    let found = run(&["compare", &a, &b]);
+    found.expect_status(0);
+    assert!(
+        found.stdout.contains("Not comparable: pages obtained 2 MiB -> 4 KiB; trust not poor -> poor"),
+        "{found}"
+    );
+    assert!(found.stdout.contains("(looks-cached)"), "{found}");
+    let found = run(&["compare", &a, &b, "--force"]);
+    found.expect_status(5);
+    assert!(found.stdout.contains("Overridden by --force, and not comparable: pages obtained"), "{found}");
+    assert_eq!(at(&run(&["compare", &a, &b, "--force", "--json"]).expect_json(5), "/forced"), true);
+}
