@@ -26,6 +26,11 @@ fn members<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fa
         *reader = before;
         return Ok(reader.skip_value()?);
     }
+    rest(reader, member)
+}
+
+/// Calls `member` for every member of an object that was begun.
+fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
     while let Event::Key(key) = reader.next_event()? {
         member(reader, &|name| key == name)?;
     }
@@ -76,19 +81,20 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 /// Reads how much a warning weighs, whose object was begun.
 pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut code, mut poor, mut is_note) = (Text::<32>::EMPTY, None, false);
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "code" {
+    rest(reader, &mut |reader, is| {
+        if is("code") {
             code = text(reader.string()?);
-        } else if key == "severity" {
+        } else if is("severity") {
             let severity = reader.string()?;
             poor = Some(severity == "poor");
             is_note = severity == "note";
-        } else if key == "untrusted" && poor.is_none() {
+        } else if is("untrusted") && poor.is_none() {
             poor = Some(reader.next_event()? == Event::Bool(true));
         } else {
             reader.skip_value()?;
         }
-    }
+        Ok(())
+    })?;
     // What does not weigh is no reason.
     if poor.is_some() && !is_note {
         draft.saved.origin.trust.add(code.as_str(), poor);
@@ -105,13 +111,14 @@ pub(super) fn other_work(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Resu
         } else if is("cpus") {
             reader.begin_array()?;
             each_object(reader, |reader| {
-                while let Event::Key(key) = reader.next_event()? {
-                    if key == "other_work_share" {
+                rest(reader, &mut |reader, is| {
+                    if is("other_work_share") {
                         add(most, optional(reader)?);
                     } else {
                         reader.skip_value()?;
                     }
-                }
+                    Ok(())
+                })?;
                 Ok(())
             })?;
         } else {
@@ -150,15 +157,16 @@ pub(super) fn nodes(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     each_object(reader, |reader| {
         let origin = &mut draft.saved.origin;
         origin.nodes += 1;
-        while let Event::Key(key) = reader.next_event()? {
-            if key == "memory_side_cache" {
+        rest(reader, &mut |reader, is| {
+            if is("memory_side_cache") {
                 let before = reader.clone();
                 let none = reader.next_event()? == Event::Null;
                 *reader = before;
                 origin.side_cache = Some(origin.side_cache == Some(true) || !none);
             }
             reader.skip_value()?;
-        }
+            Ok(())
+        })?;
         Ok(())
     })
 }
@@ -167,17 +175,18 @@ pub(super) fn nodes(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = Row::EMPTY;
     row.set(OP, word(format_args!("{MEDIAN}")));
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "class" {
+    rest(reader, &mut |reader, is| {
+        if is("class") {
             row.set(CLASS, escaped(text::<24>(reader.string()?).as_str()));
-        } else if key == "ns" {
+        } else if is("ns") {
             row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
-        } else if key == "ci95_ns" {
+        } else if is("ci95_ns") {
             row.sample.interval = interval(reader)?;
         } else {
             reader.skip_value()?;
         }
-    }
+        Ok(())
+    })?;
     Ok(draft.push(row)?)
 }
 
@@ -188,20 +197,20 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     // How many it took to reach the limit is an outcome, by which points of two runs are not told apart.
     let brief = draft.in_brief;
     let (mut from, mut to, mut load, mut rate, mut ends, mut kind) = (None, None, None, None, None, None);
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "from" {
+    rest(reader, &mut |reader, is| {
+        if is("from") {
             from = Some(whole(reader.number()?)?);
-        } else if key == "to" {
+        } else if is("to") {
             to = Some(whole(reader.number()?)?);
-        } else if !brief && key == "load_node" {
+        } else if !brief && is("load_node") {
             load = Some(whole(reader.number()?)?);
-        } else if key == "traffic" {
+        } else if is("traffic") {
             let name = text::<24>(reader.string()?);
             kind = Kind::parse(name.as_str());
             limit.set(TRAFFIC, escaped(name.as_str()));
-        } else if key == "pattern" {
+        } else if is("pattern") {
             limit.set(PATTERN, escaped(text::<24>(reader.string()?).as_str()));
-        } else if key == "limit" {
+        } else if is("limit") {
             members(reader, &mut |reader, is| {
                 if is("bytes_per_second") {
                     rate = optional(reader)?;
@@ -214,13 +223,14 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
                 }
                 Ok(())
             })?;
-        } else if key == "points" {
+        } else if is("points") {
             reader.begin_array()?;
             each_object(reader, |reader| level(reader, brief, &mut idle))?;
         } else {
             reader.skip_value()?;
         }
-    }
+        Ok(())
+    })?;
     (idle.pair, limit.pair) = (from.zip(to), from.zip(to));
     if let Some(kind) = kind.filter(|_| !brief) {
         idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
@@ -248,13 +258,14 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fault> {
     let mut begun = reader.clone();
     let mut offered = None;
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "offered_bytes_per_second" {
+    rest(reader, &mut |reader, is| {
+        if is("offered_bytes_per_second") {
             offered = optional(reader)?;
         } else {
             reader.skip_value()?;
         }
-    }
+        Ok(())
+    })?;
     if offered == Some(0.0) {
         let found = point(&mut begun, &|_| None)?;
         let sample = Sample {
