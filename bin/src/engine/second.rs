@@ -33,6 +33,32 @@ pub fn kind_of(machine: &Machine, point: &Point) -> Option<usize> {
     }
 }
 
+/// Whether memory for `like` is memory for `point`.
+fn is_same(like: &Point, point: &Point) -> bool {
+    (like.target, like.pages, like.size) == (point.target, point.pages, point.size)
+}
+
+/// The one of `points` that is measured twice; `None` where none is fit, and where the node has too little memory for it.
+fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
+    let fit = |kind| points.iter().position(|point| kind_of(machine, point) == Some(kind));
+    let index = fit(0).or_else(|| fit(1))?;
+    let point = *points.get(index)?;
+    let (mut wanted, mut all) = (point.size.0, point.size.0);
+    for other in points {
+        wanted += if other.target == point.target { other.size.0 } else { 0 };
+        all += other.size.0;
+    }
+    let fits = machine.supply(point.target).is_none_or(|supply| {
+        wanted <= supply.on_node().0 / 2 && supply.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
+    });
+    fits.then_some((index, point))
+}
+
+/// Whether memory for `like` serves a second measurement of one of `points`: any other memory is in their way.
+pub fn uses(machine: &Machine, points: &[Point], like: &Point) -> bool {
+    chosen(machine, points).is_some_and(|(_, point)| is_same(like, &point))
+}
+
 /// Other memory for the second measurement of a point.
 pub struct Second {
     /// The index of the point.
@@ -53,28 +79,8 @@ impl Second {
         points: &[Point],
         spare: Option<(Point, Placement)>,
     ) -> Result<Option<Second>, Failure<'static>> {
-        let fit = |kind| points.iter().position(|point| kind_of(machine, point) == Some(kind));
-        let Some((index, &point)) =
-            fit(0).or_else(|| fit(1)).and_then(|index| Some((index, points.get(index)?)))
-        else {
-            return Ok(None);
-        };
-        let (mut wanted, mut all) = (point.size.0, point.size.0);
-        for other in points {
-            wanted += if other.target == point.target { other.size.0 } else { 0 };
-            all += other.size.0;
-        }
-        let fits = machine.supply(point.target).is_none_or(|supply| {
-            wanted <= supply.on_node().0 / 2
-                && supply.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
-        });
-        if !fits {
-            return Ok(None);
-        }
-        let is_like = |(like, _): &(Point, Placement)| {
-            (like.target, like.pages, like.size) == (point.target, point.pages, point.size)
-        };
-        let placed = match spare.filter(is_like) {
+        let Some((index, point)) = chosen(machine, points) else { return Ok(None) };
+        let placed = match spare.filter(|(like, _)| is_same(like, &point)) {
             Some((_, placement)) => Ok(placement),
             None => Placement::new(machine, point.target, point.size, point.pages),
         };

@@ -10,7 +10,7 @@ use crate::engine::clock::Timer;
 use crate::engine::conditions::Watch;
 use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::session::{Findings, Session};
-use crate::engine::{finish, lookout, placement, repeat, self_test, translation_probe};
+use crate::engine::{finish, lookout, placement, repeat, second, self_test, translation_probe};
 use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -162,9 +162,7 @@ pub fn conduct<'a>(
     let machine = session.machine;
     placement::check_nodes(&machine.topology, points)?;
     budget.translation = effort.checked;
-    if !budget.twice {
-        session.noted.spare = None;
-    }
+    session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
     budget.until_ns = effort.begun_ns + budget.whole_ns;
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;

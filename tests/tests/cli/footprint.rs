@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// From fork to the end of `--help`.
 const START: Duration = Duration::from_millis(2);
 /// Resident beside the buffers.
-const RESIDENT: u64 = 2 << 20;
+const RESIDENT: u64 = 3 << 20;
 
 #[test]
 fn help_is_there_at_once() {
@@ -42,12 +42,14 @@ fn little_is_resident_beside_the_buffer() {
         let arguments = ["--json", "--pages=4k", "--size=64M", "--trials=15", "--cpunode=0", "--memnode=0"];
         let mut child =
             directory.command(&arguments).stdout(writer).stderr(Stdio::null()).spawn().expect("a process");
-        let waits = |status: &str| status.lines().any(|line| line.starts_with("State:\tS"));
+        // A run sleeps between its visits, too: it is the call that tells.
+        let call = format!("/proc/{}/syscall", child.id());
+        let writes = format!("{} 0x1 ", libc::SYS_write);
         let path = format!("/proc/{}/status", child.id());
         let deadline = Instant::now() + Duration::from_secs(60);
         let status = loop {
             let status = fs::read_to_string(&path).expect("a running process");
-            if waits(&status) {
+            if fs::read_to_string(&call).is_ok_and(|call| call.starts_with(&writes)) {
                 break status;
             }
             assert!(Instant::now() < deadline, "it does not end: {status}");
@@ -62,8 +64,9 @@ fn little_is_resident_beside_the_buffer() {
         assert!(child.wait().expect("its end").success());
         let result: serde_json::Value = serde_json::from_str(printed.trim_start()).expect("JSON");
         let buffer = result["node_pairs"][0]["placement"]["mapped_bytes"].as_u64().expect("bytes");
-        let beside = (peak << 10).saturating_sub(buffer);
+        // Beside the buffer is that of the second measurement, and that of the prefetch audit.
+        let beside = (peak << 10).saturating_sub(3 * buffer);
         assert!(peak << 10 >= buffer, "{peak} kB resident, of which {buffer} B are the buffer");
-        assert!(beside < RESIDENT, "{beside} bytes are resident beside the buffer of {buffer}");
+        assert!(beside < RESIDENT, "{beside} bytes are resident beside three buffers of {buffer}");
     });
 }

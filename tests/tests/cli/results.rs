@@ -11,7 +11,9 @@ const CSV_HEADER: &str =
     "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,interval_window_s,state_share,\
                           min_ns,mad_ns,trials,rounds,placements,placement_spread,hops_per_trial,\
                           disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,\
-                          pages_asked,pages_obtained,verified,seed";
+                          pages_asked,pages_obtained,verified,seed,\
+                          undisturbed_ns,undisturbed_ns_low,undisturbed_ns_high,undisturbed_rounds,\
+                          undisturbed_at_most_ns";
 
 fn assert_starts_with_pair(run: &Run) {
     let first = run.stdout.lines().next().unwrap_or("");

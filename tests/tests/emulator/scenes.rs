@@ -92,10 +92,13 @@ fn pages_that_are_split_are_noticed() {
             "--iters=2000",
             "--trials=30",
             "--progress=always",
+            "--strict",
         ]]);
-        let document = console.expect_json(0);
+        let document = console.expect_json(3);
         assert_eq!(at(&document, "/node_pairs/0/pages_obtained"), "thp", "{document:#}");
         assert!(warnings(&document).contains(&"huge-pages-changed"), "{document:#}");
+        assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
+        console.expect_line("ERROR: --strict: the result is unreliable (huge-pages-changed)");
     });
 }
 
