@@ -43,7 +43,8 @@ impl<A: Arena> Schedule<A> {
         let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
         let shift = (f64::from(self.rng.next_u32()) / f64::from(u32::MAX) - 0.5) * JITTER;
         let due_ns = match differ {
-            // There is room for a number of rounds.
+            // There is room for a number of rounds, unless it was asked how many loads there are to be.
+            true if budget.trials.is_some() => now_ns,
             true => now_ns + budget.point_ns / self.room as f64 - lasted_ns,
             false => self.first_ns + distance_ns * (self.round as f64 + shift),
         };
