@@ -303,7 +303,7 @@ mod tests {
         );
         let told: Vec<_> = warnings.iter().map(|warning| warning.cpu().unwrap().0).collect();
         assert_eq!((&told[..7], share(told[7] as usize)), (&[8, 17, 26, 35, 44, 53, 62][..], share(16)));
-        assert_eq!((warnings.dropped(), warnings.untrusted()), (55, Some(("other-work", 41))));
+        assert_eq!((warnings.dropped(), warnings.untrusted()), (55, Some(("other-work", 48))));
         let mut text = String::new();
         warnings.write(&mut text, true, None).unwrap();
         assert_eq!(

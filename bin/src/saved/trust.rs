@@ -6,14 +6,13 @@
 use latency_core::text::Text;
 
 use super::conditions::escaped;
+use crate::warning::MUCH_OTHER_WORK;
 
 /// The most reasons of a document that are kept.
 const MOST: usize = 16;
 /// A code of a warning.
 pub type Code = Text<32>;
 
-/// From this share of a CPU on, other work makes a result poor.
-const MUCH_OTHER_WORK: f64 = 0.3;
 /// A repeated point that is this close is no evidence against the first.
 const CLOSE: f64 = 0.03;
 /// From this part of the points without an interval on, imprecision makes a result poor.
@@ -140,7 +139,7 @@ mod tests {
     #[test]
     fn bounds_are_the_present_ones() {
         let work = |share| Trust { other_work: share, ..of(&[("other-work", Some(true))]) }.is_poor();
-        assert!(work(None) && work(Some(0.3)) && !work(Some(0.29)));
+        assert!(work(None) && work(Some(0.24)) && !work(Some(0.22)));
         let repeat = |ratio| Trust { repeat: ratio, ..of(&[("repeat-ratio", None)]) }.is_poor();
         assert!(repeat(None) && repeat(Some(1.04)) && repeat(Some(0.96)) && !repeat(Some(1.02)));
         let points =

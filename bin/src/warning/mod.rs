@@ -18,6 +18,7 @@ mod tests;
 use crate::sys::errno::Errno;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
+pub use facts::MUCH_OTHER_WORK;
 pub use group::Group;
 pub use reason::Reason;
 pub use remedy::Remedy;
