@@ -38,8 +38,10 @@ impl Warning {
             Warning::NoSys => ("no-sys", Fair, ALL),
             Warning::SizeClipped { from, .. } => ("size-clipped", Note, [from.0, 0, 0]),
             Warning::CacheLatency { size, .. } => ("cache-latency", Note, [size.0, 0, 0]),
-            Warning::CacheCouldHold { size, asked, .. } => {
-                ("cache-could-hold", if asked { Fair } else { Poor }, [size.0, 0, 0])
+            // A cache that may hold most of it decides the value, whoever chose the size.
+            Warning::CacheCouldHold { size, cache, asked, .. } => {
+                let severity = if asked && size.0 / 3 * 2 >= cache.0 { Fair } else { Poor };
+                ("cache-could-hold", severity, [size.0, 0, 0])
             }
             Warning::CacheSizeImplausible { level, .. } => {
                 ("cache-size-implausible", Fair, [level as u64, 0, 0])

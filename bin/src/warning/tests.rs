@@ -26,6 +26,7 @@ fn every() -> Vec<Warning> {
         Warning::CacheLatency { size: Bytes(16 << 10), level: 1, cache: Bytes(32 << 10) },
         Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: false, seen: false },
         Warning::CacheCouldHold { size, cache: Bytes(200 << 20), asked: true, seen: false },
+        Warning::CacheCouldHold { size, cache: Bytes(128 << 20), asked: true, seen: false },
         Warning::CacheCouldHold { size: Bytes::MIB, cache: Bytes(200 << 20), asked: false, seen: false },
         Warning::CacheCouldHold { size, cache: Bytes(16 << 20), asked: false, seen: true },
         Warning::SideCache { node: NodeId(0), cache: Bytes(64 << 30), size, fits: true },
