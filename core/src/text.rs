@@ -17,7 +17,7 @@ impl<const N: usize> Text<N> {
     pub const EMPTY: Self = Self { bytes: [0; N], length: 0 };
 
     /// Returns as much of `bytes` as fits, without white space around it, and with `?`
-    /// in place of bytes that are not UTF-8, and of control characters: a terminal would obey them.
+    /// in place of bytes that are not UTF-8, and of characters that steer a terminal.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
@@ -81,7 +81,7 @@ fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
     for chunk in from.utf8_chunks() {
         let replaced = if chunk.invalid().is_empty() { "" } else { "?" };
         for character in chunk.valid().chars().chain(replaced.chars()) {
-            let character = if character.is_control() { '?' } else { character };
+            let character = if steers(character) { '?' } else { character };
             if !append(bytes, &mut length, character.encode_utf8(&mut [0; 4])) {
                 return length;
             }
@@ -129,6 +129,22 @@ impl<const N: usize> fmt::Debug for Text<N> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), out)
     }
+}
+
+/// Returns whether a character prints nothing, but may move or hide what others print.
+///
+/// Unicode's categories of control, format and private characters, the fillers and the
+/// joiners. The whole of what does not print would be a table of some kilobytes.
+#[must_use]
+pub const fn steers(character: char) -> bool {
+    matches!(character,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}'
+        | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
 }
 
 /// The ending of a noun for so many.

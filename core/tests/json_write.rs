@@ -63,8 +63,8 @@ fn decimals() {
 #[test]
 fn strings_are_escaped() {
     assert_eq!(
-        value(|writer| writer.string("a\"b\\c\n\r\t\u{1}\u{8}é\u{7f}/")),
-        "\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u0008é\u{7f}/\""
+        value(|writer| writer.string("a\"b\\c\n\r\t\u{1}\u{8}é\u{7f}/\u{9b}\u{202e}\u{e0001}")),
+        "\"a\\\"b\\\\c\\n\\r\\t\\u0001\\u0008é\\u007f/\\u009b\\u202e\\udb40\\udc01\""
     );
     assert_eq!(value(|writer| writer.bytes(b"a\xffb\xe2\x82")), "\"a\u{fffd}b\u{fffd}\"");
     assert_eq!(value(|writer| writer.display(format_args!("{}\"", 1))), r#""1\"""#);

@@ -22,7 +22,7 @@ use crate::sys::table::Table;
 
 pub use outcome::{Outliers, OutputError, Regression, TimingError};
 pub use placement::PlacementError;
-pub use saved::SavedError;
+pub use saved::{Problem, SavedError};
 
 /// A reason to end with a status other than success.
 #[derive(Clone, Copy, Debug, PartialEq)]

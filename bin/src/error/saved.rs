@@ -8,6 +8,36 @@ use latency_core::units::Bytes;
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
+/// What is wrong with a file, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong there.
+    pub what: &'static str,
+    /// The version of this program that reads it, if that is what it needs.
+    pub version: Text<24>,
+}
+
+impl Problem {
+    /// Returns a problem of a line.
+    #[must_use]
+    pub const fn new(line: u32, what: &'static str) -> Problem {
+        Problem { line, what, version: Text::EMPTY }
+    }
+}
+
+/// Shows what is wrong.
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.what)?;
+        match self.version.is_empty() {
+            true => Ok(()),
+            false => write!(out, "; use latency-bench {} or later", self.version),
+        }
+    }
+}
+
 /// A file that `fit` or `compare` cannot use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
@@ -17,9 +47,9 @@ pub enum SavedError<'a> {
     /// More than any saved result has.
     TooLarge { path: &'a [u8], limit: Bytes },
     /// A saved result that cannot be understood.
-    Malformed { path: &'a [u8], line: u32, what: &'static str },
+    Malformed { path: &'a [u8], problem: Problem },
     /// Lines among results that are none, with `--strict`: the first, and how many others.
-    Skipped { path: &'a [u8], line: u32, what: &'static str, others: usize },
+    Skipped { path: &'a [u8], problem: Problem, others: usize },
     /// Sizes that cannot be bytes, and nothing says what they are.
     NoUnit { path: &'a [u8] },
     /// A result of an experiment that makes no curve.
@@ -39,12 +69,17 @@ impl fmt::Display for SavedError<'_> {
             SavedError::TooLarge { path, limit } => {
                 write!(out, "'{}' has more than {limit}; name the file of a saved result", Escaped(path))
             }
-            SavedError::Malformed { path, line, what } => {
-                write!(out, "'{}', line {line}: {what}; use a result saved with ", Escaped(path))?;
-                out.write_str("--json or --csv, or a table of sizes and nanoseconds")
+            SavedError::Malformed { path, problem } => {
+                write!(out, "'{}', line {}: {problem}", Escaped(path), problem.line)?;
+                match problem.version.is_empty() {
+                    true => out.write_str(
+                        "; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
+                    ),
+                    false => Ok(()),
+                }
             }
-            SavedError::Skipped { path, line, what, others } => {
-                write!(out, "--strict: '{}', line {line}: {what}", Escaped(path))?;
+            SavedError::Skipped { path, problem, others } => {
+                write!(out, "--strict: '{}', line {}: {problem}", Escaped(path), problem.line)?;
                 if others > 0 {
                     write!(out, ", and {others} more such lines")?;
                 }

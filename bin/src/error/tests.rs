@@ -43,7 +43,7 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
         "'a' has more than 16 MiB; name the file of a saved result",
     );
     check(
-        SavedError::Malformed { path: b"a", line: 3, what: "no number" },
+        SavedError::Malformed { path: b"a", problem: Problem::new(3, "no number") },
         1,
         "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
     );

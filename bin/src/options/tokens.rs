@@ -7,6 +7,8 @@
 use core::fmt::{self, Write};
 use core::iter::Peekable;
 
+use latency_core::text::steers;
+
 /// One argument, or an option together with the value behind its `=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
@@ -98,15 +100,7 @@ impl fmt::Display for Escaped<'_> {
                     return out.write_str("...");
                 }
                 left -= 1;
-                match character {
-                    '\0' => out.write_str("\\0")?,
-                    '\t' => out.write_str("\\t")?,
-                    '\n' => out.write_str("\\n")?,
-                    '\r' => out.write_str("\\r")?,
-                    '\\' => out.write_str("\\\\")?,
-                    _ if steers(character) => write!(out, "\\u{{{:x}}}", u32::from(character))?,
-                    _ => out.write_char(character)?,
-                }
+                escape(out, character)?;
             }
             for byte in chunk.invalid() {
                 if left == 0 {
@@ -120,19 +114,21 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Returns whether a character prints nothing, but may move or hide what others print.
+/// Writes a character as [`Escaped`] shows it.
 ///
-/// Unicode's categories of control, format and private characters, the fillers and the
-/// joiners. The whole of what does not print would be a table of some kilobytes.
-const fn steers(character: char) -> bool {
-    matches!(character,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}'
-        | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}'
-        | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
+/// # Errors
+///
+/// Those of `out`.
+pub fn escape(out: &mut dyn Write, character: char) -> fmt::Result {
+    match character {
+        '\0' => out.write_str("\\0"),
+        '\t' => out.write_str("\\t"),
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\\' => out.write_str("\\\\"),
+        _ if steers(character) => write!(out, "\\u{{{:x}}}", u32::from(character)),
+        _ => out.write_char(character),
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 
 use core::fmt::{self, Display, Write};
 
+use latency_core::text::steers;
+
 /// A value whose text is safe within elements and attributes, on one line.
 pub struct Escaped<'a, T: ?Sized>(pub &'a T);
 
@@ -40,10 +42,9 @@ fn escape(out: &mut dyn Write, character: char, line_feed: char) -> fmt::Result 
         '\'' => "&#39;",
         '\n' => return out.write_char(line_feed),
         '\t' | '\r' => " ",
-        // XML 1.0 has no other control characters, not even escaped, and no U+FFFE, U+FFFF. Those from U+007F on
-        // and those that reverse the direction of text are legal there, but nothing that can be read.
-        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "\u{fffd}",
+        // XML 1.0 has no other control characters, not even escaped, and no U+FFFE, U+FFFF.
         '\u{fffe}' | '\u{ffff}' => "\u{fffd}",
+        character if steers(character) => "\u{fffd}",
         _ => return out.write_char(character),
     };
     out.write_str(reference)

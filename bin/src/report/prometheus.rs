@@ -10,6 +10,7 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::Trimmed;
+use latency_core::text::steers;
 
 use super::document::{Describe, Document, Format, Labels, Metric, Value};
 
@@ -118,7 +119,7 @@ impl Write for Escaped<'_> {
             '\n' => self.0.write_str("\\n"),
             '\\' | '"' => write!(self.0, "\\{character}"),
             // Collectors take them; terminals that show the file would obey them.
-            character if character.is_control() => self.0.write_char('?'),
+            character if steers(character) => self.0.write_char('?'),
             character => self.0.write_char(character),
         })
     }
@@ -210,7 +211,7 @@ mod tests {
                     },
                 });
             }
-            let shown = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
+            let shown = |c: char| if steers(c) && c != '\n' { '?' } else { c };
             prop_assert_eq!(read, text.chars().map(shown).collect::<String>());
             prop_assert_eq!(written.lines().count(), 3);
         }

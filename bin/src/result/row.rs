@@ -159,6 +159,14 @@ impl Row {
         all.all(|field| fields >> field & 1 == 0 || self.agrees(other, field))
     }
 
+    /// Returns whether another row has another value for the same point.
+    #[must_use]
+    pub fn contradicts(&self, other: &Row) -> bool {
+        self.is_same(other, u32::MAX)
+            && self.pages == other.pages
+            && self.sample.nanoseconds != other.sample.nanoseconds
+    }
+
     /// Writes a field for people; nothing where the file does not tell.
     ///
     /// # Errors

@@ -63,11 +63,11 @@ impl Conditions {
         (index == OPTIONS && self.has_command) || self.texts.get(index).is_some_and(|text| !text.is_empty())
     }
 
-    /// Sets the condition with a JSON key, if there is one; what does not fit is cut.
+    /// Sets the condition with a JSON key, if there is one.
     pub fn set(&mut self, key: &str, value: &str) {
         let index = CONDITIONS.iter().position(|(known, _)| *known == key);
         if let Some(text) = index.and_then(|index| self.texts.get_mut(index)) {
-            *text = escaped(value);
+            *text = Text::from_bytes(value.as_bytes());
         }
     }
 
@@ -92,7 +92,7 @@ impl Conditions {
         if let (true, Some(text)) = (shown, self.texts.get_mut(OPTIONS)) {
             let separator = if text.is_empty() { "" } else { " " };
             // What does not fit is left out.
-            let _ = write!(text, "{separator}{}", escaped::<96>(argument));
+            let _ = write!(text, "{separator}{argument}");
         }
     }
 }

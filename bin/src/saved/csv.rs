@@ -60,17 +60,15 @@ const COLUMNS: [(&str, Column); 17] = [
 
 /// Reads a table; sizes without a unit of their own are in `given`, where it is.
 pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let text = core::str::from_utf8(text).map_err(|error| Problem {
-        line: line_of(text, error.valid_up_to()),
-        what: "neither JSON nor text",
-    })?;
+    let text = core::str::from_utf8(text)
+        .map_err(|error| Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor text"))?;
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
     let mut columns = two_columns();
     let mut begun = false;
     for (index, line) in text.lines().enumerate() {
-        let at = |what| Problem { line: u32::try_from(index + 1).unwrap_or(u32::MAX), what };
+        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with('#') {
             continue;

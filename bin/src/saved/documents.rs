@@ -68,7 +68,7 @@ impl Joined {
             return Ok(());
         }
         if !text.starts_with(b"{") {
-            return Err(Problem { line, what: "this is not JSON, or not a result" });
+            return Err(Problem::new(line, "this is not JSON, or not a result"));
         }
         if matches!(text.last(), Some(b'{' | b'[' | b',' | b':')) && Scan::of(text).is_open() {
             (self.first, self.scan) = (line, Scan::default());
@@ -87,7 +87,7 @@ impl Joined {
         let end = self.length + text.len() + 1;
         let Some(room) = self.text.get_mut(self.length..end) else {
             self.length = 0;
-            return Err(Problem { line, what: "a document of more than 16 MiB" });
+            return Err(Problem::new(line, "a document of more than 16 MiB"));
         };
         let (copy, newline) = room.split_at_mut(text.len());
         copy.copy_from_slice(text);
@@ -104,7 +104,7 @@ impl Joined {
     /// Forgets what there is of a document that does not end.
     fn cut(&mut self) -> Problem {
         self.length = 0;
-        Problem { line: self.first, what: "the document ends too early" }
+        Problem::new(self.first, "the document ends too early")
     }
 }
 

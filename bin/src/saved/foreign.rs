@@ -43,7 +43,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     let mut like = Row::EMPTY;
     let mut begun = false;
     for (index, line) in text.lines().enumerate() {
-        let at = |what| Problem { line: u32::try_from(index + 1).unwrap_or(u32::MAX), what };
+        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
         let line = line.trim_ascii();
         if MARKS.iter().any(|(mark, known)| *known == tool && place(line, mark).is_some()) {
             begun = true;

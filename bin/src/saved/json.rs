@@ -6,6 +6,7 @@ use super::host::instant;
 use super::origin;
 use super::point::{describe, point};
 use super::rows::{bytes, line_of, whole, Draft, Problem, Tool};
+use super::shape;
 use super::values::{each_object, optional, text, Fault};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{Row, A, B, FIELDS, LINES};
@@ -15,12 +16,13 @@ const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
 
 /// Reads a document.
 pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
+    shape::check(text)?;
     // Thousands of results are read for few of their members.
     let mut reader = if draft.of_hosts { Reader::hasty(text) } else { Reader::new(text) };
     let read = if text.trim_ascii_start().first() == Some(&b'[') { list } else { document };
     read(&mut reader, draft).map_err(|fault| match fault {
-        Fault::Document(error) => Problem { line: line_of(text, error.offset), what: defect(error.reason) },
-        Fault::Meaning(what) => Problem { line: line_of(text, reader.offset()), what },
+        Fault::Document(error) => Problem::new(line_of(text, error.offset), defect(error.reason)),
+        Fault::Meaning(what) => Problem::new(line_of(text, reader.offset()), what),
     })
 }
 
@@ -79,6 +81,7 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
             reader.skip_value()?;
         }
     }
+    draft.has_no_contradiction()?;
     draft.judge();
     end(reader)
 }

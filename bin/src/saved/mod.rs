@@ -15,6 +15,7 @@ mod origin;
 mod point;
 mod rows;
 pub mod sections;
+pub mod shape;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -111,7 +112,7 @@ impl Saved {
         draft.of_hosts = true;
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {
-            true => Err(Problem { line: 1, what: "it does not say of which experiment it is" }),
+            true => Err(Problem::new(1, "it does not say of which experiment it is")),
             false => Ok(draft),
         }
     }
@@ -136,17 +137,15 @@ fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result
     // A byte-order mark, as some editors leave it.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     match text.trim_ascii_start().first() {
-        None => Err(Problem { line: 1, what: "the file is empty" }),
+        None => Err(Problem::new(1, "the file is empty")),
         Some(b'{' | b'[') => json::read(text, draft),
-        Some(b'<') => {
-            Err(Problem { line: 1, what: "pages cannot be read again; save the result with --json as well" })
-        }
+        Some(b'<') => Err(Problem::new(1, "pages cannot be read again; save the result with --json as well")),
         Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), draft),
     }
 }
 
-fn malformed(path: &[u8], Problem { line, what }: Problem) -> Failure<'_> {
-    SavedError::Malformed { path, line, what }.into()
+fn malformed(path: &[u8], problem: Problem) -> Failure<'_> {
+    SavedError::Malformed { path, problem }.into()
 }
 
 /// Keeps a result for the rest of the process, if its sizes have a unit.

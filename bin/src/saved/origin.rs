@@ -5,7 +5,6 @@ use latency_core::json::{Event, Reader};
 use latency_core::text::Text;
 use latency_core::traffic::Kind;
 
-use super::conditions::escaped;
 use super::fields::word;
 use super::point::point;
 use super::rows::{whole, Draft};
@@ -48,13 +47,13 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
             () if is("cpu_model") => &mut origin.cpu,
             () => return Ok(reader.skip_value()?),
         };
-        *slot = escaped(text::<96>(reader.string()?).as_str());
+        *slot = text(reader.string()?);
         Ok(())
     })?;
     if origin.name.is_empty() {
         origin.name = boot;
     }
-    origin.boot = escaped(boot.as_str());
+    origin.boot = Text::from_bytes(boot.as_str().as_bytes());
     Ok(())
 }
 
@@ -63,7 +62,11 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     let trust = &mut draft.saved.origin.trust;
     members(reader, &mut |reader, is| {
         if is("level") {
-            trust.said_poor = reader.string()? == "poor";
+            let level = reader.string()?;
+            trust.said_poor = level == "poor";
+            if !trust.said_poor && level != "fair" && level != "good" {
+                return Err(Fault::Meaning("a level of trust other than good, fair and poor"));
+            }
         } else if is("reasons") {
             reader.begin_array()?;
             while let Event::String(reason) = reader.next_event()? {
@@ -177,7 +180,7 @@ pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     row.set(OP, word(format_args!("{MEDIAN}")));
     rest(reader, &mut |reader, is| {
         if is("class") {
-            row.set(CLASS, escaped(text::<24>(reader.string()?).as_str()));
+            row.set(CLASS, text(reader.string()?));
         } else if is("ns") {
             row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
         } else if is("ci95_ns") {
@@ -205,11 +208,11 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
         } else if !brief && is("load_node") {
             load = Some(whole(reader.number()?)?);
         } else if is("traffic") {
-            let name = text::<24>(reader.string()?);
+            let name = text(reader.string()?);
             kind = Kind::parse(name.as_str());
-            limit.set(TRAFFIC, escaped(name.as_str()));
+            limit.set(TRAFFIC, name);
         } else if is("pattern") {
-            limit.set(PATTERN, escaped(text::<24>(reader.string()?).as_str()));
+            limit.set(PATTERN, text(reader.string()?));
         } else if is("limit") {
             members(reader, &mut |reader, is| {
                 if is("bytes_per_second") {

@@ -3,7 +3,6 @@
 use latency_core::json::{Event, Reader, Str};
 use latency_core::stats::Interval;
 
-use super::conditions::escaped;
 use super::fields::word;
 use super::rows::{bytes, relative, whole};
 use super::values::{interval, optional, text, Fault};
@@ -44,7 +43,7 @@ pub(super) fn point(
             undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = value);
         } else if key == "pages_obtained" {
             if let Event::String(pages) = reader.next_event()? {
-                row.pages = escaped(pages.raw());
+                row.pages = text(pages);
             }
         } else if key == "placement" {
             row.verified = placement(reader)?;
@@ -76,8 +75,7 @@ pub(super) fn quiet(values: [Option<f64>; 3]) -> Option<(f64, Interval)> {
 /// Reads a field that is a word, a number, or told to be neither.
 pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> Result<(), Fault> {
     match reader.next_event()? {
-        // One that is too long is none of ours, and cut.
-        Event::String(value) => row.set(field, escaped(text::<64>(value).as_str())),
+        Event::String(value) => row.set(field, text(value)),
         Event::Number(value) => row.set(field, word(format_args!("{}", value as u64))),
         Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
         Event::Null => {}

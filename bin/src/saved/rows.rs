@@ -1,5 +1,6 @@
 //! The rows of a saved result, filled as its text is understood, and what may be wrong with one.
 
+use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
 use latency_core::units::Bytes;
@@ -8,21 +9,16 @@ use super::conditions::{Conditions, BRAND, HOST};
 use super::fields::word;
 use super::host::Origin;
 use crate::analysis::claims::Claims;
+pub use crate::error::Problem;
 use crate::result::row::{Row, Word, CLASS, EXPERIMENT, ONE_WAY, OP, PATTERN};
+use crate::result::sample::Sample;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
+/// Values and the ends of intervals are rounded when they are written.
+const ROUNDING: f64 = 1e-3;
 /// A working set beyond 2^50 bytes is none.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
-
-/// What is wrong with a file, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The line, from 1.
-    pub line: u32,
-    /// What is wrong there.
-    pub what: &'static str,
-}
 
 /// What wrote a file, if it was not this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +150,20 @@ impl<'r> Draft<'r> {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
+    /// Checks that no pair of nodes has two values in a matrix.
+    ///
+    /// # Errors
+    ///
+    /// Two values where all else is the same, too.
+    pub fn has_no_contradiction(&self) -> Result<(), &'static str> {
+        let contradicts =
+            |(index, row): (usize, &Row)| self.rows().iter().take(index).any(|other| row.contradicts(other));
+        match self.saved.experiment == "matrix" && self.rows().iter().enumerate().any(contradicts) {
+            true => Err("two values of one pair of nodes"),
+            false => Ok(()),
+        }
+    }
+
     /// Judges how far the result can be trusted, once all is read.
     pub fn judge(&mut self) {
         let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
@@ -170,7 +180,7 @@ impl<'r> Draft<'r> {
     /// That there is none.
     pub fn has_rows(&self) -> Result<(), Problem> {
         match self.count {
-            0 => Err(Problem { line: 1, what: "there is no measured point in it" }),
+            0 => Err(Problem::new(1, "there is no measured point in it")),
             _ => Ok(()),
         }
     }
@@ -193,6 +203,13 @@ impl<'r> Draft<'r> {
         }
         if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
             return Err("a latency that is not a positive number of nanoseconds");
+        }
+        let Sample { nanoseconds, interval, .. } = row.sample;
+        let is_outside = |Interval { low, high }| {
+            nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
+        };
+        if interval.is_some_and(is_outside) {
+            return Err("a value outside of its own interval");
         }
         match row.traffic() {
             // Of other kinds it says what their names do.

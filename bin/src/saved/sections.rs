@@ -23,7 +23,7 @@ pub fn each(text: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), Problem>) -> 
     let mut within = |start, end| {
         if let (Ok(()), Some(section)) = (taken, text.get(start..end)) {
             taken = take(section)
-                .map_err(|Problem { line, what }| Problem { line: line + line_of(text, start) - 1, what });
+                .map_err(|problem| Problem { line: problem.line + line_of(text, start) - 1, ..problem });
         }
     };
     // What ends too early was refused.

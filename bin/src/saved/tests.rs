@@ -17,7 +17,7 @@ fn parse(text: &[u8]) -> Result<Saved, Problem> {
 }
 
 fn rejected(text: &str) -> (u32, &'static str) {
-    let Problem { line, what } = parse(text.as_bytes()).unwrap_err();
+    let Problem { line, what, .. } = parse(text.as_bytes()).unwrap_err();
     (line, what)
 }
 

@@ -5,7 +5,6 @@
 
 use latency_core::text::Text;
 
-use super::conditions::escaped;
 use crate::warning::MUCH_OTHER_WORK;
 
 /// The most reasons of a document that are kept.
@@ -61,9 +60,10 @@ impl Trust {
         let place = known.unwrap_or(self.count);
         if let Some(slot) = self.reasons.get_mut(place) {
             self.count = self.count.max(place + 1);
+            let code = Text::from_bytes(code.as_bytes());
             *slot = match (poor, slot.1) {
-                (Some(one), Some(other)) => (escaped(code), Some(one || other)),
-                (one, other) => (escaped(code), one.or(other)),
+                (Some(one), Some(other)) => (code, Some(one || other)),
+                (one, other) => (code, one.or(other)),
             };
         }
     }

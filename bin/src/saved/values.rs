@@ -6,6 +6,8 @@ use latency_core::json::{Error, Event, Reader, Str};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
+use crate::options::tokens::escape;
+
 /// What went wrong: the document, or what it says.
 pub(super) enum Fault {
     Document(Error),
@@ -61,9 +63,10 @@ pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Faul
     }
 }
 
-/// As much of a string as fits, decoded.
+/// As much of a string as fits, decoded, and escaped so that it cannot steer a terminal wherever it is shown.
 pub(super) fn text<const N: usize>(string: Str<'_>) -> Text<N> {
     let mut text = Text::EMPTY;
-    string.chars().all(|character| text.push(character));
+    // What does not fit is cut.
+    let _ = string.chars().try_for_each(|character| escape(&mut text, character));
     text
 }

@@ -7,6 +7,7 @@ use core::fmt::{self, Write};
 
 use super::error::MAX_DEPTH;
 use crate::decimal::Trimmed;
+use crate::text::steers;
 
 /// The places of line breaks. There are no other spaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -257,7 +258,7 @@ struct Escaped<'w, W>(&'w mut W);
 
 impl<W: Write> Write for Escaped<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let special = |character: char| matches!(character, '"' | '\\' | '\0'..='\x1f');
+        let special = |character: char| matches!(character, '"' | '\\') || steers(character);
         for piece in text.split_inclusive(special) {
             let mut characters = piece.chars();
             match characters.next_back() {
@@ -280,7 +281,9 @@ impl<W: Write> Escaped<'_, W> {
             '\n' => self.0.write_str("\\n"),
             '\r' => self.0.write_str("\\r"),
             '\t' => self.0.write_str("\\t"),
-            control => write!(self.0, "\\u{:04x}", u32::from(control)),
+            other => {
+                other.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(self.0, "\\u{unit:04x}"))
+            }
         }
     }
 }

@@ -100,7 +100,7 @@ fn a_file_of_the_largest_size_is_read_in_time() {
             "\"a\":[],",
             2_000_000,
             "\"b\":1}}",
-            "there is no measured point in it",
+            "line 1: an object has two members of one name",
         ),
         ("commas.csv", "", ",", 16_000_000, "\n", "there is no measured point in it"),
         ("lines.csv", "", "#\n", 8_000_000, "", "there is no measured point in it"),

@@ -277,11 +277,8 @@ fn fair_results_are_judged_by_their_intervals() {
 }
 
 #[test]
-fn documents_of_both_schemas_and_of_older_trust_are_judged_by_their_reasons() {
+fn documents_of_older_trust_are_judged_by_their_reasons() {
     let mut hosts = like(9);
-    for host in &mut hosts[4..] {
-        host["schema"] = 2.into();
-    }
     // Poor in older versions for being uncertain, which is no evidence against the value.
     poor(&mut hosts[0], "disturbed");
     poor(&mut hosts[1], "precision-not-reached");
@@ -293,6 +290,7 @@ fn documents_of_both_schemas_and_of_older_trust_are_judged_by_their_reasons() {
     hosts[2]["conditions"]["cpus"][0]["other_work_share"] = 0.4.into();
     poor(&mut hosts[8], "looks-cached");
     set(&mut hosts[8], "ns", &json!(200.0));
+    set(&mut hosts[8], "ci95_ns", &json!([199.0, 201.0]));
     set(&mut hosts[1], "ci95_ns", &Value::Null);
     let found = judged(&hosts, 0, &[]);
     found.says("No host of 6 is slower than others like it.");

@@ -4,6 +4,7 @@
 //! Measured values are asserted as what is plausible on any machine, never as numbers.
 
 mod confined;
+mod contradictions;
 mod cores;
 mod counters;
 mod distribution;

@@ -21,6 +21,7 @@ pub mod undisturbed;
 
 use crate::machine::Machine;
 use crate::report::document::{fields, Document, Metric, PageRole, Part, Role, Value};
+use crate::saved::shape;
 
 pub use report::Report;
 
@@ -46,7 +47,7 @@ fields! {
 static INFO: Metric = Metric { name: "info", about: "What measured, and where." };
 
 /// The version of the document's shape.
-const VERSION_OF_SCHEMA: u64 = 1;
+const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;
 
 /// Describes the tool and the experiment, and for monitoring systems the processor.
 pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
@@ -62,7 +63,7 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     );
     document.put(&SCHEMA, VERSION_OF_SCHEMA);
     document.part(Part::Object(&TOOL), |document| {
-        document.put(&NAME, "latency-bench");
+        document.put(&NAME, shape::NAME);
         document.put(&VERSION, env!("CARGO_PKG_VERSION"));
     });
     document.put(&EXPERIMENT, experiment);

@@ -61,7 +61,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         runs.read(path, &mut values)?;
     }
     if let (0, Some(Refused { path, problem })) = (runs.documents, runs.refused().first().copied()) {
-        let error = SavedError::Malformed { path, line: problem.line, what: problem.what };
+        let error = SavedError::Malformed { path, problem };
         return Err(error.into());
     }
     runs.settle()?;
@@ -75,7 +75,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     Ok(match runs.refused().first() {
         Some(&Refused { path, problem }) if options.strict => {
             let others = runs.refused_count - 1;
-            Some(SavedError::Skipped { path, line: problem.line, what: problem.what, others }.into())
+            Some(SavedError::Skipped { path, problem, others }.into())
         }
         _ if options.strict && found.slow == 0 && found.apart_hosts > 0 => {
             let code = found.apart.first().map_or("", findings::Apart::code);

@@ -176,7 +176,7 @@ impl View<'_> {
                 document.part(Part::Item, |document| {
                     document.put(&FILE, saved::shown(path).as_str());
                     document.put(&LINE, problem.line);
-                    document.put(&WHAT, problem.what);
+                    document.put(&WHAT, Value::Shown(problem));
                 });
             }
         });

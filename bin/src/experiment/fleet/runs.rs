@@ -57,7 +57,7 @@ impl<'a> Runs<'a> {
     ///
     /// That of mapping the tables.
     pub fn new(judge_all: bool, of: Of) -> Result<Runs<'a>, Errno> {
-        let nothing = Refused { path: b"", problem: Problem { line: 0, what: "" } };
+        let nothing = Refused { path: b"", problem: Problem::new(0, "") };
         Ok(Runs {
             names: Names::new()?,
             documents: 0,
@@ -89,7 +89,7 @@ impl<'a> Runs<'a> {
             if sections::are_in(saved.experiment.as_str()) {
                 return Ok(true);
             }
-            let full = Problem { line: 1, what: "there is no room for more values" };
+            let full = Problem::new(1, "there is no room for more values");
             let host = boots.add(names, saved).ok_or(full)?;
             *documents += 1;
             let trust = &saved.origin.trust;

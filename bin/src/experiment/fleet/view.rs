@@ -326,7 +326,7 @@ impl View<'_> {
         for Refused { path, problem } in runs.refused().iter().take(NAMED) {
             document.sentence(
                 Role::Missing,
-                format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem.what),
+                format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem),
             );
         }
         if runs.refused_count > NAMED {

@@ -10,7 +10,7 @@ use latency_core::text::{plural, Text};
 
 use super::pictures;
 use super::points::{differing, unit, value, SEVERAL};
-use crate::error::{Failure, SavedError};
+use crate::error::{Failure, Problem, SavedError};
 use crate::experiment::command::Write;
 use crate::experiment::facts;
 use crate::options::Options;
@@ -55,7 +55,10 @@ pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Fail
     let mut count = 0;
     for path in paths {
         Saved::load_each(path, &mut |saved| {
-            let full = SavedError::Malformed { path, line: 1, what: "more experiments than a report has" };
+            let full = SavedError::Malformed {
+                path,
+                problem: Problem::new(1, "more experiments than a report has"),
+            };
             *files.get_mut(count).ok_or(full)? = File { path, saved, values: spread(saved.rows)? };
             count += 1;
             Ok(())

@@ -1,0 +1,111 @@
+//! Saved results that cannot be true: each is refused by every command that reads it, with its line and the reason.
+
+use latency_tests::directory::Directory;
+use latency_tests::run::finish;
+use std::fs;
+
+/// A matrix of one pair, with `more` among the members of its point and `rest` among its own.
+fn matrix(more: &str, rest: &str) -> String {
+    format!(
+        r#"{{"node_pairs":[{{"from":0,"to":0,{more}"ns":150,"working_set_bytes":268435456}}],{rest}"experiment":"matrix"}}"#
+    )
+}
+
+/// Runs every command that reads `document`, which each must refuse for `reason`, with nothing on standard output.
+fn refused_by_all(directory: &Directory, name: &str, document: &str, reason: &str) {
+    fs::write(directory.path().join(name), document).expect("a file");
+    for arguments in
+        [&["compare", name, name][..], &["fleet", name], &["report", name, "--format=text"], &["fit", name]]
+    {
+        if arguments[0] == "fleet" && !name.ends_with("json") {
+            continue;
+        }
+        let found = finish(&mut directory.command(arguments));
+        found.expect_status(1).expect_error(reason);
+        assert_eq!(found.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_later_schema_is_refused_with_the_version_that_reads_it() {
+    let directory = Directory::new("contradictions-schema");
+    for (schema, tool, reason) in [
+        (
+            r#""schema":2,"#,
+            r#""tool":{"name":"latency-bench","version":"9.1.0"},"#,
+            "use latency-bench 9.1.0 or later",
+        ),
+        (
+            r#""tool":{"name":"latency-bench","version":"9.1.0"},"#,
+            r#""schema":99,"#,
+            "use latency-bench 9.1.0 or later",
+        ),
+        (r#""schema":1.5,"#, "", "a later schema than this version reads; use a result saved with"),
+        (r#""schema":"x","#, "", "a schema that is not a number"),
+        (r#""schema":null,"#, "", "a schema that is not a number"),
+        (r#""schema":1,"#, r#""tool":{"name":"mlc","version":"3.11"},"#, "a document of another program"),
+    ] {
+        refused_by_all(&directory, "later.json", &matrix("", &[schema, tool].concat()), reason);
+    }
+}
+
+#[test]
+fn a_schema_that_is_read_is_not_refused() {
+    let directory = Directory::new("contradictions-read");
+    for rest in [
+        "",
+        r#""schema":1,"tool":{"name":"latency-bench","version":"0.1.0"},"#,
+        r#""system":{"schema":99,"name":"mlc","tool":{"name":"x"}},"#,
+    ] {
+        fs::write(directory.path().join("a.json"), matrix("", rest)).expect("a file");
+        finish(&mut directory.command(&["compare", "a.json", "a.json"])).expect_status(0);
+    }
+}
+
+#[test]
+fn a_value_outside_of_its_interval_is_refused() {
+    let directory = Directory::new("contradictions-interval");
+    let reason = "line 1: a value outside of its own interval";
+    refused_by_all(&directory, "a.json", &matrix(r#""ci95_ns":[10,20],"#, ""), reason);
+    refused_by_all(&directory, "b.json", &matrix(r#""ci95_ns":[151,160],"#, ""), reason);
+    fs::write(directory.path().join("c.json"), matrix(r#""ci95_ns":[150.1,160],"#, "")).expect("a file");
+    finish(&mut directory.command(&["compare", "c.json", "c.json"])).expect_status(0);
+    let rows = "from,to,ns,ci95_low_ns,ci95_high_ns\n0,0,150,149,151\n0,1,150,10,20\n";
+    refused_by_all(&directory, "d.csv", rows, "line 3: a value outside of its own interval");
+}
+
+#[test]
+fn two_values_of_one_pair_are_refused() {
+    let directory = Directory::new("contradictions-twice");
+    let reason = "two values of one pair of nodes";
+    let pairs =
+        r#"{"node_pairs":[{"from":0,"to":1,"ns":98},{"from":0,"to":1,"ns":500}],"experiment":"matrix"}"#;
+    refused_by_all(&directory, "a.json", pairs, reason);
+    let reason = "an object has two members of one name";
+    refused_by_all(&directory, "c.json", &matrix(r#""ns":98,"#, ""), reason);
+    refused_by_all(&directory, "d.json", &matrix("", r#""experiment":"matrix","#), reason);
+    refused_by_all(
+        &directory,
+        "e.json",
+        &matrix("", r#""system":{"nodes":[{"id":0},{"id":1,"id":2}]},"#),
+        reason,
+    );
+}
+
+#[test]
+fn an_unknown_level_of_trust_is_refused() {
+    let directory = Directory::new("contradictions-trust");
+    let reason = "a level of trust other than good, fair and poor";
+    refused_by_all(&directory, "a.json", &matrix("", r#""trust":{"level":"wombat","reasons":[]},"#), reason);
+}
+
+#[test]
+fn a_difference_that_cannot_be_seen_is_no_number_of_hundred_digits() {
+    let directory = Directory::new("contradictions-wide");
+    let saved = latency_tests::program::workspace().join("tests/fixtures/saved/unsettled.csv");
+    fs::copy(saved, directory.path().join("unsettled.csv")).expect("a file");
+    let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv"]));
+    let text = &found.expect_status(0).stdout;
+    assert!(text.contains("cannot show below 1000 %"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
