@@ -64,7 +64,11 @@ impl fmt::Display for SavedError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             SavedError::Unreadable { path, errno } => {
-                write!(out, "cannot read '{}': {errno}; name the file of a saved result", Escaped(path))
+                let remedy = match path.starts_with(b"--") {
+                    true => "options stand before --",
+                    false => "check its name, and that you may read it",
+                };
+                write!(out, "cannot read '{}': {errno}; {remedy}", Escaped(path))
             }
             SavedError::TooLarge { path, limit } => {
                 write!(out, "'{}' has more than {limit}; name the file of a saved result", Escaped(path))

@@ -35,7 +35,12 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
     check(
         SavedError::Unreadable { path: b"a\n", errno: Errno::ENOENT },
         1,
-        "cannot read 'a\\n': No such file or directory (ENOENT); name the file of a saved result",
+        "cannot read 'a\\n': No such file or directory (ENOENT); check its name, and that you may read it",
+    );
+    check(
+        SavedError::Unreadable { path: b"--json", errno: Errno::ENOENT },
+        1,
+        "cannot read '--json': No such file or directory (ENOENT); options stand before --",
     );
     check(
         SavedError::TooLarge { path: b"a", limit: Bytes(16 << 20) },

@@ -3,11 +3,10 @@
 use core::fmt;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::tokens::Escaped;
-use super::{Descriptor, Flag, FlagId, FlagSet, FormatName, ValueError, ValueKind};
+use super::{Descriptor, Flag, FlagId, FormatName, ValueError, ValueKind};
 
 /// An invalid argument: by itself, with others, or on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +17,7 @@ pub enum UsageError<'a> {
     /// An option that does not exist.
     UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
     /// An experiment that does not exist.
-    UnknownExperiment {
-        name: &'a [u8],
-        nearest: Option<&'static str>,
-        experiments: &'static [&'static Descriptor],
-    },
+    UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> },
     /// An option without the value that it needs.
     MissingValue { flag: &'static Flag },
     /// A switch with a value.
@@ -39,16 +34,20 @@ pub enum UsageError<'a> {
         experiment: &'static Descriptor,
         experiments: &'static [&'static Descriptor],
     },
+    /// An option of measurements where saved results are named.
+    NotWithFiles { flag: &'static Flag, experiment: &'static Descriptor },
     /// A format that the experiment is not written in.
     NoSuchOutput {
         format: &'static FormatName,
         experiment: &'static Descriptor,
         formats: &'static [FormatName],
     },
+    /// A format of rows or metrics for saved results of several experiments.
+    NotOfSaved { format: &'static FormatName },
     /// An operand too many, or an empty one.
     UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
     /// An operand too few.
-    MissingOperand { experiment: &'static Descriptor, found: usize },
+    MissingOperand { experiment: &'static Descriptor },
     /// More than two operands, and nothing says on which side they are.
     NoSides { experiment: &'static Descriptor },
     /// A working set that has no room for a chain.
@@ -87,13 +86,12 @@ impl fmt::Display for UsageError<'_> {
             UsageError::UnknownOption { name, nearest: None } => {
                 write!(out, "unknown option '{}'; `latency-bench --help` lists the options", Escaped(name))
             }
-            UsageError::UnknownExperiment { name, nearest, experiments } => {
+            UsageError::UnknownExperiment { name, nearest } => {
                 write!(out, "unknown experiment '{}'; ", Escaped(name))?;
                 match nearest {
-                    Some(nearest) => write!(out, "did you mean {nearest}? There are ")?,
-                    None => out.write_str("choose one of ")?,
+                    Some(nearest) => write!(out, "did you mean {nearest}?"),
+                    None => out.write_str("`latency-bench -h` lists them"),
                 }
-                list(out, experiments.iter().map(|known| known.name))
             }
             UsageError::MissingValue { flag } => {
                 write!(out, "--{} needs a value; give it as {flag}", flag.name)
@@ -114,7 +112,7 @@ impl fmt::Display for UsageError<'_> {
                 }
             }
             UsageError::Repeated { flag } => {
-                write!(out, "--{} is given twice; give it once", flag.name)
+                write!(out, "--{} is given twice; remove one of them", flag.name)
             }
             UsageError::Conflict { first, second, reason } => {
                 write!(out, "--{} and --{} cannot be combined", first.name, second.name)?;
@@ -122,13 +120,20 @@ impl fmt::Display for UsageError<'_> {
             }
             UsageError::NotForExperiment { flag, experiment, experiments } => {
                 write!(out, "{} has no --{}", experiment.name, flag.name)?;
-                let measures = experiment.flags.contains(FlagId::DryRun);
-                if !measures && (flag.id == FlagId::Strict || flag.group.is_of_measuring()) {
+                if !experiment.flags.contains(FlagId::DryRun) && flag.is_of_measuring() {
                     return out.write_str(" (it measures nothing)");
                 }
                 out.write_str("; remove it, or use an experiment that has it: ")?;
                 let has = |known: &&&Descriptor| known.flags.contains(flag.id);
                 list(out, experiments.iter().filter(has).map(|known| known.name))
+            }
+            UsageError::NotWithFiles { flag, experiment } => {
+                write!(
+                    out,
+                    "{} of saved results has no --{} (it measures nothing); ",
+                    experiment.name, flag.name
+                )?;
+                out.write_str("remove it, or the files")
             }
             UsageError::NoSuchOutput { format, experiment, formats } => {
                 let reason = match experiment.is_written_as(format) {
@@ -140,14 +145,17 @@ impl fmt::Display for UsageError<'_> {
                 let others = |other: &&FormatName| *other != format && experiment.is_written_as(other);
                 list(out, formats.iter().filter(others).map(|format| format.name))
             }
+            UsageError::NotOfSaved { format } => {
+                write!(out, "a report of saved results cannot be written as {} ", format.name)?;
+                out.write_str("(each has values of its own); use one of text, json, jsonl, md, html")
+            }
             UsageError::UnexpectedOperand { operand, experiment } => {
                 write!(out, "unexpected argument '{}'; ", Escaped(operand))?;
                 usage(out, experiment)
             }
-            UsageError::MissingOperand { experiment, found } => {
-                let least = experiment.operands.least;
-                write!(out, "{} needs {least} argument{}", experiment.name, plural(least))?;
-                write!(out, ", found {found}; ")?;
+            UsageError::MissingOperand { experiment } => {
+                let missing = if experiment.operands.sides { "two results, A and B" } else { "a FILE" };
+                write!(out, "{} needs {missing}; ", experiment.name)?;
                 usage(out, experiment)
             }
             UsageError::NoSides { experiment } => {
@@ -207,11 +215,5 @@ fn list(out: &mut fmt::Formatter<'_>, words: impl Iterator<Item = &'static str>)
 }
 
 fn usage(out: &mut fmt::Formatter<'_>, experiment: &Descriptor) -> fmt::Result {
-    let names = experiment.operands.names;
-    let space = if names.is_empty() { "" } else { " " };
-    write!(out, "usage: latency-bench {}{space}{names}", experiment.name)?;
-    if experiment.flags != FlagSet::EMPTY {
-        out.write_str(" [OPTIONS]")?;
-    }
-    Ok(())
+    write!(out, "usage: {}", experiment.typed(" [OPTIONS]"))
 }

@@ -43,7 +43,7 @@ impl Group {
     ];
 
     /// Returns whether its options change what is measured.
-    pub(super) const fn is_of_measuring(self) -> bool {
+    const fn is_of_measuring(self) -> bool {
         matches!(self, Group::Placement | Group::Chain | Group::Traffic | Group::Cores | Group::Sampling)
     }
 
@@ -170,6 +170,12 @@ impl Flag {
             Setter::Switch(_) => None,
             Setter::Value(kind, _) => Some(kind),
         }
+    }
+
+    /// Returns whether it changes a measurement, or its record, alone.
+    #[must_use]
+    pub fn is_of_measuring(&self) -> bool {
+        self.group.is_of_measuring() || matches!(self.id, FlagId::Strict | FlagId::Label)
     }
 
     /// Returns whether `typed`, dashes included, is this option.

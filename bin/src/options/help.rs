@@ -99,10 +99,8 @@ pub fn write_experiment_help(
     experiment: &Descriptor,
     formats: &[FormatName],
 ) -> fmt::Result {
-    let names = experiment.operands.names;
-    let space = if names.is_empty() { "" } else { " " };
     writeln!(out, "latency-bench {}: {}\n", experiment.name, experiment.summary)?;
-    writeln!(out, "Usage: latency-bench {}{space}{names} [OPTIONS]", experiment.name)?;
+    writeln!(out, "Usage: {}", experiment.typed(" [OPTIONS]"))?;
     let formats = || formats.iter().filter(|format| experiment.is_written_as(format));
     let accepted = experiment.flags.union(FlagSet::ALWAYS);
     if help == Help::Short {
@@ -128,7 +126,7 @@ pub fn write_experiment_help(
             describe(out, flag, true, formats())?;
         }
     }
-    writeln!(out, "\n{EXIT_CODES}\nExample:\n  latency-bench {}{space}{names}", experiment.name)
+    writeln!(out, "\n{EXIT_CODES}\nExample:\n  {}", experiment.typed(""))
 }
 
 /// Writes an option: its name, its text, and where `reasons` are wanted its default and the reason for that.

@@ -23,6 +23,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
 
 use latency_core::cores::{Choice as PairChoice, Method};
@@ -68,6 +69,15 @@ impl Descriptor {
     #[must_use]
     pub const fn is_written_as(&self, format: &FormatName) -> bool {
         (self.picture || !format.needs_picture) && (self.attributes || !format.needs_attributes)
+    }
+
+    /// Returns the text to type: its name, `options`, and its operands, before which options stand.
+    pub fn typed(&self, options: &'static str) -> impl fmt::Display + use<> {
+        let (name, names) = (self.name, self.operands.names);
+        fmt::from_fn(move |out| {
+            let space = if names.is_empty() { "" } else { " " };
+            write!(out, "latency-bench {name}{options}{space}{names}")
+        })
     }
 }
 

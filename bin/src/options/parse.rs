@@ -37,7 +37,7 @@ pub fn parse<'a>(
     formats: &'static [FormatName],
 ) -> Result<Options<'a>, UsageError<'a>> {
     let (Some(&default), Some(format)) = (experiments.first(), formats.first()) else {
-        return Err(UsageError::UnknownExperiment { name: b"", nearest: None, experiments });
+        return Err(UsageError::UnknownExperiment { name: b"", nearest: None });
     };
     let selection = Selection { index: 0, descriptor: default, named: false };
     let mut options = Options::new(selection, formats, format);
@@ -106,7 +106,7 @@ fn select<'a>(
         Some((index, descriptor)) => Ok(Selection { index, descriptor, named: true }),
         None => {
             let nearest = nearest(name, experiments.iter().map(|known| known.name));
-            Err(UsageError::UnknownExperiment { name, nearest, experiments })
+            Err(UsageError::UnknownExperiment { name, nearest })
         }
     }
 }
@@ -150,6 +150,14 @@ fn check<'a>(
     if let Some(flag) = given().find(|flag| !accepted.contains(flag.id)) {
         return Err(UsageError::NotForExperiment { flag, experiment, experiments });
     }
+    // With files it is a command on saved results, whatever it measures without them.
+    let of_saved = experiment.flags.contains(FlagId::DryRun) && !options.operands().is_empty();
+    if let Some(flag) = given().find(|flag| of_saved && flag.is_of_measuring()) {
+        return Err(UsageError::NotWithFiles { flag, experiment });
+    }
+    if of_saved && matches!(options.format.name, "csv" | "prometheus") {
+        return Err(UsageError::NotOfSaved { format: options.format });
+    }
     for (left, right, reason) in CONFLICTS {
         // The first CPU is one of the node that was asked for.
         let asked = |flag: &&Flag| flag.id != FlagId::Cpu || !options.first_cpu;
@@ -163,7 +171,7 @@ fn check<'a>(
         return Err(UsageError::NoSuchOutput { format, experiment, formats });
     }
     if options.operands().len() < experiment.operands.least {
-        return Err(UsageError::MissingOperand { experiment, found: options.operands().len() });
+        return Err(UsageError::MissingOperand { experiment });
     }
     if experiment.operands.sides && options.mark().is_none() && options.operands().len() > 2 {
         return Err(UsageError::NoSides { experiment });

@@ -302,7 +302,7 @@ fn operands_of_two_sides_are_parted_by_a_mark() {
     for line in ["compare a b c", "compare -- a b c", "compare a b c --"] {
         assert_eq!(
             sides(line).unwrap_err(),
-            "compare needs `--` between the results of both sides; usage: latency-bench compare A... -- B... [OPTIONS]"
+            "compare needs `--` between the results of both sides; usage: latency-bench compare [OPTIONS] A... -- B..."
         );
     }
 }

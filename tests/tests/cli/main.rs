@@ -24,6 +24,7 @@ mod report;
 mod results;
 mod tables;
 mod trust;
+mod usage;
 
 /// A measurement that takes a tenth of a second.
 const SMALL: [&str; 3] = ["--size=1M", "--iters=2000", "--trials=3"];

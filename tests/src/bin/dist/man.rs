@@ -67,7 +67,7 @@ fn synopsis(page: &mut Source) {
     };
     line("[EXPERIMENT] [OPTIONS]");
     for command in commands() {
-        line(&format!("{} {} [OPTIONS]", command.name, command.operands.names));
+        line(&format!("{} [OPTIONS] {}", command.name, command.operands.names));
     }
     line("help [EXPERIMENT]");
     line("version");

@@ -1,0 +1,111 @@
+//! Usage lines and examples: each of them can be typed, wherever it is printed.
+
+use latency_tests::directory::Directory;
+use latency_tests::program::workspace;
+use latency_tests::run::{finish, run};
+use std::fs;
+
+/// A saved result, of which copies are the operands.
+const SAVED: &str = "tests/fixtures/saved/curve.json";
+
+/// Every word that selects a command, as the long help lists them.
+fn commands() -> Vec<String> {
+    let help = run(&["--help"]).stdout;
+    let list =
+        help.split("Experiments:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
+    let named = |line: &str| {
+        line.strip_prefix("  ")?.split(' ').next().filter(|word| !word.is_empty()).map(String::from)
+    };
+    list.lines().filter_map(named).collect()
+}
+
+/// The command lines of a text without the name of the program: usage, and examples, which are indented.
+fn typed(text: &str) -> impl Iterator<Item = String> + '_ {
+    let command = |line: &str| {
+        let usage = ["Usage: ", "usage: "].iter().find_map(|word| Some(line.split_once(word)?.1));
+        let line = usage.or_else(|| line.strip_prefix("  "))?;
+        // What an example does stands behind two blanks.
+        let line = line.split("  ").next().unwrap_or(line);
+        let rest =
+            line.strip_prefix("latency-bench").filter(|rest| rest.is_empty() || rest.starts_with(' '))?;
+        Some(rest.trim().to_string())
+    };
+    text.lines().filter_map(command)
+}
+
+/// The synopsis and the examples of the manual page as plain text.
+fn manual() -> String {
+    let page = fs::read_to_string(workspace().join("tests/packaged/latency-bench.1")).expect("the page");
+    let plain = page.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-");
+    let section = |name: &str| {
+        let (_, rest) = plain.split_once(&format!(".SH {name}\n")).expect("a section");
+        rest.split("\n.SH ").next().unwrap_or(rest).to_string()
+    };
+    let lines = section("SYNOPSIS") + "\n" + &section("EXAMPLES");
+    lines.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// The words to type for a usage line or an example: names of operands are files, and nothing is measured.
+fn filled(line: &str) -> Vec<String> {
+    let reads = ["fit", "compare", "fleet", "system"].iter().any(|name| line.starts_with(name))
+        || line.contains("FILE");
+    let option = if reads { "--quiet" } else { "--dry-run" };
+    let mut words = Vec::new();
+    for word in line.split(' ').filter(|word| !word.is_empty()) {
+        match word {
+            "[EXPERIMENT]" => words.push("curve"),
+            "[OPTIONS]" => words.push(option),
+            // There may be one node, and a plan goes to no picture.
+            "--memnode=1" => words.push("--memnode=0"),
+            "-o" | "curve.svg" => {}
+            "A" | "FILE" => words.push("a.json"),
+            "B" => words.push("b.json"),
+            "A..." | "FILE..." | "[FILE...]" => words.extend(["a.json", "c.json"]),
+            "B..." => words.extend(["b.json", "d.json"]),
+            word => words.push(word),
+        }
+    }
+    let is_told = words.iter().any(|word| ["help", "version", option].contains(word));
+    if !is_told {
+        // Before `--`, as usage says.
+        words.insert(usize::from(!words.is_empty() && !words[0].starts_with('-')), option);
+    }
+    words.into_iter().map(String::from).collect()
+}
+
+#[test]
+fn every_usage_line_and_example_can_be_typed() {
+    let mut texts = vec![run(&["--help"]).stdout, run(&["-h"]).stdout, manual()];
+    for command in commands() {
+        texts.push(run(&["help", &command]).stdout);
+        texts.push(run(&[&command, "--help"]).stdout);
+        texts.push(run(&[&command, "-h"]).stdout);
+        texts.push(run(&[&command, "", "--quiet"]).stderr);
+    }
+    let mut lines: Vec<String> = texts.iter().flat_map(|text| typed(text)).collect();
+    lines.sort();
+    lines.dedup();
+    let directory = Directory::new("usage");
+    for name in ["a.json", "b.json", "c.json", "d.json"] {
+        fs::copy(workspace().join(SAVED), directory.path().join(name)).expect("a file");
+    }
+    // 16 commands with and without options, and what is not of one of them.
+    assert!(lines.len() > 32, "{lines:?}");
+    for line in lines {
+        let found = finish(&mut directory.command(&filled(&line)));
+        assert!(found.status.code() == Some(0) && !found.stderr.contains("ERROR"), "{line}: {found}");
+    }
+}
+
+#[test]
+fn an_option_behind_the_mark_is_a_file_and_the_message_says_so() {
+    let directory = Directory::new("usage-mark");
+    for name in ["a.json", "b.json"] {
+        fs::copy(workspace().join(SAVED), directory.path().join(name)).expect("a file");
+    }
+    let behind = finish(&mut directory.command(&["compare", "a.json", "--", "b.json", "--json"]));
+    behind
+        .expect_status(1)
+        .expect_error("cannot read '--json': No such file or directory (ENOENT); options stand before --");
+    finish(&mut directory.command(&["compare", "--json", "a.json", "--", "b.json"])).expect_json(0);
+}
