@@ -94,6 +94,31 @@ fn a_terminal_that_is_wider_than_a_line_changes_nothing() {
     }
 }
 
+/// Lines that are longer than the terminal on purpose: what scripts look for, what is copied as a whole, and cells that
+/// hold the name of a file.
+fn may_be_long(line: &str) -> bool {
+    ["Node ", "echo ", "standard error: "].iter().any(|begin| line.trim_start().starts_with(begin))
+        || line.contains("../tests/fixtures/")
+}
+
+#[test]
+fn text_is_as_wide_as_a_terminal_of_80_columns() {
+    let mut wide = Vec::new();
+    for scene in scenes::all() {
+        let quiet = scene.line.contains("--quiet") || scene.line.contains("--verbose");
+        if !scene.file.ends_with(".txt") || scene.colour {
+            continue;
+        }
+        for more in if quiet { &[""][..] } else { &["", " --verbose"] } {
+            let scene = Scene { columns: 80, line: scene.line.clone() + more, ..scene.clone() };
+            let text = findings::written(&scene);
+            let long = text.lines().filter(|line| line.chars().count() > 80 && !may_be_long(line));
+            wide.extend(long.map(|line| std::format!("{}: {line}", scene.line)));
+        }
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
 #[test]
 fn the_schema_says_what_descriptions_say() {
     let mut documents = schema::Documents::default();

@@ -1,11 +1,12 @@
 //! Text for people: the answer first, sentences that wrap at spaces, tables whose columns are as wide as their cells.
 
 use core::fmt::{self, Display, Write};
+use core::ops::Range;
 
 use super::document::{Document, Format, Level, PageRole, Picture, Role, Style, Table};
 use super::figures::width;
 use super::terminal::Terminal;
-use super::wrap::Wrap;
+use super::wrap::{self, Wrap};
 use super::{heatmap, plot};
 
 /// What a person reads in a terminal.
@@ -25,6 +26,8 @@ pub const TEXT: Format = Format {
 
 /// Longer lines are hard to read, however wide a terminal is.
 const LONGEST_LINE: usize = 100;
+/// Tables are not broken for the sake of a terminal that is narrower.
+const LEAST_LINE: usize = 80;
 /// Blanks between columns.
 const GAP: usize = 2;
 
@@ -107,19 +110,46 @@ fn column_width(table: &Table<'_>, column: usize) -> usize {
 /// The most columns whose widths are worked out once.
 const MOST_COLUMNS: usize = 64;
 
-fn write_table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
+/// Writes a table. One that is wider than `limit` is written in parts, each of which begins with the first columns.
+fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Result {
     let mut widths = [0; MOST_COLUMNS];
     let columns = table.columns.min(MOST_COLUMNS);
     for (column, width) in widths.iter_mut().enumerate().take(columns) {
         *width = column_width(table, column);
     }
-    if !table.caption.is_empty() {
-        writeln!(out, "{}", table.caption)?;
+    wrap::line(out, table.caption, limit)?;
+    let sum = |columns: Range<usize>| -> usize {
+        widths.get(columns).into_iter().flatten().map(|width| GAP + width).sum()
+    };
+    // What tells rows apart is repeated, unless it leaves too little room for the rest.
+    let kept = if 2 * sum(0..table.words) <= limit { table.words } else { 1 };
+    let mut from = kept;
+    loop {
+        let mut to = from + 1;
+        while to < columns && sum(0..kept) + sum(from..to + 1) <= limit {
+            to += 1;
+        }
+        part(out, table, &widths, &|| (0..kept).chain(from..to.min(columns)))?;
+        if to >= columns {
+            return Ok(());
+        }
+        out.write_char('\n')?;
+        from = to;
     }
+}
+
+/// Writes some columns of a table.
+fn part<I: Iterator<Item = usize>>(
+    out: &mut dyn Write,
+    table: &Table<'_>,
+    widths: &[usize],
+    columns: &dyn Fn() -> I,
+) -> fmt::Result {
     let mut line = |write: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
         // Blanks are written before the cell that they lead to, so that no line ends in them.
         let mut blanks = GAP;
-        for (column, wide) in widths.iter().enumerate().take(columns) {
+        for column in columns() {
+            let wide = widths.get(column).copied().unwrap_or(0);
             let shown = Shown(&|out| write(out, column));
             let taken = width(&shown);
             let rest = wide.saturating_sub(taken);
@@ -164,7 +194,8 @@ impl Document for Text<'_> {
 
     fn table(&mut self, table: &Table<'_>) {
         if self.style.level >= table.level && table.rows > 0 && !self.is_left_out() {
-            self.keep(Section::Table, |text| write_table(text.out, table));
+            let limit = self.style.terminal.columns.max(LEAST_LINE);
+            self.keep(Section::Table, |text| write_table(text.out, table, limit));
         }
     }
 

@@ -4,6 +4,8 @@
 
 use core::fmt::{self, Display, Write};
 
+use super::wrap;
+
 /// The terminal that pictures are drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
@@ -41,7 +43,7 @@ impl Terminal {
         }
     }
 
-    /// Writes a heading: bold where there are colours.
+    /// Writes a heading: bold where there are colours, and what stands below it wrapped at blanks.
     ///
     /// # Errors
     ///
@@ -52,10 +54,7 @@ impl Terminal {
             (false, true) => writeln!(out, "\x1b[1m{title}\x1b[0m")?,
             (false, false) => writeln!(out, "{title}")?,
         }
-        if !subtitle.is_empty() {
-            writeln!(out, "{subtitle}")?;
-        }
-        Ok(())
+        wrap::line(out, subtitle, self.columns)
     }
 }
 

@@ -80,6 +80,21 @@ impl<'o> Wrap<'o> {
     }
 }
 
+/// Writes a text in lines of at most `width` characters; nothing where it is empty.
+///
+/// # Errors
+///
+/// Those of the output.
+#[inline(never)] // it is called in several places
+pub fn line(out: &mut dyn Write, text: &str, width: usize) -> fmt::Result {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut wrap = Wrap::new(out, width, 0, 0);
+    wrap.write_str(text)?;
+    wrap.finish()
+}
+
 impl Write for Wrap<'_> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         for character in part.chars() {

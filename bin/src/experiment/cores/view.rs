@@ -326,8 +326,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// A row for each pair.
 fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
-    const HEADINGS: [&str; 7] =
-        ["CPUs", "class", "ns", "95 % within run", "fastest line", "slowest line", "windows"];
+    const HEADINGS: [&str; 7] = ["CPUs", "class", "ns", "95 % within run", "fastest", "slowest", "windows"];
     let messages = report.options.method == Method::Message;
     document.table(&Table {
         caption: "",

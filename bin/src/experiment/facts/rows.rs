@@ -46,13 +46,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, what: &str, n
                 (5, _) => {
                     write!(out, "{}", Digits(series.core_cycles.map_or(f64::NAN, |cycles| cycles.median)))
                 }
-                _ => write!(
-                    out,
-                    "{} of {} ({:.1} %)",
-                    series.disturbed,
-                    series.batches,
-                    Decimal(series.disturbed_share() * 100.0)
-                ),
+                _ => write!(out, "{:.1} %", Decimal(series.disturbed_share() * 100.0)),
             }
         },
     });
