@@ -20,22 +20,22 @@ use crate::options::Pages;
 use crate::result::{Point, Walk};
 
 /// Twenty batches of 100 microseconds, with what is read of the clocks between them.
-const ROUND: Range = Range(2.6e6, 3.4e6);
+const ROUND: Range = Range(2.1e6, 3.4e6);
 /// Mapping and clearing a byte: of memory that a host has at hand, and of such that it must find first.
 const MAPPED_BYTE: Range = Range(0.3, 1.2);
 /// Writing a node of a chain, and a byte of the lines.
 const WRITTEN_NODE: Range = Range(2.0, 4.0);
 const WRITTEN_BYTE: Range = Range(0.1, 0.25);
 /// A hop in the first, second and last level and in memory. Neighbours have their part of the latter two.
-const HOPS: [Range; 4] = [Range(1.0, 2.0), Range(4.0, 8.0), Range(15.0, 70.0), Range(100.0, 190.0)];
+const HOPS: [Range; 4] = [Range(0.7, 2.0), Range(2.5, 8.0), Range(15.0, 70.0), Range(100.0, 190.0)];
 /// A hop in address order, which prefetchers help.
-const ORDERED_HOP: Range = Range(2.0, 10.0);
-/// Calibration of the clock, and what diagnoses the machine.
-const START: Range = Range(0.1e9, 0.3e9);
+const ORDERED_HOP: Range = Range(0.7, 10.0);
+/// Calibration of the clock, and what diagnoses the machine. A machine whose clocks agree at once is done in 20 ms.
+const START: Range = Range(0.02e9, 0.3e9);
 /// A look at caches and memory, which is made where the size of the working set is the program's to choose.
 pub const LOOK: Range = Range(0.3e9, 0.9e9);
 /// The prefetch audit, which is made where so much memory is measured, and the first point once more.
-const AUDIT: Range = Range(0.8e9, 3.0e9);
+const AUDIT: Range = Range(0.3e9, 3.0e9);
 const AUDITED: Bytes = Bytes(16 << 20);
 /// Loads that are under way at a time, at the most that matters here.
 const IN_FLIGHT: f64 = 10.0;
@@ -47,11 +47,12 @@ const WINDOWS: f64 = 4096.0;
 const STAMPS_NS: f64 = 60.0;
 const LONGEST_BURST_NS: f64 = 12.5e6;
 /// The search for the period of refresh.
-const REFRESH: Range = Range(0.2e9, 0.8e9);
+const REFRESH: Range = Range(0.1e9, 0.8e9);
 /// Two looks at the rate of generators, or more of them.
 const SETTLING: Range = Range(11e6, 30e6);
-/// As much of a budget is used up at the least.
-const USED: f64 = 0.8;
+/// The smallest part of a budget that is used up; and that where no neighbour shares the caches of any point, since all
+/// of them are precise soon.
+const USED: [f64; 2] = [0.8, 0.25];
 
 /// The least and the most nanoseconds to be expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,10 +91,11 @@ impl Mul<f64> for Range {
 
 impl fmt::Display for Range {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let least = (self.0 / 1e9) as u64;
-        let most = ((self.1 / 1e9) as u64 + 1).max(least + 1);
-        match least {
-            0 => write!(out, "about {} s", Decimal(most as f64)),
+        // Whole seconds say enough of an estimate.
+        let (least, most) = ((self.0 / 1e9) as u64, (self.1 / 1e9) as u64 + 1);
+        match (least, most) {
+            (0, 1) => out.write_str("less than 1 s"),
+            (0, _) => write!(out, "up to {} s", Decimal(most as f64)),
             _ => write!(out, "about {} to {} s", Decimal(least as f64), Decimal(most as f64)),
         }
     }
@@ -267,7 +269,9 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
             _ => {}
         }
         let added = if budget.window_ns > 0.0 { budget.more } else { 0 };
-        let share = budget.walk_ns / (budget.rounds * (points.len() + added)) as f64;
+        // Where hops are counted, rounds are as long as these take.
+        let walk_ns = if budget.hops > 0 { 0.0 } else { budget.walk_ns };
+        let share = walk_ns / (budget.rounds * (points.len() + added)) as f64;
         let round = match point.walk.traffic() {
             Some(_) => SETTLING + Range(budget.window_ns, budget.window_ns),
             None => round(budget, hop(machine, point), budget.rounds as f64, share),
@@ -293,7 +297,10 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         matches!(point.walk, Walk::Chain) && points.first().is_some_and(|first| first.size == point.size)
     };
     let bounded = budget.window_ns > 0.0 || points.iter().all(alike);
-    let all = if bounded { all } else { Range(all.0.max(USED * time), all.1.max(time)) };
+    let own = single::cache(machine, 2);
+    let is_own = points.iter().all(|point| own.is_some_and(|own| point.size <= own));
+    let used = USED[usize::from(is_own)] * time;
+    let all = if bounded { all } else { Range(all.0.max(used), all.1.max(time)) };
     // The fewest windows are made whatever the time.
     let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
     let held = Range(1e9, 1e9) * budget.held as f64;
