@@ -38,7 +38,7 @@ use experiment::conduct::{self, Effort, Planned};
 use experiment::dry_run;
 use experiment::facts::point;
 use experiment::output;
-use experiment::report::{self as whole_report, Sections, Whole, REPORT};
+use experiment::report::{self as whole_report, Plans, Sections, Whole, REPORT};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, idle, Machine};
 use options::{FlagId, FlagSet, Help, Options, When};
@@ -67,7 +67,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     };
     let is_report = options.experiment.descriptor.name == REPORT.descriptor.name;
     if is_report {
-        options.format = whole_report::format(&options);
+        options.format = whole_report::format(&options, Stream::Output.is_terminal());
     }
     let result = if options.help.is_some() || options.version {
         tell(&options)
@@ -202,6 +202,14 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
 /// Who waits longer wants to know how long, on a terminal or not.
 const WORTH_SAYING_NS: f64 = 5e9;
 
+/// Says how long the run will take.
+fn say_time(options: &Options<'_>, takes: Range, messages: &mut Messages) {
+    if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
+        let _ = writeln!(messages, "{}: {takes}", options.experiment.descriptor.name);
+        messages.flush();
+    }
+}
+
 /// Plans, measures, reports.
 #[inline(never)] // offsets into a small frame are short
 fn perform<'a>(
@@ -233,10 +241,7 @@ fn perform<'a>(
         });
         return finish(out, options);
     }
-    if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
-        let _ = writeln!(messages, "{}: {takes}", experiment.descriptor.name);
-        messages.flush();
-    }
+    say_time(options, takes, messages);
     // What takes time is left out where nobody would be told.
     let checked = options.strict || !(options.quiet && options.format.name == "text");
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
@@ -265,24 +270,33 @@ fn perform<'a>(
 
 /// Measures and reports everything.
 #[inline(never)] // offsets into a small frame are short
-fn perform_all<'a>(
+fn perform_all(
     arguments: Arguments,
     environment: Environment,
-    options: &Options<'a>,
+    options: &Options<'static>,
     messages: &mut Messages,
-) -> Result<(), Failure<'a>> {
+) -> Result<(), Failure<'static>> {
     let now = || (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
     let (started, begun_ns) = now();
-    let [machine, ..] = detect::machine(None, None)?.leak() else {
+    let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
+    let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
         return Err(PlacementError::NothingToMeasure.into());
     };
     detect::sharing(machine)?;
-    choose_cpus(machine, None)?;
-    let out = sink(options)?;
-    if options.progress != When::Never && !options.quiet {
-        let _ = writeln!(messages, "report: about {} s", (whole_report::takes_ns(options) / 1e9) as u64);
-        messages.flush();
+    if options.chooses_cpu() {
+        choose_cpus(machine, options.cpunode)?;
     }
+    let mut out = sink(options)?;
+    let plans = Plans::make(options, machine)?;
+    if options.dry_run {
+        let columns = output::columns(options, [point::COLUMNS, &[]]);
+        // A write that fails is remembered by the sink, and told by `finish`.
+        let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
+            plans.present(document);
+        });
+        return finish(out, options);
+    }
+    say_time(options, plans.takes, messages);
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
     let terminal = screen(options, environment);
     let whole = Whole {

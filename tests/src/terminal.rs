@@ -1,4 +1,9 @@
-//! What a terminal shows of what was written to it.
+//! A terminal to run under, and what it shows of what was written to it.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::FromRawFd;
+use std::process::{Command, ExitStatus};
 
 /// Back to the start of the line, and clear it (ECMA-48 EL): how progress is replaced.
 const CLEAR_LINE: &str = "\r\x1b[K";
@@ -8,6 +13,35 @@ pub fn shown(written: &str) -> String {
     let lines: Vec<&str> =
         written.split('\n').map(|line| line.rsplit(CLEAR_LINE).next().unwrap_or(line)).collect();
     lines.join("\n").replace('\r', "")
+}
+
+/// Runs `command` with a terminal of so many columns as its standard output: its end, and what it wrote there, without
+/// the carriage returns of the line.
+///
+/// # Panics
+///
+/// When there is no terminal to be had, or no process.
+pub fn under(command: &mut Command, columns: u16) -> (ExitStatus, String) {
+    let (mut master, mut slave) = (-1, -1);
+    let none = std::ptr::null_mut();
+    let size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: two descriptors are written, the size is read, and nothing else is asked for.
+    let made = unsafe {
+        libc::openpty(&raw mut master, &raw mut slave, none, none.cast(), (&raw const size).cast_mut())
+    };
+    assert_eq!(made, 0, "openpty: {}", std::io::Error::last_os_error());
+    // SAFETY: both were just made, and have no other owner.
+    let (mut master, slave) = unsafe { (File::from_raw_fd(master), File::from_raw_fd(slave)) };
+    let mut child = command.stdout(slave).spawn().expect("a process");
+    // The command has a copy of the other end, which keeps it open.
+    command.stdout(std::process::Stdio::null());
+    let (mut written, mut part) = (Vec::new(), [0; 4096]);
+    // When all of the other ends are closed, reading fails.
+    while let Ok(count @ 1..) = master.read(&mut part) {
+        written.extend_from_slice(&part[..count]);
+    }
+    let status = child.wait().expect("a child");
+    (status, String::from_utf8_lossy(&written).replace('\r', ""))
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
 
 fields! {
-    PLAN "plan" "What would be measured.";
-    POINTS "points" "How many points.";
+    pub PLAN "plan" "What would be measured.";
+    pub POINTS "points" "How many points.";
     PARTNER "partner" "The CPU that answers, where lines go between two.";
     METHOD "method" "How either tells that it is the other's turn.";
     MORE "more_points" "The most points that may be added between them while they are measured.";
@@ -66,8 +66,7 @@ pub fn present(
         document.put(&THREADS, threads);
         document.put(&MEMORY, bytes);
         document.put(&facts::REGIONS, several.then_some(facts::method::regions_name(budget.memory)));
-        document.put(&LEAST, takes.0 / 1e9);
-        document.put(&MOST, takes.1 / 1e9);
+        time(document, takes);
     });
     document.part(Part::Records(&point::POINTS), |document| {
         for planned in points {
@@ -87,7 +86,13 @@ pub fn present(
     });
 }
 
-/// The most threads that run at a time, the first one included.
+/// Describes the time of a plan.
+pub fn time(document: &mut dyn Document, takes: Range) {
+    document.put(&LEAST, takes.0 / 1e9);
+    document.put(&MOST, takes.1 / 1e9);
+}
+
+/// Returns the most threads that run at a time, the first one included.
 fn threads(points: &[Point]) -> u32 {
     let of = |point: &Point| match point.walk {
         Walk::Traffic(traffic) => traffic.generators,

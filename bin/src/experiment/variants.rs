@@ -37,7 +37,8 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
                   memory, in nanoseconds and core cycles. Packed elements share cache lines, so a load \
                   from memory may find its line in a cache.",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Size, FlagId::Seed])
-            .union(FlagSet::SAMPLING),
+            .union(FlagSet::SAMPLING)
+            .with(FlagId::Label),
         picture: false,
         attributes: false,
         operands: Operands::NONE,

@@ -139,7 +139,7 @@ fn what_is_shown_is_a_document() {
     let files = files(usize::MAX);
     let place = Place::new("report");
     check("report", 60, &(damaged(files.len()), formats()), |((which, mutations), (format, columns))| {
-        if format == "svg" {
+        if matches!(format, "svg" | "csv" | "prometheus") {
             return Ok(());
         }
         let path = place.write(&applied(&files[which], &mutations));

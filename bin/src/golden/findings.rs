@@ -34,7 +34,7 @@ use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::facts::Report;
 use crate::experiment::interface::Experiment;
-use crate::experiment::report::{self as whole_report, Whole};
+use crate::experiment::report::{self as whole_report, Plans, Whole};
 use crate::experiment::{dry_run, output};
 use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
@@ -161,7 +161,15 @@ impl Parsed {
             Some(command)
                 if COMMANDS[command].descriptor.name == "report" && options.operands().is_empty() =>
             {
-                self.whole(scene, terminal, &[], write);
+                match options.dry_run {
+                    true => {
+                        let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
+                        write([whole_report::REPORT.columns, &[], &[]], &mut |document| {
+                            plans.present(document)
+                        });
+                    }
+                    false => self.whole(scene, terminal, &[], write),
+                }
                 None
             }
             Some(command) => {

@@ -3,6 +3,7 @@
 //!
 //! Measured values are asserted as what is plausible on any machine, never as numbers.
 
+mod asked;
 mod confined;
 mod contradictions;
 mod cores;

@@ -37,6 +37,7 @@ pub const BANDWIDTH: Experiment = Experiment {
                   that holds it serves it, and reads load 32 bytes of each line.",
         flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
             FlagId::Size,
+            FlagId::Seed,
             FlagId::Traffic,
             FlagId::View,
             FlagId::LoadCpus,

@@ -4,25 +4,28 @@
 //! With files it is saved results that become one document.
 
 mod pictures;
+mod planned;
 mod points;
 mod run;
 mod saved;
 mod view;
 
-use core::fmt::Write;
+use core::fmt::{self, Write};
 
-use latency_core::text::Text;
-use latency_core::units::Bytes;
+use latency_core::cpulist::NodeSet;
 
 use super::command::Command;
 use super::facts::{point, Report};
 use super::interface::Experiment;
 use super::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::error::Failure;
-use crate::options::{self, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, MAX_OPERANDS};
+use crate::options::{
+    self, Choice, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, FLAGS, MAX_OPERANDS,
+};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 
+pub use planned::Plans;
 pub use run::Sections;
 pub use view::{present, Whole};
 
@@ -35,13 +38,20 @@ pub const REPORT: Command = Command {
                   under load and the way between cores, one after the other within --budget (90 s). The result is a page \
                   of HTML on standard output or in --output=FILE.html: the verdict, the answers that matter, then a \
                   chapter each with its pictures, tables and proofs, and the command that repeats it at full length. \
-                  As text it is the verdict and the answers.\n\
+                  As text, which a terminal shows, it is the verdict and the answers.\n\
                   What is not possible here is said, and the rest is measured. An interrupt ends it with what is finished.\n\
                   --size=SIZE gives each of them that working set, and the curve its largest: small ones \
-                  are soon done, and show caches.\n\
+                  are soon done, and show caches. Of several nodes those that measure one pair take the first.\n\
                   With files nothing is measured: saved results (--json, --csv) become a page with a line for each of \
                   them, and then a chapter each with its points as a picture and as a table.",
-        flags: FlagSet::of(&[FlagId::Size, FlagId::Budget, FlagId::Strict]),
+        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
+            FlagId::Size,
+            FlagId::Seed,
+            FlagId::Budget,
+            FlagId::Strict,
+            FlagId::DryRun,
+            FlagId::Label,
+        ])),
         picture: false,
         attributes: false,
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
@@ -60,8 +70,8 @@ pub struct Section {
     pub experiment: &'static Experiment,
     /// What it answers.
     pub question: &'static str,
-    /// The command line.
-    arguments: &'static [u8],
+    /// The command line, each word of which a NUL ends.
+    arguments: &'static str,
     /// Its share of the time beside that of the others.
     weight: f64,
 }
@@ -70,7 +80,7 @@ impl Section {
     const fn new(
         experiment: &'static Experiment,
         question: &'static str,
-        arguments: &'static [u8],
+        arguments: &'static str,
         weight: f64,
     ) -> Section {
         Section { experiment, question, arguments, weight }
@@ -82,15 +92,15 @@ pub const COUNT: usize = 9;
 
 /// All of them, those first that most readers come for. Weights are seconds that they take on a slow machine.
 pub static SECTIONS: [Section; COUNT] = [
-    Section::new(&matrix::MATRIX, "Idle memory", b"matrix\0", 9.0),
-    Section::new(&curve::CURVE, "Caches", b"curve\0--points-per-octave=3\0", 15.0),
-    Section::new(&pages::PAGES, "Huge pages", b"pages\0", 13.0),
-    Section::new(&loaded::LOADED, "Under load", b"loaded\0--traffic=read\0", 12.0),
-    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", b"bandwidth\0", 7.0),
-    Section::new(&parallel::PARALLEL, "Misses in flight", b"parallel\0", 9.0),
-    Section::new(&window::WINDOW, "Work between loads", b"window\0", 9.0),
-    Section::new(&distribution::DISTRIBUTION, "Slowest loads", b"distribution\0", 8.0),
-    Section::new(&cores::CORES, "From core to core", b"cores\0--pairs=classes\0", 4.0),
+    Section::new(&matrix::MATRIX, "Idle memory", "matrix\0", 9.0),
+    Section::new(&curve::CURVE, "Caches", "curve\0--points-per-octave=3\0", 15.0),
+    Section::new(&pages::PAGES, "Huge pages", "pages\0", 13.0),
+    Section::new(&loaded::LOADED, "Under load", "loaded\0--traffic=read\0", 12.0),
+    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", "bandwidth\0", 7.0),
+    Section::new(&parallel::PARALLEL, "Misses in flight", "parallel\0", 9.0),
+    Section::new(&window::WINDOW, "Work between loads", "window\0", 9.0),
+    Section::new(&distribution::DISTRIBUTION, "Slowest loads", "distribution\0", 8.0),
+    Section::new(&cores::CORES, "From core to core", "cores\0--pairs=classes\0", 4.0),
 ];
 
 /// What their command lines are parsed by.
@@ -107,41 +117,73 @@ static DESCRIPTORS: [&Descriptor; COUNT] = {
 /// The part of a share that visits take: the rest is for memory, clocks and what comes after.
 const VISITS: f64 = 0.6;
 
-/// What a section is asked for, and the time of its visits, when `left_ns` of the time for all is left.
+/// Returns the options of a section and the time of its visits, when `left_ns` of the time for all is left.
 ///
 /// # Errors
 ///
 /// That of memory for a command line; no other, as long as those of the table are right.
 pub fn asked(
     index: usize,
-    whole: &Options<'_>,
+    whole: &Options<'static>,
     left_ns: f64,
 ) -> Result<(Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
-    let arguments = Arguments::packed(typed(section, whole.size)?);
+    let mut line = Line { bytes: Table::empty()?, length: 0 };
+    // The first pass counts; neither fails.
+    let _ = typed(&mut line, section, whole);
+    line = Line { bytes: Table::filled(line.length, 0)?, length: 0 };
+    let _ = typed(&mut line, section, whole);
+    let arguments = Arguments::packed(line.bytes.leak());
     let mut asked = options::parse(arguments, &DESCRIPTORS, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = left_ns.max(0.0) * section.weight / weights;
     asked.format = whole.format;
     asked.verbose = whole.verbose;
+    asked.labels = whole.labels;
     asked.budget.0 = (share_ns * 1e3) as u64;
     Ok((asked, arguments, share_ns * VISITS))
 }
 
-/// The command line of a section, with the working set that was asked for.
-fn typed(section: &Section, size: Option<Bytes>) -> Result<&'static [u8], Failure<'static>> {
-    let has = |flag| section.experiment.descriptor.flags.contains(flag);
-    let flag = if has(FlagId::MaxSize) { "max-size" } else { "size" };
-    let Some(size) = size.filter(|_| has(FlagId::Size) || has(FlagId::MaxSize)) else {
-        return Ok(section.arguments);
+/// A command line that is being put together: bytes beyond its table are counted.
+struct Line {
+    bytes: Table<u8>,
+    length: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.bytes.iter_mut().skip(self.length).zip(part.bytes()).for_each(|(slot, byte)| *slot = byte);
+        self.length += part.len();
+        Ok(())
+    }
+}
+
+/// Writes the command line of a section, with those options of the whole that it has.
+fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result {
+    let descriptor = &section.experiment.descriptor;
+    line.write_str(section.arguments)?;
+    // What has attributes of nodes takes several, and the others one.
+    let nodes = |nodes: Option<NodeSet>| {
+        let one = |nodes: NodeSet| nodes.first().into_iter().collect();
+        nodes.map(|nodes| if descriptor.attributes { nodes } else { one(nodes) }).unwrap_or_default()
     };
-    let mut more = Text::<64>::EMPTY;
-    // The longest fits.
-    let _ = write!(more, "--{flag}={}\0", size.0);
-    let bytes = || section.arguments.iter().chain(more.as_str().as_bytes());
-    let mut line = Table::filled(bytes().count(), 0)?;
-    line.iter_mut().zip(bytes()).for_each(|(slot, byte)| *slot = *byte);
-    Ok(line.leak())
+    let size = if descriptor.flags.contains(FlagId::MaxSize) { FlagId::MaxSize } else { FlagId::Size };
+    let cpu: &dyn fmt::Display = whole.cpu.as_ref().map_or(&"first", |cpu| cpu);
+    let values: [(FlagId, FlagId, &dyn fmt::Display); 6] = [
+        (FlagId::Size, size, &whole.size.unwrap_or_default().0),
+        (FlagId::CpuNode, FlagId::CpuNode, &nodes(whole.cpunode)),
+        (FlagId::MemNode, FlagId::MemNode, &nodes(whole.memnode)),
+        (FlagId::Cpu, FlagId::Cpu, cpu),
+        (FlagId::Pages, FlagId::Pages, &whole.pages.word()),
+        (FlagId::Seed, FlagId::Seed, &whole.seed),
+    ];
+    for (given, flag, value) in values {
+        let flag = FLAGS.get(flag as usize).filter(|flag| descriptor.flags.contains(flag.id));
+        if let Some(flag) = flag.filter(|_| whole.given.contains(given)) {
+            write!(line, "--{}={value}\0", flag.name)?;
+        }
+    }
+    Ok(())
 }
 
 /// The time for all of them, in nanoseconds.
@@ -153,25 +195,14 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
     }
 }
 
-/// What it is going to take, in nanoseconds: each chapter has the fewest rounds that say anything, whatever the budget.
+/// Returns the format of a report: text on a terminal and a page elsewhere, unless another one was asked for.
 #[must_use]
-pub fn takes_ns(options: &Options<'_>) -> f64 {
-    /// All of them on two CPUs of one node.
-    const LEAST_NS: f64 = 30e9;
-    let least_ns = if options.size.is_some() { 0.0 } else { LEAST_NS };
-    budget_ns(options).max(least_ns)
-}
-
-/// The format of a report: a page, unless somebody asks for another.
-#[must_use]
-pub fn format(options: &Options<'_>) -> &'static FormatName {
+pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static FormatName {
     const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
     let named = options.output.and_then(|path| FormatName::of_file(options.formats, path));
+    let is_free = options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none();
     let page = options.formats.iter().find(|format| format.name == "html");
-    match page {
-        Some(page) if options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none() => page,
-        _ => options.format,
-    }
+    page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
 }
 
 /// What came of a section: its result, or why there is none.

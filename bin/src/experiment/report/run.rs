@@ -47,7 +47,7 @@ impl Sections {
     ///
     /// Those of memory for the results. What a section cannot measure is kept with its reason.
     pub fn run(
-        options: &Options<'_>,
+        options: &Options<'static>,
         mut machine: &'static Machine,
         progress: &mut Progress,
         now: Now<'_>,

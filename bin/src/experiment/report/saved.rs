@@ -10,6 +10,7 @@ use latency_core::text::{plural, Text};
 
 use super::pictures;
 use super::points::{differing, unit, value, SEVERAL};
+use super::view::how_to_get_the_page;
 use crate::error::{Failure, Problem, SavedError};
 use crate::experiment::command::Write;
 use crate::experiment::facts;
@@ -64,7 +65,7 @@ pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Fail
             Ok(())
         })?;
     }
-    write(&mut |document| present(document, files.get(..count).unwrap_or_default()));
+    write(&mut |document| present(document, options, files.get(..count).unwrap_or_default()));
     Ok(None)
 }
 
@@ -116,7 +117,7 @@ impl File<'_> {
     }
 }
 
-fn present(document: &mut dyn Document, files: &[File<'_>]) {
+fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>]) {
     let is_first = |(index, file): &(usize, &File<'_>)| {
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
@@ -126,6 +127,7 @@ fn present(document: &mut dyn Document, files: &[File<'_>]) {
         format_args!("{} saved result{} of {hosts} host{}.", files.len(), plural(files.len()), plural(hosts)),
     );
     side_by_side(document, files);
+    how_to_get_the_page(document, options);
     facts::tool(document, "report", "");
     document.part(Part::List(&FILES), |document| {
         for file in files {

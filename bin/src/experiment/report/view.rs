@@ -4,11 +4,12 @@
 
 use core::fmt::{self, Write};
 
-use super::{Came, SECTIONS};
+use super::{Came, Section, SECTIONS};
 use crate::analysis::matrix::{conclude, pairs};
+use crate::error::Failure;
 use crate::experiment::facts::{self, trust, typed, Report};
 use crate::machine::Machine;
-use crate::options::Options;
+use crate::options::{FlagId, Options};
 use crate::report::document::{
     fields, headings, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value,
 };
@@ -16,7 +17,7 @@ use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 
 fields! {
-    SECTIONS_OF "sections" "The results of all experiments.";
+    pub SECTIONS_OF "sections" "The results of all experiments.";
     NOT_MEASURED "not_measured" "What could not be measured here.";
     REASON "reason" "Why.";
 }
@@ -57,7 +58,8 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     verdict(document, whole);
     worst(document, whole);
     answers(document, whole);
-    missing(document, whole);
+    missing(document, &|index| (whole.came)(index)?.err(), &|| whole.not_begun());
+    how_to_get_the_page(document, whole.options);
     facts::tool(document, "report", facts::machine::cpu_model(whole.machine));
     document.sentence(
         Role::Page(PageRole::Command),
@@ -174,13 +176,16 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     });
 }
 
-/// Says what was not measured, and why.
-fn missing(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+/// Says which sections were not measured, and why: those that failed, and those that were not begun.
+pub fn missing<'f, 'a: 'f, I: Iterator<Item = &'static str>>(
+    document: &mut dyn Document,
+    failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,
+    not_begun: &dyn Fn() -> I,
+) {
     let failed = || {
-        (0..SECTIONS.len()).filter_map(|index| match (whole.came)(index) {
-            Some(Err(failure)) => Some((SECTIONS.get(index)?.experiment.descriptor.name, failure)),
-            _ => None,
-        })
+        let named =
+            |(index, section): (usize, &Section)| Some((section.experiment.descriptor.name, failure(index)?));
+        SECTIONS.iter().enumerate().filter_map(named)
     };
     for (name, failure) in failed() {
         document.sentence(Role::Missing, format_args!("{name}: {failure}"));
@@ -192,13 +197,24 @@ fn missing(document: &mut dyn Document, whole: &Whole<'_, '_>) {
                 document.show(&REASON, failure);
             });
         }
-        for name in whole.not_begun() {
+        for name in not_begun() {
             document.part(Part::Item, |document| {
                 document.put(&facts::EXPERIMENT, name);
                 document.put(&REASON, "interrupted before it had measured anything");
             });
         }
     });
+}
+
+/// Says how to get the page where a terminal shows text and no format was asked for.
+pub fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
+    let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
+    if is_shown && options.format.name == "text" {
+        document.sentence(
+            Role::Method("Page"),
+            format_args!("add -o report.html for a page with every chapter, picture and table"),
+        );
+    }
 }
 
 /// Writes the first sentence of the first role that a description has.
