@@ -46,11 +46,11 @@ _latency_bench() {
         formats='text json csv jsonl md svg prometheus html'
         ;;
     variants)
-        options='--cpunode= --memnode= --cpu= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= --memnode= --cpu= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     bandwidth)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     cores)
@@ -78,7 +78,7 @@ _latency_bench() {
         formats='text json csv jsonl md prometheus html'
         ;;
     report)
-        options='--size= --budget= --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     esac
