@@ -5,14 +5,13 @@
 #   HealthCheckNodeState=IDLE
 # Slurm ends it after 60 s, hence the budget. The baseline is the result of nodes that are as they should be:
 #   cat latency-*.jsonl > /etc/latency-bench/baseline.jsonl
+# Nothing is kept in a file, so that nothing is left when it is ended early.
 set -u
 baseline=${BASELINE:-/etc/latency-bench/baseline.jsonl}
+trap 'exit 1' HUP INT TERM
 
-result=$(mktemp) || exit 0
-trap 'rm -f "$result"' EXIT
-latency-bench bandwidth --budget="${BUDGET:-40}" --quiet --format=jsonl --output="$result" || exit 0
-
-latency-bench fleet --quiet --baseline="$baseline" "$result"
+latency-bench bandwidth --budget="${BUDGET:-40}" --quiet --format=jsonl |
+    latency-bench fleet --quiet --baseline="$baseline" -
 if [ $? -eq 5 ]; then
     scontrol update NodeName="$(hostname -s)" State=DRAIN Reason="latency-bench: slow memory"
 fi

@@ -7,7 +7,9 @@ use latency_tests::run::{finish, run};
 use latency_tests::skip::skip;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 use yaml_rust2::{Yaml, YamlLoader};
 
 fn recipe(name: &str) -> PathBuf {
@@ -75,17 +77,28 @@ fn slurm_measures_nodes_and_names_the_slow_ones() {
     command(
         directory.path(),
         "srun",
-        "while [ \"${1#--}\" != \"$1\" ]; do shift; done\n\
-         \"$@\" --size=1M --trials=3 --iters=2000 > latency-here.jsonl",
+        "while [ \"${1#--}\" != \"$1\" ]; do\n\
+         case $1 in --output=*) results=${1#--output=};; esac; shift; done\n\
+         results=${results%/*}; cp others-* \"$results\"\n\
+         \"$@\" --size=1M --trials=3 --iters=2000 > \"$results/here.jsonl\"",
     );
-    for host in 0..6 {
-        let line = saved(&format!("n{host}"), if host == 4 { 1.5 } else { 1.0 });
-        fs::write(directory.path().join(format!("latency-n{host}.jsonl")), line + "\n").expect("a result");
-    }
-    let found = finish(script(&directory, "slurm/fleet.sh").env("SLURM_JOB_ID", "7"));
+    let others = |slow: usize| {
+        for host in 0..6 {
+            let line = saved(&format!("n{host}"), if host == slow { 1.5 } else { 1.0 });
+            fs::write(directory.path().join(format!("others-n{host}.jsonl")), line + "\n").expect("a result");
+        }
+    };
+    let job = |id: &str| finish(script(&directory, "slurm/fleet.sh").env("SLURM_JOB_ID", id));
+    others(6);
+    job("7").expect_status(0);
+    // A node has become slow since: results of an older job would hide it.
+    others(4);
+    let found = job("8");
     found.expect_status(5);
     assert!(found.stdout.starts_with("1 of 6 hosts is slower than others like it: n4."), "{found}");
-    let own = fs::read_to_string(directory.path().join("latency-here.jsonl")).expect("a result");
+    // Slurm gives an id again, or somebody runs it twice: what is there is not mixed with what comes.
+    assert!(!job("8").status.success());
+    let own = fs::read_to_string(directory.path().join("latency-7-0/here.jsonl")).expect("a result");
     assert!(own.contains(r#""SLURM_JOB_ID":"7""#), "{own}");
 }
 
@@ -120,6 +133,38 @@ fn a_health_check_drains_nodes_that_are_slow() {
     assert!(reason.contains("State=DRAIN") && reason.contains("NodeName="), "{reason}");
 }
 
+/// Slurm ends a check that takes too long, and Debian's `sh` is dash, which runs no trap of EXIT for a signal.
+#[test]
+fn a_health_check_that_is_ended_leaves_nothing() {
+    use std::os::unix::process::CommandExt;
+    let directory = Directory::new("recipe-ended");
+    let scratch = directory.path().join("scratch");
+    fs::create_dir(&scratch).expect("a directory");
+    command(directory.path(), "scontrol", "echo \"$@\" > drained");
+    for shell in ["dash", "bash", "sh"] {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut check = Command::new(shell);
+        check.arg(recipe("slurm/health-check.sh")).current_dir(directory.path()).process_group(0);
+        check.env("PATH", format!("{}:{path}", directory.path().display())).env("TMPDIR", &scratch);
+        check.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut check = match check.spawn() {
+            Ok(check) => check,
+            Err(error) => {
+                skip("recipes::a_health_check_that_is_ended_leaves_nothing", &format!("{shell}: {error}"));
+                continue;
+            }
+        };
+        // The measurement is under way by then; if it is not yet, it ends all the same.
+        thread::sleep(Duration::from_millis(300));
+        // SAFETY: takes numbers; the process has not been waited for, so the group is its own.
+        assert_eq!(unsafe { libc::kill(-(check.id() as i32), libc::SIGTERM) }, 0, "{shell}");
+        assert!(!check.wait().expect("a child").success(), "{shell}");
+        let left: Vec<_> = fs::read_dir(&scratch).expect("the directory").flatten().collect();
+        assert!(left.is_empty(), "{shell}: {left:?}");
+        assert_eq!(directory.names(), ["scontrol", "scratch"], "{shell}");
+    }
+}
+
 /// The result of bandwidth of a node that is so many times as fast, and trusted.
 fn fast(text: &str, factor: f64) -> String {
     let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
@@ -137,9 +182,10 @@ fn fast(text: &str, factor: f64) -> String {
 
 #[test]
 fn kubernetes_gives_whole_cpus_and_the_capability_that_mbind_needs() {
-    for (name, kind, containers) in [
-        ("kubernetes/job.yaml", "Job", "containers"),
-        ("kubernetes/daemonset.yaml", "DaemonSet", "initContainers"),
+    for (name, kind, containers, added) in [
+        ("kubernetes/job.yaml", "Job", "containers", &["SYS_NICE"][..]),
+        // The directory may belong to another user.
+        ("kubernetes/daemonset.yaml", "DaemonSet", "initContainers", &["SYS_NICE", "DAC_OVERRIDE"]),
     ] {
         let manifest = yaml(name);
         assert_eq!(manifest["kind"].as_str(), Some(kind));
@@ -150,11 +196,21 @@ fn kubernetes_gives_whole_cpus_and_the_capability_that_mbind_needs() {
         let capabilities = &container["securityContext"]["capabilities"];
         assert_eq!(
             (words(&capabilities["drop"]), words(&capabilities["add"])),
-            (vec!["ALL"], vec!["SYS_NICE"])
+            (vec!["ALL"], added.to_vec())
+        );
+        assert_eq!(pod["automountServiceAccountToken"].as_bool(), Some(false), "{name}");
+        assert_eq!(
+            pod["securityContext"]["seccompProfile"]["type"].as_str(),
+            Some("RuntimeDefault"),
+            "{name}"
         );
         // Guaranteed: every container has whole CPUs, and no more than it asks for.
         for list in ["initContainers", "containers"] {
             for container in pod[list].as_vec().into_iter().flatten() {
+                let security = &container["securityContext"];
+                assert_eq!(security["allowPrivilegeEscalation"].as_bool(), Some(false), "{name}");
+                assert_eq!(security["readOnlyRootFilesystem"].as_bool(), Some(true), "{name}");
+                assert_eq!(words(&security["capabilities"]["drop"]), ["ALL"], "{name}");
                 let resources = &container["resources"];
                 assert_eq!(resources["requests"], resources["limits"], "{name}");
                 let cpus = resources["limits"]["cpu"].as_str().and_then(|cpus| cpus.parse::<u32>().ok());
@@ -185,10 +241,17 @@ fn kubernetes_gives_whole_cpus_and_the_capability_that_mbind_needs() {
 fn ansible_copies_measures_and_compares() {
     let plays = yaml("ansible/fleet.yaml");
     let task = |play: usize, task: usize, module: &str| plays[play]["tasks"][task][module].clone();
-    let copy = task(0, 0, "ansible.builtin.copy");
-    let argv = task(0, 1, "ansible.builtin.command")["argv"].clone();
-    let argv = words(&argv);
-    assert_eq!(copy["dest"].as_str(), Some(argv[0]));
+    let measure = &plays[0]["tasks"][0];
+    // A fixed path in a directory that everybody may write to may be somebody else's file; this one is new.
+    let place = &measure["block"][0];
+    assert_eq!(place["ansible.builtin.tempfile"]["state"].as_str(), Some("directory"));
+    let path = format!("{{{{ {}.path }}}}", place["register"].as_str().expect("a name"));
+    let copy = &measure["block"][1]["ansible.builtin.copy"];
+    assert_eq!(copy["mode"].as_str(), Some("0700"));
+    let argv = words(&measure["block"][2]["ansible.builtin.command"]["argv"]);
+    assert_eq!((copy["dest"].as_str(), argv[0]), (Some(argv[0]), format!("{path}/latency-bench").as_str()));
+    let removed = &measure["always"][0]["ansible.builtin.file"];
+    assert_eq!((removed["path"].as_str(), removed["state"].as_str()), (Some(path.as_str()), Some("absent")));
     let arguments: Vec<String> =
         argv[1..].iter().map(|word| word.replace("{{ inventory_hostname }}", "host")).collect();
     assert_taken(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
@@ -214,6 +277,17 @@ fn systemd_starts_one_run_a_day() {
     let written = fs::read_to_string(directory.path().join("latency_bench.prom")).expect("the file");
     assert!(!prometheus::read(&written).expect("metrics").is_empty());
     assert!(text("systemd/latency-bench.timer").contains("OnCalendar=daily"));
+    // It may write where its output goes, and nowhere else; what it measures with stays allowed.
+    let value = |key: &str| service.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+    assert_eq!((value("ProtectSystem"), value("NoNewPrivileges")), (Some("strict"), Some("true")));
+    let output = words.iter().find_map(|word| word.strip_prefix("--output=")).expect("an output");
+    let written = value("ReadWritePaths").expect("a path");
+    assert_eq!(Path::new(output).parent(), Some(Path::new(written)));
+    let capabilities: Vec<&str> = value("CapabilityBoundingSet").expect("some").split(' ').collect();
+    assert_eq!(capabilities, ["CAP_SYS_NICE", "CAP_DAC_OVERRIDE"]);
+    for key in ["SystemCallFilter", "ProtectProc", "ProcSubset", "AllowedCPUs", "InaccessiblePaths"] {
+        assert_eq!(value(key), None, "{key}");
+    }
     // The executable that the unit names is not installed here: a copy of the unit names one that is.
     for name in ["latency-bench.service", "latency-bench.timer"] {
         let unit = text(&format!("systemd/{name}")).replace("/usr/local/bin/latency-bench", "/bin/true");
