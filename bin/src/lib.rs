@@ -28,7 +28,6 @@ pub mod warning;
 
 use core::fmt::Write;
 
-use latency_core::cpulist::NodeSet;
 use latency_core::units::NodeId;
 
 use engine::progress::Progress;
@@ -41,7 +40,7 @@ use experiment::output;
 use experiment::report::{self as whole_report, Plans, Sections, Whole, REPORT};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, idle, Machine};
-use options::{FlagId, FlagSet, Help, Options, When};
+use options::{Descriptor, FlagId, FlagSet, Help, Options, When};
 use plan::duration::{self, Range};
 use report::document::Describe;
 use report::terminal::Terminal;
@@ -76,21 +75,8 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
         act(command, &options, environment)
     } else {
-        let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
-        detect::machine(options.cpu, node).map_err(Failure::from).and_then(|machines| match machines.leak() {
-            [machine, ..] => {
-                // Of use where CPUs are chosen, and where nothing is measured but all is told.
-                let flags = options.experiment.descriptor.flags;
-                if flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY || !flags.contains(FlagId::DryRun) {
-                    detect::sharing(machine)?;
-                }
-                if options.chooses_cpu() {
-                    choose_cpus(machine, options.cpunode)?;
-                }
-                perform(arguments, environment, &options, machine, &mut messages)
-            }
-            [] => Err(PlacementError::NothingToMeasure.into()),
-        })
+        machine(&options)
+            .and_then(|machine| perform(arguments, environment, &options, machine, &mut messages))
     };
     match result {
         Ok(()) => 0,
@@ -98,9 +84,26 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     }
 }
 
-/// Has idle CPUs of `nodes`, or of all of them, measure where others keep the first one busy.
-fn choose_cpus(machine: &mut Machine, nodes: Option<NodeSet>) -> Result<(), sys::errno::Errno> {
-    idle::choose(machine, &SystemFiles, nodes, &|| sys::time::sleep_ns(idle::LOOK_NS))
+/// Returns the machine that is to be measured, with the CPUs that are to do so.
+#[inline(never)] // it is called in several places
+fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> {
+    let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
+    let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
+        return Err(PlacementError::NothingToMeasure.into());
+    };
+    // Of use where CPUs are chosen, and where nothing is measured but all is told.
+    let Descriptor { flags, operands, .. } = options.experiment.descriptor;
+    if flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY
+        || !flags.contains(FlagId::DryRun)
+        || operands.most > 0
+    {
+        detect::sharing(machine)?;
+    }
+    // Where others keep the first CPU busy, an idle one measures.
+    if options.chooses_cpu() {
+        idle::choose(machine, &SystemFiles, options.cpunode, &|| sys::time::sleep_ns(idle::LOOK_NS))?;
+    }
+    Ok(machine)
 }
 
 fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
@@ -164,11 +167,9 @@ fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> 
     let found = (command.run)(options, &mut |description| {
         // What is begun is written to its end, or taken away.
         let _ = signal::block();
-        written = sink(options).and_then(|mut out| {
-            // A write that fails is remembered by the sink, and told by `finish`.
-            let _ = output::write(&mut out, options, terminal, [command.columns, &[], &[]], description);
-            finish(out, options)
-        });
+        let columns = [command.columns, &[], &[]];
+        written =
+            sink(options).and_then(|out| save(out, options, terminal, columns, [false; 2], description));
     })?;
     written?;
     found.map_or(Ok(()), Err)
@@ -221,7 +222,7 @@ fn perform<'a>(
 ) -> Result<(), Failure<'a>> {
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
     let (started, begun_ns) = (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
-    let mut out = sink(options)?;
+    let out = sink(options)?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
     detect::warn(machine, &mut warnings);
@@ -235,11 +236,10 @@ fn perform<'a>(
     if options.dry_run {
         let name = experiment.descriptor.name;
         let columns = output::columns(options, [point::COLUMNS, &[]]);
-        // A write that fails is remembered by the sink, and told by `finish`.
-        let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
+        let terminal = screen(options, environment);
+        return save(out, options, terminal, columns, [false; 2], &mut |document| {
             dry_run::present(document, name, points, budget, takes);
         });
-        return finish(out, options);
     }
     say_time(options, takes, messages);
     // What takes time is left out where nobody would be told.
@@ -278,23 +278,13 @@ fn perform_all(
 ) -> Result<(), Failure<'static>> {
     let now = || (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
     let (started, begun_ns) = now();
-    let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
-    let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
-        return Err(PlacementError::NothingToMeasure.into());
-    };
-    detect::sharing(machine)?;
-    if options.chooses_cpu() {
-        choose_cpus(machine, options.cpunode)?;
-    }
-    let mut out = sink(options)?;
+    let machine = machine(options)?;
+    let out = sink(options)?;
     let plans = Plans::make(options, machine)?;
     if options.dry_run {
         let columns = output::columns(options, [point::COLUMNS, &[]]);
-        // A write that fails is remembered by the sink, and told by `finish`.
-        let _ = output::write(&mut out, options, screen(options, environment), columns, &mut |document| {
-            plans.present(document);
-        });
-        return finish(out, options);
+        let terminal = screen(options, environment);
+        return save(out, options, terminal, columns, [false; 2], &mut |document| plans.present(document));
     }
     say_time(options, plans.takes, messages);
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
@@ -321,6 +311,7 @@ fn perform_all(
 ///
 /// A file that is there is worth more than one without a number; where it is collected, also more than that of a run
 /// that failed.
+#[inline(never)] // it is called in several places
 fn save<'a>(
     mut out: Sink,
     options: &Options<'a>,

@@ -108,6 +108,7 @@ fn around(points: &[Point], mapped: f64) -> Range {
 }
 
 /// A hop of a chain in caches that hold it, or in memory.
+#[inline(never)] // offsets into a small frame are short
 fn hop(machine: &Machine, point: &Point) -> Range {
     if matches!(point.order, Order::Sequential | Order::Backward) {
         return ORDERED_HOP;
@@ -170,6 +171,7 @@ fn can_be_had(machine: &Machine, point: &Point) -> bool {
 }
 
 /// What a visit takes before its round: the first one, and each of the others.
+#[inline(never)] // offsets into a small frame are short
 fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Range, Range) {
     let nodes = point.size.0 / point.stride.0.max(1);
     let (hop, written) = (hop(machine, point), written(point));

@@ -1,7 +1,6 @@
 //! Text for people: the answer first, sentences that wrap at spaces, tables whose columns are as wide as their cells.
 
 use core::fmt::{self, Display, Write};
-use core::ops::Range;
 
 use super::document::{Document, Format, Level, PageRole, Picture, Role, Style, Table};
 use super::figures::width;
@@ -118,18 +117,18 @@ fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Res
         *width = column_width(table, column);
     }
     wrap::line(out, table.caption, limit)?;
-    let sum = |columns: Range<usize>| -> usize {
-        widths.get(columns).into_iter().flatten().map(|width| GAP + width).sum()
-    };
+    let wide = |column: usize| GAP + widths.get(column).copied().unwrap_or(0);
     // What tells rows apart is repeated, unless it leaves too little room for the rest.
-    let kept = if 2 * sum(0..table.words) <= limit { table.words } else { 1 };
+    let words: usize = (0..table.words).map(wide).sum();
+    let (kept, words) = if 2 * words <= limit { (table.words, words) } else { (1, wide(0)) };
     let mut from = kept;
     loop {
-        let mut to = from + 1;
-        while to < columns && sum(0..kept) + sum(from..to + 1) <= limit {
+        let (mut to, mut used) = (from, words);
+        while to < columns && (to == from || used + wide(to) <= limit) {
+            used += wide(to);
             to += 1;
         }
-        part(out, table, &widths, &|| (0..kept).chain(from..to.min(columns)))?;
+        part(out, table, &widths, &|column| column < kept || (from..to).contains(&column))?;
         if to >= columns {
             return Ok(());
         }
@@ -138,18 +137,19 @@ fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Res
     }
 }
 
-/// Writes some columns of a table.
-fn part<I: Iterator<Item = usize>>(
+/// Writes those columns of a table that are `shown`.
+fn part(
     out: &mut dyn Write,
     table: &Table<'_>,
     widths: &[usize],
-    columns: &dyn Fn() -> I,
+    shown: &dyn Fn(usize) -> bool,
 ) -> fmt::Result {
     let mut line = |write: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
         // Blanks are written before the cell that they lead to, so that no line ends in them.
         let mut blanks = GAP;
-        for column in columns() {
-            let wide = widths.get(column).copied().unwrap_or(0);
+        for (column, wide) in
+            widths.iter().enumerate().take(table.columns).filter(|(column, _)| shown(*column))
+        {
             let shown = Shown(&|out| write(out, column));
             let taken = width(&shown);
             let rest = wide.saturating_sub(taken);

@@ -3,6 +3,7 @@
 //! Says which they are and what they answer. Whoever runs them brings what came of it; nothing is measured here.
 //! With files it is saved results that become one document.
 
+mod page;
 mod pictures;
 mod planned;
 mod points;
@@ -19,12 +20,11 @@ use super::facts::{point, Report};
 use super::interface::Experiment;
 use super::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::error::Failure;
-use crate::options::{
-    self, Choice, Descriptor, FlagId, FlagSet, FormatName, Operands, Options, FLAGS, MAX_OPERANDS,
-};
+use crate::options::{self, Choice, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 
+pub use page::format;
 pub use planned::Plans;
 pub use run::Sections;
 pub use view::{present, Whole};
@@ -193,16 +193,6 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
         true => options.budget.0 as f64 / 1e3,
         false => BUDGET_NS,
     }
-}
-
-/// Returns the format of a report: text on a terminal and a page elsewhere, unless another one was asked for.
-#[must_use]
-pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static FormatName {
-    const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
-    let named = options.output.and_then(|path| FormatName::of_file(options.formats, path));
-    let is_free = options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none();
-    let page = options.formats.iter().find(|format| format.name == "html");
-    page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
 }
 
 /// What came of a section: its result, or why there is none.

@@ -103,7 +103,7 @@ impl Plans {
             },
         });
         facts::tool(document, "report", "");
-        missing(document, &|index| self.slots.get(index)?.as_ref()?.as_ref().err(), &core::iter::empty);
+        missing(document, &|index| self.slots.get(index)?.as_ref()?.as_ref().err(), &|_| false);
         document.part(Part::Object(&dry_run::PLAN), |document| {
             document.put(&dry_run::POINTS, points);
             dry_run::time(document, self.takes);

@@ -8,9 +8,9 @@ use core::{fmt, slice};
 use latency_core::sort::ascending;
 use latency_core::text::{plural, Text};
 
+use super::page::how_to_get_the_page;
 use super::pictures;
 use super::points::{differing, unit, value, SEVERAL};
-use super::view::how_to_get_the_page;
 use crate::error::{Failure, Problem, SavedError};
 use crate::experiment::command::Write;
 use crate::experiment::facts;

@@ -4,12 +4,13 @@
 
 use core::fmt::{self, Write};
 
+use super::page::how_to_get_the_page;
 use super::{Came, Section, SECTIONS};
 use crate::analysis::matrix::{conclude, pairs};
 use crate::error::Failure;
 use crate::experiment::facts::{self, trust, typed, Report};
 use crate::machine::Machine;
-use crate::options::{FlagId, Options};
+use crate::options::Options;
 use crate::report::document::{
     fields, headings, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value,
 };
@@ -58,7 +59,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     verdict(document, whole);
     worst(document, whole);
     answers(document, whole);
-    missing(document, &|index| (whole.came)(index)?.err(), &|| whole.not_begun());
+    missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
     how_to_get_the_page(document, whole.options);
     facts::tool(document, "report", facts::machine::cpu_model(whole.machine));
     document.sentence(
@@ -177,10 +178,11 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 }
 
 /// Says which sections were not measured, and why: those that failed, and those that were not begun.
-pub fn missing<'f, 'a: 'f, I: Iterator<Item = &'static str>>(
+#[inline(never)] // it is called in several places
+pub fn missing<'f, 'a: 'f>(
     document: &mut dyn Document,
     failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,
-    not_begun: &dyn Fn() -> I,
+    not_begun: &dyn Fn(usize) -> bool,
 ) {
     let failed = || {
         let named =
@@ -197,24 +199,13 @@ pub fn missing<'f, 'a: 'f, I: Iterator<Item = &'static str>>(
                 document.show(&REASON, failure);
             });
         }
-        for name in not_begun() {
+        for (_, section) in SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)) {
             document.part(Part::Item, |document| {
-                document.put(&facts::EXPERIMENT, name);
+                document.put(&facts::EXPERIMENT, section.experiment.descriptor.name);
                 document.put(&REASON, "interrupted before it had measured anything");
             });
         }
     });
-}
-
-/// Says how to get the page where a terminal shows text and no format was asked for.
-pub fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
-    let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
-    if is_shown && options.format.name == "text" {
-        document.sentence(
-            Role::Method("Page"),
-            format_args!("add -o report.html for a page with every chapter, picture and table"),
-        );
-    }
 }
 
 /// Writes the first sentence of the first role that a description has.
