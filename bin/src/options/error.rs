@@ -44,6 +44,10 @@ pub enum UsageError<'a> {
     },
     /// A format of rows or metrics for saved results of several experiments.
     NotOfSaved { format: &'static FormatName },
+    /// A file whose extension does not say its format.
+    UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [FormatName] },
+    /// A file that would be read and replaced; `output` is `None` for standard output.
+    OutputIsInput { output: Option<&'a [u8]>, input: &'a [u8] },
     /// An operand too many, or an empty one.
     UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
     /// An operand too few.
@@ -134,6 +138,18 @@ impl fmt::Display for UsageError<'_> {
                     experiment.name, flag.name
                 )?;
                 out.write_str("remove it, or the files")
+            }
+            UsageError::UnknownExtension { path, extension, formats } => {
+                write!(out, "--output '{}': no format has the extension ", Escaped(path))?;
+                write!(out, "'.{}'; add --format, or use one of ", Escaped(extension))?;
+                list(out, formats.iter().map(|format| format.extension))
+            }
+            UsageError::OutputIsInput { output, input } => {
+                match output {
+                    Some(output) => write!(out, "the output '{}'", Escaped(output))?,
+                    None => out.write_str("standard output")?,
+                }
+                write!(out, " is the input '{}', which would be lost; write to another file", Escaped(input))
             }
             UsageError::NoSuchOutput { format, experiment, formats } => {
                 let reason = match experiment.is_written_as(format) {

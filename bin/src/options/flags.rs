@@ -350,7 +350,7 @@ pub const FLAGS: &[Flag] = &[
         .help("exit 3 if the result is unreliable"),
     Flag::switch(FlagId::DryRun, "dry-run", Group::Sampling, |options| options.dry_run = true)
         .common()
-        .help("print sizes and expected time, and stop"),
+        .help("print the plan to standard output; writes no file"),
     Flag::value(FlagId::Format, "format", Group::Output, &FORMAT, |options, value| {
         options.format =
             FormatName::named(options.formats, value).ok_or(ValueError::NotAFormat(options.formats))?;

@@ -26,12 +26,29 @@ impl FormatName {
         formats.iter().find(|format| format.name.as_bytes() == name)
     }
 
-    /// Returns the format that a file has by its extension, in upper or lower case.
+    /// Returns whether there is nothing to write in it before something was measured.
+    #[must_use]
+    pub const fn shows_values_alone(&self) -> bool {
+        self.needs_picture || self.needs_attributes || self.collected
+    }
+
+    /// Returns the extension of a file, without the dot. A dot at either end of a name does not begin one.
+    #[must_use]
+    pub fn extension_of(path: &[u8]) -> Option<&[u8]> {
+        let name = path.rsplit(|&byte| byte == b'/').next()?;
+        let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
+        name.get(dot + 1..).filter(|extension| !extension.is_empty())
+    }
+
+    /// Returns the format that a file has by its extension.
     #[must_use]
     pub fn of_file(formats: &'static [FormatName], path: &[u8]) -> Option<&'static FormatName> {
-        let name = path.rsplit(|&byte| byte == b'/').next()?;
-        let dot = name.iter().rposition(|&byte| byte == b'.')?;
-        let extension = name.get(dot + 1..)?;
+        FormatName::of_extension(formats, FormatName::extension_of(path)?)
+    }
+
+    /// Returns the format of an extension, in upper or lower case.
+    #[must_use]
+    pub fn of_extension(formats: &'static [FormatName], extension: &[u8]) -> Option<&'static FormatName> {
         formats.iter().find(|format| format.extension.as_bytes().eq_ignore_ascii_case(extension))
     }
 }
@@ -43,18 +60,22 @@ mod tests {
 
     #[test]
     fn a_file_has_the_format_of_its_extension() {
-        for (path, name) in [
-            (&b"a.json"[..], Some("json")),
-            (b"/x.y/r.1.SVG", Some("svg")),
-            (b"notes.txt", Some("text")),
-            (b"a.json/b", None),
-            (b"json", None),
-            (b"a.", None),
-            (b"a.jsonx", None),
-            (b"", None),
+        for (path, extension, name) in [
+            (&b"a.json"[..], Some(&b"json"[..]), Some("json")),
+            (b"/x.y/r.1.SVG", Some(b"SVG"), Some("svg")),
+            (b"notes.txt", Some(b"txt"), Some("text")),
+            (b"a.jsonx", Some(b"jsonx"), None),
+            (b"a.json/b", None, None),
+            (b"json", None, None),
+            (b"a.", None, None),
+            (b"/x/.json", None, None),
+            (b"..", None, None),
+            (b"", None, None),
         ] {
-            let found = FormatName::of_file(FORMATS, path).map(|format| format.name);
-            assert_eq!(found, name, "{}", path.escape_ascii());
+            let found = FormatName::extension_of(path);
+            assert_eq!(found, extension, "{}", path.escape_ascii());
+            let format = FormatName::of_file(FORMATS, path);
+            assert_eq!(format.map(|format| format.name), name, "{}", path.escape_ascii());
         }
     }
 }

@@ -72,12 +72,26 @@ pub fn parse<'a>(
             }
         }
     }
-    let by_extension = options.output.and_then(|path| FormatName::of_file(formats, path));
-    if let (true, Some(format)) = (options.given.intersection(FORMAT_FLAGS) == FlagSet::EMPTY, by_extension) {
-        options.format = format;
+    let named = options.given.intersection(FORMAT_FLAGS) != FlagSet::EMPTY;
+    let checked = options.help.is_none() && !options.version;
+    if let Some(path) = options.output.filter(|_| !named) {
+        match (FormatName::of_file(formats, path), FormatName::extension_of(path)) {
+            (Some(format), _) => options.format = format,
+            (None, Some(extension)) if checked => {
+                return Err(UsageError::UnknownExtension { path, extension, formats });
+            }
+            _ => {}
+        }
     }
-    if options.help.is_none() && !options.version {
+    if checked {
         check(&options, experiments)?;
+    }
+    if options.dry_run {
+        // A plan replaces no result, and has neither a picture nor values.
+        options.output = None;
+        if !named || options.format.shows_values_alone() {
+            options.format = format;
+        }
     }
     Ok(options)
 }

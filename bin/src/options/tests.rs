@@ -329,12 +329,31 @@ fn the_extension_chooses_the_format_where_none_is_given() {
         (&["-o", "r.SVG"], "svg"),
         (&["-o", "r.svg", "--csv"], "csv"),
         (&["-o", "r.json", "--format=text"], "text"),
-        (&["-o", "r.data"], "text"),
+        (&["-o", "r.data", "--json"], "json"),
+        (&["-o", "data"], "text"),
         (&["-o", "-"], "text"),
     ] {
         assert_eq!(parsed(arguments).unwrap().format.name, format, "{arguments:?}");
     }
+    assert!(matches!(
+        parsed(&["-o", "r.data"]),
+        Err(UsageError::UnknownExtension { extension: b"data", .. })
+    ));
+    assert!(parsed(&["-o", "r.data", "--help"]).is_ok());
     assert!(parsed(&["curve", "-o", "r.svg"]).is_err(), "it has no picture");
+}
+
+#[test]
+fn a_plan_goes_to_standard_output_in_a_format_that_shows_it() {
+    for (arguments, format) in [
+        (&["-o", "r.json"][..], "text"),
+        (&["-o", "r.svg", "--csv"], "csv"),
+        (&["--json"], "json"),
+        (&["--format=svg"], "text"),
+    ] {
+        let options = parsed(&[arguments, &["--dry-run"]].concat()).unwrap();
+        assert_eq!((options.format.name, options.output), (format, None), "{arguments:?}");
+    }
 }
 
 #[test]
