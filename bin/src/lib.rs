@@ -40,13 +40,14 @@ use experiment::output;
 use experiment::report::{self as whole_report, Plans, Sections, Whole, REPORT};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, idle, Machine};
-use options::{Descriptor, FlagId, FlagSet, Help, Options, When};
+use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError, When};
 use plan::duration::{self, Range};
 use report::document::Describe;
 use report::terminal::Terminal;
 use report::wrap::Wrap;
 use sys::arguments::{Arguments, Environment};
-use sys::file::SystemFiles;
+use sys::errno::Errno;
+use sys::file::{self, SystemFiles};
 use sys::out::{Messages, Sink, Unfinished};
 use sys::signal;
 use sys::terminal::Stream;
@@ -123,7 +124,10 @@ fn message_columns() -> Option<usize> {
 /// Where results go; made before anything is measured.
 fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
     let Some(path) = options.output else { return Ok(Sink::standard_output()?) };
-    let sink = Sink::create(path).map_err(|errno| OutputError::Create { path, errno })?;
+    let sink = Sink::create(path).map_err(|errno| match errno {
+        Errno::ECANCELED => Failure::GivenUp,
+        errno => OutputError::Create { path, errno }.into(),
+    })?;
     if options.format.collected {
         sink.let_everybody_read();
     }
@@ -132,12 +136,13 @@ fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
 
 /// Ends the output, with the first error that it met.
 fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
-    Ok(sink.finish().map_err(|error| match (error, options.output) {
-        (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path, errno },
+    sink.finish().map_err(|error| match (error, options.output) {
+        (Unfinished::NotWritten(Errno::ECANCELED), _) => Failure::GivenUp,
+        (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path, errno }.into(),
         (Unfinished::NotSynced(errno) | Unfinished::NotWritten(errno), path) => {
-            OutputError::Write { path, errno }
+            OutputError::Write { path, errno }.into()
         }
-    })?)
+    })
 }
 
 /// `--help` and `--version`.
@@ -160,6 +165,7 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 #[inline(never)] // offsets into a small frame are short
 fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     let Some(command) = COMMANDS.get(index) else { return Ok(()) };
+    refuse_input_as_output(options)?;
     let terminal = screen(options, environment);
     // Where they cannot be let through, they wait.
     let _ = signal::unblock();
@@ -170,9 +176,21 @@ fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> 
         let columns = [command.columns, &[], &[]];
         written =
             sink(options).and_then(|out| save(out, options, terminal, columns, [false; 2], description));
-    })?;
+    });
+    let _ = signal::block();
     written?;
-    found.map_or(Ok(()), Err)
+    found?.map_or(Ok(()), Err)
+}
+
+/// Refuses to write over a file that is to be read, by whatever name.
+fn refuse_input_as_output<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
+    let output = options.output;
+    let Some(written) = file::identity(output, Stream::Output) else { return Ok(()) };
+    let read = |path: &&[u8]| file::identity(Some(*path).filter(|path| path != b"-"), Stream::Input);
+    match options.operands().iter().copied().find(|path| read(path) == Some(written)) {
+        Some(input) => Err(UsageError::OutputIsInput { output, input }),
+        None => Ok(()),
+    }
 }
 
 /// What results are shown on.

@@ -43,6 +43,8 @@ pub enum Failure<'a> {
     SlowHosts(&'a Outliers),
     /// A signal asked for the end: exit 130.
     Interrupted,
+    /// A signal asked for the end while the output took nothing: exit 130.
+    GivenUp,
 }
 
 impl Failure<'_> {
@@ -65,7 +67,7 @@ impl Failure<'_> {
             Failure::Timing(_) => 3,
             Failure::Output(_) => 4,
             Failure::Slower(_) | Failure::SlowHosts(_) => 5,
-            Failure::Interrupted => 130,
+            Failure::Interrupted | Failure::GivenUp => 130,
         }
     }
 }
@@ -82,6 +84,9 @@ impl fmt::Display for Failure<'_> {
             Failure::SlowHosts(slow) => slow.fmt(out),
             Failure::Interrupted => out
                 .write_str("interrupted; finished points were printed, and the result is marked as partial"),
+            Failure::GivenUp => {
+                out.write_str("interrupted; nobody read the output, which is incomplete; use --output=FILE")
+            }
         }
     }
 }

@@ -298,6 +298,11 @@ fn clocks_trust_and_output() {
         130,
         "interrupted; finished points were printed, and the result is marked as partial",
     );
+    check(
+        Failure::GivenUp,
+        130,
+        "interrupted; nobody read the output, which is incomplete; use --output=FILE",
+    );
     assert_eq!(
         Failure::from(Regression { by: 0.1, threshold: 0.03, points: 1, of: 3 }).label(),
         "REGRESSION"

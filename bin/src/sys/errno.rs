@@ -60,6 +60,7 @@ errnos! {
     EOVERFLOW = 75, "Value too large for defined data type";
     EOPNOTSUPP = 95, "Operation not supported";
     EDQUOT = 122, "Disk quota exceeded";
+    ECANCELED = 125, "Operation canceled";
     EHWPOISON = 133, "Memory page has hardware error";
 }
 

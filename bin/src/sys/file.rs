@@ -10,7 +10,7 @@ use core::ops::Deref;
 use latency_core::topology::Files;
 use latency_core::units::Bytes;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{open as open_file, Mode, OFlags};
+use rustix::fs::{fstat, open as open_file, stat, FileType, Mode, OFlags};
 
 /// A file of the system never makes anybody wait; a pipe in its place would, for ever.
 const AT_ONCE: OFlags = OFlags::NONBLOCK;
@@ -27,6 +27,20 @@ fn open(path: &[u8], more: OFlags) -> Result<OwnedFd, Errno> {
 /// One read; 0 at the end of the file.
 fn read_some(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
     patiently(|| rustix::io::read(file.as_fd(), &mut *buffer))
+}
+
+/// The device and the number of a regular file, whatever its name.
+pub type Identity = (u64, u64);
+
+/// Returns the identity of `path`, or of `stream` where there is no path; `None` if that is not a regular file.
+#[must_use]
+pub fn identity(path: Option<&[u8]>, stream: Stream) -> Option<Identity> {
+    let found = match path {
+        Some(path) => stat(Path::new(path).ok()?.as_c_str()),
+        None => fstat(stream.descriptor()),
+    };
+    let found = found.ok()?;
+    (FileType::from_raw_mode(found.st_mode) == FileType::RegularFile).then_some((found.st_dev, found.st_ino))
 }
 
 /// Reads to the end of the file or of `buffer`, whichever comes first; the files of /proc come in pieces.

@@ -6,29 +6,58 @@
 use super::errno::{patiently, Errno};
 use super::output_file::OutputFile;
 pub use super::output_file::Unfinished;
+use super::signal;
 use super::table::Table;
 use super::terminal::Stream;
 use core::fmt;
 use rustix::event::{poll, PollFd, PollFlags};
 use rustix::fd::BorrowedFd;
+use rustix::fs::{fstat, FileType};
 
 /// What is collected before it is written: a `write!` consists of many fragments, and a system call each is slow.
 const BUFFER: usize = 16 << 10;
 
 /// Writes all of `bytes`, through interruptions and partial writes.
+///
+/// # Errors
+/// Those of `write(2)`; `ECANCELED` where a signal has come and the stream takes nothing.
 pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+    let at_once = takes_at_once(to);
     while !bytes.is_empty() {
-        match patiently(|| rustix::io::write(to, bytes)) {
+        wait_for_room(to)?;
+        let piece = bytes.get(..at_once).unwrap_or(bytes);
+        match patiently(|| rustix::io::write(to, piece)) {
             Ok(0) => return Err(Errno::EIO),
             Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
-            // Somebody made the pipe that we share non-blocking.
-            Err(Errno::EAGAIN) => {
-                patiently(|| poll(&mut [PollFd::new(&to, PollFlags::OUT)], None)).map(drop)?
-            }
+            // The pipe does not block: ours, or one that another process made so.
+            Err(Errno::EAGAIN) => {}
             Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Returns the bytes that a write to a stream with some room takes without waiting for more.
+fn takes_at_once(to: BorrowedFd<'_>) -> usize {
+    match fstat(to).map(|found| FileType::from_raw_mode(found.st_mode)) {
+        Ok(FileType::RegularFile) => usize::MAX,
+        // The room of a terminal comes in pieces of 256 bytes, and a newline may take two.
+        Ok(FileType::CharacterDevice) => 128,
+        // A pipe has room if it has that of a page.
+        _ => 4096,
+    }
+}
+
+/// Waits until a stream has room. The signals are held back meanwhile, so they are asked for again and again.
+fn wait_for_room(to: BorrowedFd<'_>) -> Result<(), Errno> {
+    loop {
+        // Where it cannot be asked, the write waits.
+        match patiently(|| poll(&mut [PollFd::new(&to, PollFlags::OUT)], Some(&signal::pause()))) {
+            Ok(0) if signal::gives_up() => return Err(Errno::ECANCELED),
+            Ok(0) => {}
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// Where results are written. What was not finished by [`Sink::finish`] is lost.

@@ -13,10 +13,11 @@ use super::signal;
 use super::system::process_id;
 use super::terminal::Stream;
 use core::fmt::{self, Write};
+use rustix::event::poll;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    access, fchmod, fstat, fsync, linkat, open, openat, readlinkat_raw, renameat, stat, unlinkat, Access,
-    AtFlags, FileType, Mode, OFlags, CWD,
+    access, fchmod, fchown, fstat, fsync, linkat, open, openat, readlinkat_raw, renameat, stat, unlinkat,
+    Access, AtFlags, FileType, Gid, Mode, OFlags, Uid, CWD,
 };
 use rustix::io::Errno as SystemErrno;
 
@@ -25,6 +26,23 @@ pub struct OutputFile {
     file: OwnedFd,
     /// None where the target is written as it comes.
     place: Option<Place>,
+}
+
+/// Opens a file that is there; a FIFO once it has a reader.
+fn open_existing(path: &Path, is_fifo: bool) -> Result<OwnedFd, Errno> {
+    // Without waiting for anything: a signal would not end that.
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    loop {
+        match patiently(|| open(path.as_c_str(), flags, Mode::empty())) {
+            Err(Errno::ENXIO) if is_fifo => {}
+            result => return result,
+        }
+        // Waits for nothing but the time; where that is forbidden, it asks all the more often.
+        let _ = poll(&mut [], Some(&signal::pause()));
+        if signal::gives_up() {
+            return Err(Errno::ECANCELED);
+        }
+    }
 }
 
 /// Where a file is to appear once it is complete.
@@ -69,7 +87,7 @@ impl OutputFile {
     /// Those of `open(2)`: also where the target exists and may not be written.
     pub fn create(path: &[u8]) -> Result<Option<OutputFile>, Errno> {
         let path = Path::new(path)?;
-        let mode = match stat(path.as_c_str()) {
+        let old = match stat(path.as_c_str()) {
             Err(SystemErrno::NOENT) => None,
             Err(error) => return Err(error.into()),
             Ok(target) => {
@@ -79,18 +97,19 @@ impl OutputFile {
                     return Ok(None);
                 }
                 // Says EISDIR, and keeps a file that is protected from being replaced.
-                let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-                let file = patiently(|| open(path.as_c_str(), flags, Mode::empty()))?;
-                if FileType::from_raw_mode(target.st_mode) != FileType::RegularFile {
+                let kind = FileType::from_raw_mode(target.st_mode);
+                let file = open_existing(&path, kind == FileType::Fifo)?;
+                if kind != FileType::RegularFile {
                     return Ok(Some(OutputFile { file, place: None }));
                 }
-                Some(Mode::from_raw_mode(target.st_mode))
+                Some(target)
             }
         };
         let (file, place) = Place::take(&follow(path)?)?;
-        if let Some(mode) = mode {
-            // Of somebody else's file the mode may be refused; the content matters more.
-            let _ = fchmod(&file, mode);
+        if let Some(old) = old {
+            // Of somebody else's file owner and mode may be refused; the content matters more.
+            let _ = fchown(&file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
+            let _ = fchmod(&file, Mode::from_raw_mode(old.st_mode));
         }
         Ok(Some(OutputFile { file, place: Some(place) }))
     }

@@ -11,11 +11,13 @@
 use super::errno::Errno;
 use super::raw::syscall6;
 use core::mem::size_of;
+use core::sync::atomic::{AtomicBool, Ordering};
 use linux_raw_sys::general::{
     __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGKILL,
     SIGPIPE, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXCPU, SIGXFSZ, SIG_BLOCK,
     SIG_UNBLOCK,
 };
+use rustix::time::Timespec;
 
 /// The kernel's `sigset_t`: signal 1 is the lowest bit.
 type SignalSet = u64;
@@ -96,6 +98,23 @@ pub fn interrupted() -> bool {
     let asked = unsafe { syscall6(__NR_rt_sigpending, arguments) };
     // Of the others none waits unless it is held back.
     asked.is_ok() && pending & END != 0
+}
+
+/// The wait between two looks for a signal, in nanoseconds: a reader has as long to read on after one.
+const LOOK_NS: i64 = 50_000_000;
+/// True once a stream was given up: no other one is waited for.
+static GAVE_UP: AtomicBool = AtomicBool::new(false);
+
+/// Returns the time to wait for a stream before the next look for a signal.
+pub(super) fn pause() -> Timespec {
+    Timespec { tv_sec: 0, tv_nsec: if GAVE_UP.load(Ordering::Relaxed) { 0 } else { LOOK_NS } }
+}
+
+/// Returns whether a stream that has made the process wait for a [`pause`] is not to be waited for any longer.
+pub(super) fn gives_up() -> bool {
+    let found = interrupted();
+    GAVE_UP.fetch_or(found, Ordering::Relaxed);
+    found
 }
 
 /// The kernel's `struct sigaction` on x86-64.

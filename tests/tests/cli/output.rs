@@ -1,10 +1,11 @@
 //! Where results go, and what becomes of them when they cannot.
 
 use super::small;
-use latency_tests::confine::Confine;
+use latency_tests::confine::{is_root, Confine};
 use latency_tests::directory::Directory;
 use latency_tests::document::pairs;
 use latency_tests::run::{command, finish, run, Run};
+use latency_tests::skip::skip;
 use std::fs;
 use std::process::Stdio;
 
@@ -94,6 +95,101 @@ fn what_is_no_file_is_refused_before_anything_is_measured() {
     }
     assert!(begin.elapsed().as_secs() < 100);
     assert_eq!(directory.names(), [""; 0]);
+}
+
+/// A result is worth more than the plan of another.
+#[test]
+fn a_plan_goes_to_standard_output_and_replaces_no_file() {
+    let directory = Directory::new("plan");
+    let plan = |arguments: &[&str]| {
+        let found = finish(&mut directory.command(&[&["matrix", "--dry-run"], arguments].concat()));
+        found.expect_status(0).stdout.clone()
+    };
+    for name in ["today.json", "today.svg", "today.prom", "today.html", "today.sh", "today"] {
+        fs::write(directory.path().join(name), "older").expect("a file");
+        assert!(plan(&["-o", name]).starts_with("1 point"), "{name}");
+        assert_eq!(fs::read_to_string(directory.path().join(name)).expect("the file"), "older");
+    }
+    plan(&["-o", "new.json"]);
+    assert_eq!(directory.names().len(), 6, "{:?}", directory.names());
+    let document = plan(&["-o", "today.json", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    assert!(document["plan"]["points"].as_u64() > Some(0), "{document:#}");
+    // In these there is nothing before something was measured.
+    for format in ["svg", "hwloc", "prometheus"] {
+        assert!(plan(&["--format", format]).starts_with("1 point"), "{format}");
+    }
+}
+
+#[test]
+fn an_extension_without_a_format_is_refused() {
+    let directory = Directory::new("extension");
+    for name in ["x.yaml", "./deep.d/x.log", "x.JSONL2"] {
+        let found = finish(&mut directory.command(&small(&["-o", name])));
+        found.expect_status(1).expect_error("add --format, or use one of txt, json, csv");
+        assert_eq!(found.stdout, "", "{found}");
+    }
+    finish(&mut directory.command(&["system", "-o", "x.yaml", "--json"])).expect_status(0);
+    for name in ["s.JSON", "plain", "a.", ".hidden", "notes.TXT"] {
+        finish(&mut directory.command(&["system", "-q", "-o", name])).expect_status(0);
+        let text = fs::read_to_string(directory.path().join(name)).expect("the result");
+        assert_eq!(text.starts_with('{'), name == "s.JSON", "{name}: {text}");
+    }
+    finish(&mut directory.command(&["system", "-o", "/dev/null"])).expect_status(0);
+    assert_eq!(directory.names(), [".hidden", "a.", "notes.TXT", "plain", "s.JSON", "x.yaml"]);
+}
+
+const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
+
+/// The same file by any name: what is measured takes longer than what is made of it.
+#[test]
+fn an_output_that_is_an_input_is_refused_and_keeps_it() {
+    let directory = Directory::new("own-input");
+    let path = |name: &str| directory.path().join(name);
+    let saved = fs::read(CURVE).expect("a fixture");
+    fs::write(path("a.json"), &saved).expect("a file");
+    fs::write(path("b.json"), &saved).expect("a file");
+    std::os::unix::fs::symlink("a.json", path("link.json")).expect("a link");
+    fs::hard_link(path("a.json"), path("hard.json")).expect("a link");
+    let refused = |command: &mut std::process::Command, words: &str| {
+        let found = finish(command);
+        found.expect_status(1).expect_error(words);
+        assert_eq!(found.stdout, "", "{found}");
+        assert!(fs::read(path("a.json")).expect("the file") == saved, "{found}");
+        assert_eq!(directory.names(), ["a.json", "b.json", "hard.json", "link.json"], "{found}");
+    };
+    for name in ["a.json", "./a.json", "link.json", "hard.json"] {
+        for arguments in [&["fit", "a.json"][..], &["compare", "b.json", "a.json"], &["report", "a.json"]] {
+            let words = format!("the output '{name}' is the input 'a.json', which would be lost");
+            refused(&mut directory.command(&[arguments, &["-o", name]].concat()), &words);
+        }
+    }
+    let input = || fs::File::open(path("a.json")).expect("the file");
+    let words = "the output 'hard.json' is the input '-'";
+    refused(directory.command(&["fit", "-", "-o", "hard.json"]).stdin(input()), words);
+    let appended = fs::OpenOptions::new().append(true).open(path("a.json")).expect("the file");
+    let words = "standard output is the input 'link.json'";
+    refused(directory.command(&["report", "link.json"]).stdout(appended), words);
+    // Nothing is lost there.
+    finish(directory.command(&["fit", "a.json", "-o", "/dev/null"]).stdin(input())).expect_status(0);
+    finish(directory.command(&["fit", "-", "-o", "new.txt"]).stdin(input())).expect_status(0);
+}
+
+#[test]
+fn a_file_of_another_user_keeps_its_owner_and_mode() {
+    use std::os::unix::fs::{chown, MetadataExt, PermissionsExt};
+    if !is_root() {
+        return skip("output::a_file_of_another_user_keeps_its_owner_and_mode", "needs root");
+    }
+    let directory = Directory::new("owner");
+    let path = directory.path().join("result");
+    fs::write(&path, "older").expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("a mode");
+    chown(&path, Some(1234), Some(2345)).expect("an owner");
+    finish(&mut directory.command(&["system", "--output=result"])).expect_status(0);
+    let found = fs::metadata(&path).expect("the file");
+    assert!(found.len() > 5);
+    assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (1234, 2345, 0o444));
 }
 
 /// The run has failed, and left the older result as it was and nothing else.
