@@ -307,7 +307,7 @@ pub const PLACES: &[Place] = &[
         "emulator::scenes::a_pool_that_is_taken_before_the_first_touch_is_an_error",
     ),
     row(
-        "memory control groups of 4 to 64 MiB",
+        "memory control groups of 8 to 64 MiB",
         "The working set is reduced, with the warning `size-clipped`, exit 0; nobody is killed.",
         "emulator::scenes::a_control_group_that_is_too_small_kills_nobody",
     ),
@@ -471,8 +471,33 @@ pub const PLACES: &[Place] = &[
         "signals::files::a_directory_that_may_not_be_read_gets_the_file",
     ),
     row(
+        "`--dry-run` with `--output`",
+        "The plan goes to standard output, exit 0; no file is made or replaced.",
+        "cli::output::a_plan_goes_to_standard_output_and_replaces_no_file",
+    ),
+    row(
+        "`--output` with an unknown extension and no `--format`",
+        "Refused with the extensions that there are, exit 1.",
+        "cli::output::an_extension_without_a_format_is_refused",
+    ),
+    row(
+        "an output that is one of the inputs, by any name, link or redirection",
+        "Refused before anything is read, exit 1; the input stays as it was.",
+        "cli::output::an_output_that_is_an_input_is_refused_and_keeps_it",
+    ),
+    row(
+        "`--output` over a file of another user, or of mode 0444, as root",
+        "A new file with the same owner and mode takes its name, exit 0.",
+        "cli::output::a_file_of_another_user_keeps_its_owner_and_mode",
+    ),
+    row(
+        "a signal while `--output` is a FIFO without a reader, or while standard output or error is full",
+        "The end within 200 ms of its own waiting, exit 130; no part of a file is left.",
+        "signals::blocked::a_signal_ends_a_process_that_waits_for_a_reader",
+    ),
+    row(
         "SIGINT at any moment of any experiment",
-        "The end within 200 ms of CPU time with what was measured, exit 130; before anything is measured, without a file.",
+        "The end within 200 ms of CPU time and of its own waiting, with what was measured, exit 130; before anything is measured, without a file.",
         "signals::moments::an_interrupt_ends_every_phase_of_every_experiment",
     ),
     row(

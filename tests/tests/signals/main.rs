@@ -1,11 +1,13 @@
 //! The end that comes early: signals at any moment, and files that are complete or not there.
 //!
-//! Measured times are CPU time, which a busy host does not change.
+//! Measured times are CPU time and the process's own waiting, which a busy host does not change.
 
+mod blocked;
 mod bounds;
 mod ends;
 mod files;
 mod moments;
+mod waiting;
 
 use latency_tests::directory::Directory;
 use latency_tests::run::Run;
