@@ -153,6 +153,15 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
     Some((mean(false)?, mean(true)?))
 }
 
+impl Rate {
+    /// Returns a share of it.
+    #[must_use]
+    pub fn scaled(&self, share: f64) -> Estimate {
+        let of = |Interval { low, high }| Interval { low: low * share, high: high * share };
+        Estimate { value: self.value * share, interval: self.interval.map(of) }
+    }
+}
+
 impl<'r, 'a> Group<'r, 'a> {
     /// The rates, with the numbers of generators that had them.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Rate)> + use<'r, 'a> {
@@ -168,8 +177,7 @@ impl<'r, 'a> Group<'r, 'a> {
     /// The rate of all generators, or of fewer that deliver more beyond both intervals.
     #[must_use]
     pub fn best(&self) -> Option<(u32, Rate)> {
-        let estimate = |rate: Rate| Estimate { value: rate.value, interval: rate.interval };
-        let of = |(generators, rate)| (generators, estimate(rate));
+        let of = |(generators, rate): (u32, Rate)| (generators, rate.scaled(1.0));
         self.rates().nth(limit(&|index| self.rates().nth(index).map(of))?)
     }
 

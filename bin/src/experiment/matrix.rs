@@ -107,7 +107,6 @@ pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<
 
 fields! {
     NODE_PAIRS "node_pairs" "Every pair of nodes.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     LOCAL_NS "local_ns" "Mean latency of nodes to their own memory.";
     REMOTE_NS "remote_ns" "Mean latency of nodes to the memory of other packages; where there are none, of others.";
     SAME_PACKAGE_NS "same_package_ns" "Mean latency of nodes to others of their package; null where there are none.";
@@ -436,7 +435,7 @@ fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
 
 #[inline(never)] // offsets into a small frame are short
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
-    document.part(Part::Object(&SUMMARY), |document| {
+    document.part(Part::Object(&facts::SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);
         document.put(&REMOTE_NS, found.remote_ns());
         document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());

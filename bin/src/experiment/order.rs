@@ -107,7 +107,6 @@ fields! {
     RANDOM_SEQUENTIAL "random_sequential" "Over address order.";
     RANDOM_BACKWARD "random_backward" "Over backward order.";
     LATENCY_THROUGHPUT "latency_throughput" "Over independent loads in address order.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     RANDOM "random_ns" "A dependent load in random order.";
     SEQUENTIAL "sequential_ns" "A dependent load in address order.";
     BACKWARD "backward_ns" "A dependent load against address order.";
@@ -275,7 +274,7 @@ fn programs(document: &mut dyn Document, found: &Conclusion, strided: Option<Str
             document.put(field, ratio.map(|ratio| ratio.value));
         }
     });
-    document.part(Part::Object(&SUMMARY), |document| {
+    document.part(Part::Object(&facts::SUMMARY), |document| {
         estimate::put(document, &RANDOM, found.random);
         estimate::put(document, &SEQUENTIAL, found.sequential);
         estimate::put(document, &BACKWARD, found.backward);

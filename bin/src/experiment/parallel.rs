@@ -62,7 +62,6 @@ fields! {
     FASTEST_NS "fastest_ns" "The shortest time for each load.";
     FASTEST_LANES "fastest_lanes" "The chains that had it.";
     RATE "gigabytes_per_second" "Lines of 64 bytes at that time for each.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     MISSES "misses_in_flight" "Cache misses that one core has in flight; null where no working set shows it.";
     LIMIT "misses_in_flight_bound" "`at_most`, or `at_least` where memory may be the limit.";
     MISSES_FROM "misses_in_flight_from_lanes" "The fewest chains that reach it.";
@@ -280,7 +279,7 @@ fn members(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Opti
         }
     });
     let memory = from_memory(report);
-    document.part(Part::Object(&SUMMARY), |document| {
+    document.part(Part::Object(&facts::SUMMARY), |document| {
         estimate::put(document, &MISSES, in_flight.map(|found| found.misses));
         document.put(
             &LIMIT,

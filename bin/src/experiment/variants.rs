@@ -87,7 +87,6 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
 
 fields! {
     VARIANT "variant" "The data structure: what a line holds of the next, packed or padded, and its pages.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     SMALL_NS "small_pages_ns" "A pointer to a line in 4 KiB pages, over the largest working set.";
     HUGE_NS "huge_pages_ns" "The same in huge pages.";
     SMALL_OVER_HUGE "small_over_huge_pages" "How many times as long it takes in 4 KiB pages.";
@@ -287,7 +286,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
-    document.part(Part::Object(&SUMMARY), |document| {
+    document.part(Part::Object(&facts::SUMMARY), |document| {
         estimate::put(document, &SMALL_NS, found.pages.map(|(small, _)| small));
         estimate::put(document, &HUGE_NS, found.pages.map(|(_, huge)| huge));
         estimate::put(document, &SMALL_OVER_HUGE, found.small_over_huge());

@@ -136,6 +136,7 @@ const WIDE: &[Row] = &[
     ("cores-messages-unsynchronised", TABLES, SMALL, "cores --method=message", &[Virtual]),
     ("cores-interrupted", EVERY, SMALL, "cores --states", &[Interrupted]),
     ("cores-early", TABLES, ONE, "cores", &[Early]),
+    ("cores-one-package", &["json"], "sub-numa-clusters", "cores --pairs=classes", &[]),
     ("cores-troubled", TABLES, SMALL, "cores --memnode=0", &[Excluded, FewRounds, Unverified]),
     ("loaded", PAGES, FOUR, "loaded --cpunode=0 --memnode=0", &[]),
     ("loaded-quiet", TEXT, TWO, "loaded --quiet", &[]),
@@ -203,6 +204,13 @@ const WIDE: &[Row] = &[
          ../tests/fixtures/saved/bandwidth-a.json ../tests/fixtures/saved/foreign.txt",
         &[],
     ),
+    (
+        "report-saved-loaded",
+        &["json"],
+        ONE,
+        "report ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/report.json",
+        &[],
+    ),
     ("fit", &["txt", "json", "svg", "html"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
@@ -220,6 +228,13 @@ const WIDE: &[Row] = &[
         &["txt", "json", "svg", "html"],
         ONE,
         "compare ../tests/fixtures/saved/curve.csv ../tests/fixtures/saved/foreign.txt",
+        &[],
+    ),
+    (
+        "compare-foreign",
+        &["json"],
+        ONE,
+        "compare ../tests/fixtures/saved/foreign.txt ../tests/fixtures/saved/foreign.txt",
         &[],
     ),
     (
@@ -339,6 +354,7 @@ const WIDE: &[Row] = &[
     ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
     ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet ../tests/fixtures/saved/fleet.jsonl", &[]),
     ("fleet-apart", &["txt", "json", "csv"], ONE, "fleet ../tests/fixtures/saved/fleet-apart.jsonl", &[]),
+    ("fleet-one", &["json"], ONE, "fleet ../tests/fixtures/saved/server-b.json", &[]),
     ("fleet-few", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/nodes.jsonl", &[]),
     (
         "fleet-baseline",

@@ -75,6 +75,22 @@ impl Warnings {
         }
     }
 
+    /// Adds those of another part of a result; of two with one code and one subject the worse one stays.
+    pub fn pool(&mut self, other: &Warnings) {
+        for warning in other.iter() {
+            let same =
+                |known: &&mut Warning| known.code() == warning.code() && known.subject() == warning.subject();
+            match self.slots.iter_mut().flatten().find(same) {
+                Some(known) if known.severity() < warning.severity() => *known = *warning,
+                Some(_) => {}
+                None => self.push(*warning),
+            }
+        }
+        let ((first, count), (more, others)) = (self.dropped_untrusted, other.dropped_untrusted);
+        self.dropped += other.dropped;
+        self.dropped_untrusted = (first.or(more), count + others);
+    }
+
     /// Counts a warning for which there is no room.
     fn drop(&mut self, warning: &Warning) {
         self.dropped += 1;

@@ -1,7 +1,8 @@
 //! Traffic for programs: a record for each number of generators.
 
 use super::super::facts::for_hwloc::{self, Attribute};
-use super::super::facts::{point, Report};
+use super::super::facts::{estimate, point, Report, SUMMARY};
+use crate::analysis::estimate::Estimate;
 use crate::analysis::traffic::{groups, rate, shares, Group};
 use crate::options::{Choice, View};
 use crate::plan::generators;
@@ -26,6 +27,25 @@ fields! {
     EFFICIENCY "efficiency" "The rate over that of as many generators alone; null where one alone was not measured.";
     CHAINS "idle_latencies" "The latency of one chain between the nodes, measured in the same rounds.";
 }
+
+/// The largest rate of lines read.
+static PEAK_READ: estimate::Names = [
+    Field::new("read_bytes_per_second", "The largest rate of lines read between two nodes."),
+    Field::new("read_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
+    Field::new("read_bytes_per_second_high", "The upper end of the interval."),
+];
+/// The largest rate of lines written.
+static PEAK_WRITTEN: estimate::Names = [
+    Field::new("write_bytes_per_second", "The largest rate of lines written between two nodes."),
+    Field::new("write_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
+    Field::new("write_bytes_per_second_high", "The upper end of the interval."),
+];
+/// The largest rate of one core.
+static ONE_CORE: estimate::Names = [
+    Field::new("one_core_bytes_per_second", "The largest rate of one core alone; null where none was alone."),
+    Field::new("one_core_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
+    Field::new("one_core_bytes_per_second_high", "The upper end of the interval."),
+];
 
 /// The columns of a table of traffic.
 pub static COLUMNS: [&Field; 27] = [
@@ -70,6 +90,27 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::List(&CHAINS), |document| {
         for outcome in report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none()) {
             document.part(Part::Item, |document| point::members(document, report.clock, outcome));
+        }
+    });
+}
+
+/// Describes the conclusions: the largest rates of all groups.
+pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let mut most = [None::<Estimate>; 3];
+    for group in groups(report.outcomes) {
+        let shares = shares(group.traffic.kind);
+        let best = group.best().map(|(_, rate)| rate);
+        let found = [(best, shares.read), (best, shares.written), (group.of_one(), 1.0)];
+        for (slot, (rate, share)) in most.iter_mut().zip(found) {
+            let Some(rate) = rate.filter(|_| share > 0.0) else { continue };
+            if slot.is_none_or(|most| rate.value * share > most.value) {
+                *slot = Some(rate.scaled(share));
+            }
+        }
+    }
+    document.part(Part::Object(&SUMMARY), |document| {
+        for (names, rate) in [&PEAK_READ, &PEAK_WRITTEN, &ONE_CORE].into_iter().zip(most) {
+            estimate::flat(document, names, rate);
         }
     });
 }

@@ -1,10 +1,11 @@
 //! Pairs of CPUs for programs: a record each.
 
-use super::super::facts::{point, Report};
+use super::super::facts::{point, Report, SUMMARY};
 use crate::analysis::cores::{left_out, of_classes, pair, Conclusion};
 use crate::options::Pairs;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::{Outcome, Owned, PerLine, PingPong};
+use latency_core::topology::Shared;
 
 fields! {
     METHOD "method" "How a CPU tells that it is its turn.";
@@ -45,7 +46,20 @@ fields! {
     LEFT_OUT "pairs_left_out" "Pairs that were not chosen, where a few stand for all of their class; empty where all were, or some asked for by name.";
     LEFT_OUT_A "a" "A CPU.";
     LEFT_OUT_B "b" "CPUs with larger numbers that it was not measured with, as ranges.";
+    NEAREST "nearest_ns" "The smallest value of a pair; null where none was measured.";
+    FARTHEST "farthest_ns" "The largest value of a pair; null where none was measured.";
+    SPREAD "line_spread_ns" "The largest difference between two lines of one pair; null where it is not known.";
 }
+
+/// The median of each class, in the order of [`Shared::ALL`].
+static MEDIANS: [Field; Shared::ALL.len()] = [
+    Field::new("same_core_ns", "The median of pairs of one core; null where none was measured."),
+    Field::new("same_l2_ns", "The same of pairs with one L2."),
+    Field::new("same_l3_ns", "The same of pairs with one L3."),
+    Field::new("same_node_ns", "The same of pairs of one node."),
+    Field::new("same_socket_ns", "The same of pairs of one socket."),
+    Field::new("other_socket_ns", "The same of pairs of two sockets."),
+];
 
 /// The columns of a table of pairs.
 pub static COLUMNS: [&Field; 18] = [
@@ -112,6 +126,19 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
                 document.put(&CLASS_MAX, class.range.1);
             });
         }
+    });
+}
+
+/// Describes the conclusions.
+pub fn summary(document: &mut dyn Document, found: &Conclusion<'_>) {
+    document.part(Part::Object(&SUMMARY), |document| {
+        document.put(&NEAREST, found.nearest.map(|pair| pair.ns()));
+        document.put(&FARTHEST, found.farthest.map(|pair| pair.ns()));
+        for (field, shared) in MEDIANS.iter().zip(Shared::ALL) {
+            let class = found.classes().find(|class| class.shared == shared);
+            document.put(field, class.map(|class| class.median));
+        }
+        document.put(&SPREAD, found.spread);
     });
 }
 

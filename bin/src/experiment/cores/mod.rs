@@ -83,5 +83,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = crate::analysis::cores::conclude(report.outcomes);
     view::present(document, report, &found);
     members::members(document, report, &found);
+    members::summary(document, &found);
     super::facts::circumstances(document, report);
 }

@@ -8,6 +8,7 @@ use latency_core::stats::Interval;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
+use crate::experiment::facts::SUMMARY;
 use crate::report::document::{fields, Document, Field, Part};
 
 fields! {
@@ -60,7 +61,6 @@ fields! {
     RMS_RESIDUAL "rms_residual" "Their root mean square.";
     BIC "bic" "The Bayesian information criterion.";
     CAPACITY_ESTIMATE "capacity" "The capacity of the level.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     MEMORY_NS "memory_ns" "The latency of memory.";
     L1_NS "l1_ns" "The latency of the first level.";
     L1_CYCLES "l1_core_cycles" "The same in core cycles.";

@@ -22,6 +22,7 @@ pub mod undisturbed;
 use crate::machine::Machine;
 use crate::report::document::{fields, Document, Metric, PageRole, Part, Role, Value};
 use crate::saved::shape;
+use crate::sys::arguments::Arguments;
 
 pub use report::Report;
 
@@ -31,6 +32,7 @@ fields! {
     NAME "name" "Its name.";
     VERSION "version" "Its version.";
     pub EXPERIMENT "experiment" "What was measured.";
+    pub SUMMARY "summary" "The conclusions as named numbers.";
     COMMAND "command" "The arguments, as they were typed.";
     STARTED "started" "When the run began, in UTC.";
     DURATION "duration_s" "How long it took.";
@@ -78,16 +80,7 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
     metrics::metrics(document, report);
     tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
-    document.part(Part::List(&COMMAND), |document| {
-        document.put(&COMMAND, "latency-bench");
-        for argument in report.arguments {
-            document.value(&COMMAND, Value::Raw(argument));
-        }
-    });
-    document.sentence(
-        Role::Page(PageRole::Command),
-        format_args!("latency-bench{}", typed::Typed(report.arguments)),
-    );
+    command(document, report.arguments);
     run(document, report.machine, report.started, report.seconds, report.partial);
     machine::host(document, report.machine, &report.options.labels);
     machine::machine(document, report.machine);
@@ -102,6 +95,19 @@ pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::health(document, report);
     conditions::conditions(document, report);
     trust::warnings(document, report.warnings);
+    trust::sentences(document, report.warnings);
+}
+
+/// Describes the arguments, as they were typed.
+pub fn command(document: &mut dyn Document, arguments: Arguments) {
+    document.part(Part::List(&COMMAND), |document| {
+        document.put(&COMMAND, "latency-bench");
+        for argument in arguments {
+            document.value(&COMMAND, Value::Raw(argument));
+        }
+    });
+    document
+        .sentence(Role::Page(PageRole::Command), format_args!("latency-bench{}", typed::Typed(arguments)));
 }
 
 /// Describes how the CPUs came to measure.

@@ -50,11 +50,17 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
                     document.put(&SIDE_BYTES, cache);
                 }
             });
-            let role = PageRole::Warning(warning.severity().name());
-            document.sentence(Role::Page(role), format_args!("{warning}"));
-            document.sentence(Role::Page(PageRole::Remedy), format_args!("{}", warning.remedy()));
         }
     });
+}
+
+/// Says every warning, for a page.
+pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
+    for warning in warnings.iter() {
+        let role = PageRole::Warning(warning.severity().name());
+        document.sentence(Role::Page(role), format_args!("{warning}"));
+        document.sentence(Role::Page(PageRole::Remedy), format_args!("{}", warning.remedy()));
+    }
 }
 
 /// Says how far the result can be trusted, in one line.

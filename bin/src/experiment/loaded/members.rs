@@ -1,7 +1,7 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
-use super::super::facts::{point, Report};
-use crate::analysis::load::KNEES;
+use super::super::facts::{estimate, point, Report, SUMMARY};
+use crate::analysis::load::{Level, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
 use crate::options::Choice;
@@ -45,7 +45,32 @@ fields! {
     DISTURBED "disturbed_windows" "Windows that were interrupted.";
     THROTTLED "throttled_windows" "Windows during which the quota of CPU time was used up.";
     SETTLED "settled" "Whether the rate was steady before every window.";
+    INITIATOR "initiator_node" "The node whose CPU chases.";
+    TARGET "target_node" "The node whose memory it walks.";
+    PEAK_NS "peak_ns" "The latency at that bandwidth.";
 }
+
+/// The latency of idle memory.
+static IDLE: estimate::Names = [
+    Field::new("idle_ns", "The latency of idle memory; null where it was not measured."),
+    Field::new("idle_ns_low", "The lower end of its 95 % confidence interval."),
+    Field::new("idle_ns_high", "The upper end of the interval."),
+];
+/// The bandwidth at which latency doubles.
+static DOUBLES: estimate::Names = [
+    Field::new(
+        "knee_bytes_per_second",
+        "The bandwidth at which latency is twice the lowest one; null where it is not known.",
+    ),
+    Field::new("knee_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
+    Field::new("knee_bytes_per_second_high", "The upper end of the interval."),
+];
+/// The largest bandwidth.
+static PEAK: estimate::Names = [
+    Field::new("peak_bytes_per_second", "The largest bandwidth that was delivered, at any level."),
+    Field::new("peak_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
+    Field::new("peak_bytes_per_second_high", "The upper end of the interval."),
+];
 
 /// The columns of a table of levels.
 pub static COLUMNS: [&Field; 28] = [
@@ -153,6 +178,30 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
             document.put(&RESIDUAL, queue.residual);
         }),
     }
+}
+
+/// Describes the conclusions on the first curve.
+pub fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
+    document.part(Part::Object(&SUMMARY), |document| {
+        // There is one, unless the first level was not begun.
+        let Some(loading) = first else { return };
+        let (mut idle, mut peak) = (None, None::<Level>);
+        for Step { level, .. } in loading.steps().as_slice() {
+            if level.offered == Some(0.0) {
+                idle = Some(level.latency);
+            } else if peak.is_none_or(|peak| level.delivered.value > peak.delivered.value) {
+                peak = Some(*level);
+            }
+        }
+        document.put(&INITIATOR, loading.from().0);
+        document.put(&TARGET, loading.to().0);
+        document.put(&TRAFFIC, loading.traffic.kind.name);
+        estimate::flat(document, &IDLE, idle);
+        estimate::flat(document, &DOUBLES, loading.knee(2.0).map(|knee| knee.bandwidth));
+        estimate::flat(document, &PEAK, peak.map(|level| level.delivered));
+        document.put(&PEAK_NS, peak.map(|level| level.latency.value));
+        document.put(&VERDICT, loading.limit().map(|limit| limit.verdict.name()));
+    });
 }
 
 /// The lines that each generator touches at a time; `None` without a pace.

@@ -265,6 +265,8 @@ fn is_alike(one: &Traffic, other: &Traffic) -> bool {
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
+    let first = loadings(report.outcomes).next();
+    members::summary(document, first.as_ref());
     let idle = |loading: Loading<'_, '_>| {
         let steps = loading.steps();
         let step = steps.as_slice().iter().find(|step| step.level.offered == Some(0.0))?;
@@ -272,7 +274,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         Some(Attribute { from: loading.from(), to: loading.to(), field: &READ_LATENCY, value })
     };
     // Idle memory is the same for every kind of traffic.
-    let first = loadings(report.outcomes).next().map(|loading| loading.traffic.kind.name);
+    let first = first.map(|loading| loading.traffic.kind.name);
     let once = loadings(report.outcomes).filter(|loading| Some(loading.traffic.kind.name) == first);
     for_hwloc::attributes(document, report, once.filter_map(idle));
     facts::circumstances(document, report);

@@ -26,7 +26,6 @@ fields! {
     SPAN "span_bytes" "The last span of one line on each 4 KiB without a miss.";
     MISS "miss_core_cycles" "Core cycles that a miss adds.";
     AS_SMALL "behaves_as_small" "Whether larger pages are translated like those of 4 KiB; null where that cannot be told.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     BYTES "working_set_bytes" "The largest working set that was compared.";
     SMALL_NS "small_pages_ns" "A load over it in 4 KiB pages.";
     LARGEST "largest_pages" "The largest pages that were had besides.";
@@ -276,7 +275,7 @@ fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
 #[inline(never)] // offsets into a small frame are short
 fn summary(document: &mut dyn Document, found: Option<&Conclusion>) {
     let larger = found.and_then(|found| found.larger);
-    document.part(Part::Object(&SUMMARY), |document| {
+    document.part(Part::Object(&facts::SUMMARY), |document| {
         document.put(&BYTES, found.map(|found| found.size));
         estimate::put(document, &SMALL_NS, found.map(|found| found.small));
         document.put(&LARGEST, larger.map(|larger| larger.pages.word()));

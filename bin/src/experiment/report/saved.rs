@@ -23,6 +23,8 @@ use crate::saved::{self, Saved};
 use crate::sys::table::Table;
 
 fields! {
+    RESULTS "results" "The number of saved results; a saved report has several.";
+    HOSTS "hosts" "The number of hosts that they are from.";
     FILES "files" "The saved results.";
     FILE "file" "Its name.";
     OF "of" "The experiment that it is of; empty where the file does not tell.";
@@ -128,6 +130,10 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
     );
     side_by_side(document, files);
     how_to_get_the_page(document, options);
+    document.part(Part::Object(&facts::SUMMARY), |document| {
+        document.put(&RESULTS, files.len());
+        document.put(&HOSTS, hosts);
+    });
     facts::tool(document, "report", "");
     document.part(Part::List(&FILES), |document| {
         for file in files {

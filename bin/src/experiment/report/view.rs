@@ -8,7 +8,7 @@ use super::page::how_to_get_the_page;
 use super::{Came, Section, SECTIONS};
 use crate::analysis::matrix::{conclude, pairs};
 use crate::error::Failure;
-use crate::experiment::facts::{self, trust, typed, Report};
+use crate::experiment::facts::{self, trust, Report, SUMMARY};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::report::document::{
@@ -16,12 +16,26 @@ use crate::report::document::{
 };
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
+use crate::warning::Warnings;
 
 fields! {
     pub SECTIONS_OF "sections" "The results of all experiments.";
     NOT_MEASURED "not_measured" "What could not be measured here.";
     REASON "reason" "Why.";
 }
+
+/// The summaries, by the places of [`SECTIONS`].
+static CONCLUSIONS: [Field; SECTIONS.len()] = [
+    Field::new("matrix", "The summary of matrix; null where it was not measured."),
+    Field::new("curve", "The summary of curve; null where it was not measured."),
+    Field::new("pages", "The summary of pages; null where it was not measured."),
+    Field::new("loaded", "The summary of loaded; null where it was not measured."),
+    Field::new("bandwidth", "The summary of bandwidth; null where it was not measured."),
+    Field::new("parallel", "The summary of parallel; null where it was not measured."),
+    Field::new("window", "The summary of window; null where it was not measured."),
+    Field::new("distribution", "The summary of distribution; null where it was not measured."),
+    Field::new("cores", "The summary of cores; null where it was not measured."),
+];
 
 /// Everything that a report is made of.
 pub struct Whole<'r, 'a> {
@@ -47,6 +61,13 @@ impl<'r, 'a> Whole<'r, 'a> {
         (0..SECTIONS.len()).filter_map(|index| Some((index, (self.came)(index)?.ok()?)))
     }
 
+    /// Returns the warnings of all sections together.
+    fn warnings(&self) -> Warnings {
+        let mut all = Warnings::new();
+        self.measured().for_each(|(_, report)| all.pool(report.warnings));
+        all
+    }
+
     /// The names of those that an interrupt kept from beginning, or from having anything.
     fn not_begun(&self) -> impl Iterator<Item = &'static str> + use<'_, 'r, 'a> {
         let nothing = |(index, _): &(usize, _)| (self.came)(*index).is_none();
@@ -56,16 +77,15 @@ impl<'r, 'a> Whole<'r, 'a> {
 
 /// Describes a report.
 pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let warnings = whole.warnings();
     verdict(document, whole);
-    worst(document, whole);
+    worst(document, whole, &warnings);
     answers(document, whole);
     missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
     how_to_get_the_page(document, whole.options);
+    summary(document, whole);
     facts::tool(document, "report", facts::machine::cpu_model(whole.machine));
-    document.sentence(
-        Role::Page(PageRole::Command),
-        format_args!("latency-bench{}", typed::Typed(whole.arguments)),
-    );
+    facts::command(document, whole.arguments);
     document.sentence(
         Role::Page(PageRole::Data),
         format_args!(
@@ -74,6 +94,8 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     );
     facts::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     facts::machine::host(document, whole.machine, &whole.options.labels);
+    facts::machine::machine(document, whole.machine);
+    trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
         for (index, report) in whole.measured() {
             let Some(section) = SECTIONS.get(index) else { continue };
@@ -85,6 +107,20 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
                     false => (section.experiment.present)(document, &report),
                 }
             });
+        }
+    });
+}
+
+/// Describes the conclusions of all sections: an object for each, which is its own summary.
+fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    document.part(Part::Object(&SUMMARY), |document| {
+        for (index, (section, field)) in SECTIONS.iter().zip(&CONCLUSIONS).enumerate() {
+            match (whole.came)(index) {
+                Some(Ok(report)) => {
+                    (section.experiment.present)(&mut Conclusions { document, field, depth: 0 }, &report);
+                }
+                _ => document.put(field, None::<bool>),
+            }
         }
     });
 }
@@ -125,23 +161,21 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 }
 
 /// Says how far all of it can be trusted: as far as the worst.
-fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>) {
-    let of = |level: &'static str| {
-        let alike = move |report: &Report<'_, '_>| trust::level(report.warnings) == level;
-        whole.measured().filter(move |(_, report)| alike(report)).map(|(index, _)| index)
-    };
-    let level = ["poor", "fair"].into_iter().find(|level| of(level).next().is_some()).unwrap_or("good");
+fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
+    let level = trust::level(warnings);
     let names = fmt::from_fn(|out| {
         let mut before = ": ";
-        for index in of(level).filter(|_| level != "good") {
-            let name = SECTIONS.get(index).map_or("", |section| section.experiment.descriptor.name);
-            write!(out, "{before}{name}")?;
-            before = ", ";
+        for (index, report) in whole.measured().filter(|_| level != "good") {
+            if trust::level(report.warnings) == level {
+                let name = SECTIONS.get(index).map_or("", |section| section.experiment.descriptor.name);
+                write!(out, "{before}{name}")?;
+                before = ", ";
+            }
         }
         Ok(())
     });
-    let emulated = whole.measured().any(|(_, report)| trust::is_emulated(report.warnings));
-    document.sentence(Role::Trust, format_args!("{level}{names}{}", trust::label(emulated)));
+    let emulated = trust::label(trust::is_emulated(warnings));
+    document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
 }
 
 /// The answer of each section in its own words: as a table on pages, which have room for it.
@@ -232,6 +266,40 @@ impl Document for First<'_> {
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
+        }
+    }
+}
+
+/// Passes the summary of a description on, under another name, and nothing else.
+struct Conclusions<'d> {
+    document: &'d mut dyn Document,
+    field: &'static Field,
+    /// How deep in the summary it is; 0 outside.
+    depth: usize,
+}
+
+impl Document for Conclusions<'_> {
+    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+        if self.depth > 0 {
+            self.document.value(field, value);
+        }
+    }
+
+    fn begin(&mut self, part: Part) {
+        match part {
+            _ if self.depth > 0 => self.document.begin(part),
+            Part::Object(field) if field.key() == SUMMARY.key() => {
+                self.document.begin(Part::Object(self.field))
+            }
+            _ => return,
+        }
+        self.depth += 1;
+    }
+
+    fn end(&mut self) {
+        if self.depth > 0 {
+            self.depth -= 1;
+            self.document.end();
         }
     }
 }

@@ -76,7 +76,6 @@ fields! {
     ALONE "alone_over" "And no longer over so many; null where they always did.";
     ROOM "instructions" "Instructions there is room for, and between which numbers runs differ; null for no limit.";
     CONVERGED "converged" "Whether the limit was found as exactly as runs differ.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     BUFFER "reorder_buffer_instructions" "Instructions in the reorder buffer; null where that was not found.";
     AGREE "fillers_agree" "Whether the kinds of filler allow a conclusion; null where they were not tested.";
     REGISTERS "integer_registers" "Instructions in flight with an integer register, where these run out first.";
@@ -138,7 +137,7 @@ fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<C
     });
     let prefetch = found.and_then(|found| found.prefetch?.gain());
     let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
-    document.part(Part::Object(&SUMMARY), |document| {
+    document.part(Part::Object(&facts::SUMMARY), |document| {
         estimate::put(document, &BUFFER, buffer.holds());
         document.put(&AGREE, (buffer != Buffer::NotTested).then_some(buffer != Buffer::FillersDisagree));
         estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));
