@@ -9,6 +9,7 @@ mod contradictions;
 mod cores;
 mod counters;
 mod distribution;
+mod documents;
 mod files;
 mod fleet;
 mod fleet_sets;

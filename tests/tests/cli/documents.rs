@@ -1,0 +1,168 @@
+//! Every document that is saved anywhere in the repository: what commands make of it is valid.
+
+use latency_tests::directory::Directory;
+use latency_tests::document::at;
+use latency_tests::program::workspace;
+use latency_tests::run::{command, run};
+use latency_tests::schema::{of_results, violations};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+/// Commands that read saved results, by name.
+const COMMANDS: [&str; 4] = ["report", "fit", "fleet", "compare"];
+/// Experiments that measure something, and `system`: their documents say how far they can be trusted.
+const EXPERIMENTS: [&str; 12] = [
+    "matrix",
+    "curve",
+    "order",
+    "distribution",
+    "pages",
+    "parallel",
+    "window",
+    "variants",
+    "bandwidth",
+    "loaded",
+    "cores",
+    "system",
+];
+
+/// Returns the files of a directory of the tests with one of these extensions, in their order.
+fn files(directory: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let is_one = |path: &PathBuf| {
+        extensions.is_empty()
+            || extensions.iter().any(|known| path.extension().is_some_and(|own| own == *known))
+    };
+    let entries = fs::read_dir(workspace().join("tests").join(directory)).expect("a directory of the tests");
+    let mut all: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).filter(is_one).collect();
+    all.sort();
+    all
+}
+
+/// Returns the first document of a golden file: those of commands that fail have their message behind it.
+fn document(path: &PathBuf) -> Value {
+    let text = fs::read_to_string(path).expect("a golden file");
+    let mut documents = serde_json::Deserializer::from_str(&text).into_iter();
+    documents.next().expect("a document").unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Calls `each` with every item, on as many threads as there are CPUs.
+fn on_all_cpus<T: Sync>(items: &[T], each: &(dyn Fn(&T) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    each(item);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_commands_make_of_every_saved_file_is_valid() {
+    let saved = [files("golden", &["json", "csv"]), files("fixtures/saved", &[])].concat();
+    let runs: Vec<_> = COMMANDS.iter().flat_map(|name| saved.iter().map(move |path| (*name, path))).collect();
+    let (broken, documents) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    on_all_cpus(&runs, &|(name, path)| {
+        let path = path.to_str().expect("a path in UTF-8");
+        let operands = if *name == "compare" { vec![path, path] } else { vec![path] };
+        let found = run(&[&[*name, "--json"], &operands[..]].concat());
+        // What cannot be read is refused with a message, and without a document.
+        if found.stdout.is_empty() {
+            assert!(found.stderr.starts_with("ERROR: "), "{name} {path}: {found}");
+            return;
+        }
+        documents.fetch_add(1, Ordering::Relaxed);
+        let made =
+            serde_json::from_str(&found.stdout).unwrap_or_else(|error| panic!("{name} {path}: {error}"));
+        let found = violations(of_results(), &made);
+        if !found.is_empty() {
+            broken.lock().expect("a list").push(format!("{name} {path}: {}", found.join("\n")));
+        }
+    });
+    let broken = broken.into_inner().expect("a list");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    let (runs, documents) = (runs.len(), documents.into_inner());
+    assert!(runs >= 540 && documents >= 250, "{documents} documents of {runs} runs");
+}
+
+/// Returns the paths that the line of README with `jq` asks of every document.
+fn paths_of_readme() -> Vec<String> {
+    let readme = fs::read_to_string(workspace().join("README.md")).expect("README.md");
+    let line = readme.lines().find(|line| line.starts_with("jq '")).expect("a line with jq");
+    let program = line.split('\'').nth(1).expect("a program of jq");
+    program.split(',').map(|path| path.trim().replace('.', "/")).collect()
+}
+
+#[test]
+fn the_line_of_the_readme_finds_something_in_every_document() {
+    let paths = paths_of_readme();
+    assert_eq!(paths, ["/summary", "/trust/level"]);
+    let mut seen = BTreeSet::new();
+    for file in files("golden", &["json"]) {
+        let document = document(&file);
+        let name = document["experiment"].as_str().expect("an experiment").to_string();
+        let measured = EXPERIMENTS.contains(&name.as_str()) || document.get("sections").is_some();
+        for path in paths.iter().filter(|path| measured || *path == "/summary") {
+            let found = document.pointer(path);
+            assert!(found.is_some_and(|found| !found.is_null()), "{path} of {}", file.display());
+        }
+        seen.insert(name);
+    }
+    assert_eq!(seen.len(), EXPERIMENTS.len() + COMMANDS.len(), "{seen:?}");
+}
+
+#[test]
+fn the_schema_demands_a_summary_and_trust_of_every_document() {
+    let kinds = of_results()["$defs"].as_object().expect("kinds of documents");
+    let measured = EXPERIMENTS.into_iter().chain(["report_of_a_run"]).map(|name| (name, true));
+    for (name, trusted) in measured.chain(COMMANDS.into_iter().map(|name| (name, false))) {
+        let required = kinds[name]["required"].as_array().expect("what it has");
+        assert!(required.contains(&"summary".into()), "{name}: {required:?}");
+        for key in ["trust", "command", "system", "started"] {
+            assert!(!trusted || required.contains(&key.into()), "{name} without {key}: {required:?}");
+        }
+    }
+}
+
+#[test]
+fn a_report_has_the_conclusions_and_the_trust_of_its_parts() {
+    let whole = document(&workspace().join("tests/golden/report.json"));
+    let sections = whole["sections"].as_array().expect("sections");
+    for section in sections {
+        let name = section["experiment"].as_str().expect("an experiment");
+        assert_eq!(whole["summary"][name], section["summary"], "{name}");
+    }
+    assert_eq!(sections.len(), 9);
+    assert_eq!(at(&whole, "/command/0"), "latency-bench");
+    assert!(at(&whole, "/summary/bandwidth/read_bytes_per_second_low").is_number());
+}
+
+#[test]
+fn a_host_that_is_a_formula_is_data_in_a_csv() {
+    const NAME: &str = "=HYPERLINK(\"http://evil\",\"x\")";
+    let directory = Directory::new("documents-formula");
+    let mut text = String::new();
+    for host in 0..8 {
+        let mut result = document(&workspace().join("tests/golden/matrix-two-nodes.json"));
+        result["host"]["name"] = if host == 0 { NAME.into() } else { format!("n{host}").into() };
+        result["trust"]["level"] = "good".into();
+        for list in ["node_pairs", "points"] {
+            let ns = if host == 0 { 300.0 } else { 154.0 };
+            result[list][1]["ns"] = ns.into();
+            result[list][1]["ci95_ns"] = serde_json::json!([ns * 0.99, ns * 1.01]);
+        }
+        text += &(result.to_string() + "\n");
+    }
+    fs::write(directory.path().join("hosts.jsonl"), text).expect("a scratch file");
+    let mut fleet = command(&["fleet", "--csv", "hosts.jsonl"]);
+    let found = latency_tests::run::finish(fleet.current_dir(directory.path()));
+    let quoted = format!("\"{}\"", NAME.replace('"', "\"\""));
+    assert!(found.expect_status(5).stdout.lines().any(|line| line.contains(&quoted)), "{found}");
+}
