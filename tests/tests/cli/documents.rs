@@ -1,9 +1,9 @@
-//! Every document that is saved anywhere in the repository: what commands make of it is valid.
+//! Every document that is saved anywhere in the repository: what commands make of it is valid, and steers no terminal.
 
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::program::workspace;
-use latency_tests::run::{command, run};
+use latency_tests::run::{command, run, Run};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -142,6 +142,91 @@ fn a_report_has_the_conclusions_and_the_trust_of_its_parts() {
     assert_eq!(sections.len(), 9);
     assert_eq!(at(&whole, "/command/0"), "latency-bench");
     assert!(at(&whole, "/summary/bandwidth/read_bytes_per_second_low").is_number());
+}
+
+/// Returns every control character, and what else may not be shown as it is, as escapes of JSON.
+fn steering() -> String {
+    let ranges =
+        [0x00..=0x1f, 0x7f..=0x9f, 0x200b..=0x200f, 0x2028..=0x202e, 0x2066..=0x2069, 0xfeff..=0xfeff];
+    ranges.into_iter().flatten().map(|code| format!("\\u{code:04x}")).collect()
+}
+
+/// Returns whether a text as written may steer what shows it: line ends and the escapes of colours are not asked for.
+fn steers(text: &str) -> Option<char> {
+    let is_one = |found: &char| {
+        matches!(u32::from(*found), 0x00..=0x09 | 0x0b..=0x1f | 0x7f..=0x9f | 0x200b..=0x200f | 0x2028..=0x202e
+            | 0x2066..=0x2069 | 0xfeff)
+    };
+    text.chars().find(is_one)
+}
+
+/// Puts the characters into every string of a document but those that a reader needs to know the document by.
+fn poisoned(value: &mut Value, key: &str, kept: &[&str]) {
+    match value {
+        Value::String(text) if !kept.contains(&key) => *text = format!("{text}STEER"),
+        Value::Array(items) => items.iter_mut().for_each(|item| poisoned(item, key, kept)),
+        Value::Object(members) => members.iter_mut().for_each(|(key, value)| poisoned(value, key, kept)),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_string_of_a_document_steers_what_shows_it() {
+    const FORMATS: [&str; 7] = ["text", "json", "jsonl", "csv", "md", "html", "prometheus"];
+    // Strings by which a document is understood; they are altered in a second pass of their own.
+    const KEPT: [&str; 5] = ["experiment", "level", "traffic", "class", "started"];
+    let directory = Directory::new("documents-steering");
+    let steering = steering();
+    let kinds: Vec<_> = [files("golden", &["json"]), files("fixtures/saved", &["json", "jsonl"])].concat();
+    let mut seen = BTreeSet::new();
+    let mut written = Vec::new();
+    for (index, path) in kinds.iter().enumerate() {
+        let original = document(path);
+        let name = original.get("experiment").and_then(Value::as_str).unwrap_or("list").to_string();
+        let of_fixture = path.to_string_lossy().contains("fixtures");
+        if !seen.insert((name, of_fixture)) {
+            continue;
+        }
+        for (pass, kept) in [&KEPT[..], &[]].into_iter().enumerate() {
+            let mut altered = original.clone();
+            poisoned(&mut altered, "", kept);
+            let file = directory.path().join(format!("{index}-{pass}.json"));
+            fs::write(&file, altered.to_string().replace("STEER", &steering)).expect("a scratch file");
+            written.push(file);
+        }
+        // The experiment alone: it is shown by what takes a document of any kind.
+        let mut altered = original;
+        if altered.is_object() {
+            altered["experiment"] = "STEER".into();
+        }
+        let file = directory.path().join(format!("{index}-name.json"));
+        fs::write(&file, altered.to_string().replace("STEER", &steering)).expect("a scratch file");
+        written.push(file);
+    }
+    let runs: Vec<_> = written.iter().flat_map(|file| COMMANDS.map(|name| (name, file))).collect();
+    let (shown, steered) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    on_all_cpus(&runs, &|(name, file)| {
+        let path = file.to_str().expect("a path in UTF-8");
+        let operands = if *name == "compare" { vec![path, path] } else { vec![path] };
+        for format in FORMATS {
+            let found = run(&[&[*name, "--verbose", &format!("--format={format}")], &operands[..]].concat());
+            let Run { stdout, stderr, .. } = &found;
+            if stdout.is_empty() && format == "text" {
+                // Refused: no format is different.
+                if let Some(found) = steers(stderr) {
+                    steered.lock().expect("a list").push(format!("{name} {path}: {found:?} in {stderr:?}"));
+                }
+                return;
+            }
+            shown.fetch_add(usize::from(!stdout.is_empty()), Ordering::Relaxed);
+            if let Some(found) = steers(stdout).or_else(|| steers(stderr)) {
+                steered.lock().expect("a list").push(format!("{name} --format={format} {path}: {found:?}"));
+            }
+        }
+    });
+    let steered = steered.into_inner().expect("a list");
+    assert!(steered.is_empty(), "{} of {} runs\n{}", steered.len(), runs.len(), steered.join("\n"));
+    assert!(shown.into_inner() > 300, "few were shown");
 }
 
 #[test]
