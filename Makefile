@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test built golden calibration fuzz size plugin guest lab boots hostile signals bench mutants check dist clean
+.PHONY: all run test built golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants check dist clean
 
 # Panics name their file, and those of other crates lie where cargo keeps its downloads: that is another place for
 # everybody, and would make other bytes.
@@ -117,6 +117,17 @@ SIGNALS ?= 20
 
 signals: all
 	SIGNALS=$(SIGNALS) $(CARGO) test --locked -p latency-tests --test signals -- --nocapture moments
+
+# Random cases: valid options of every experiment and command in every format, plans, altered documents, tables of other
+# tools, streams that nobody reads. 10,000 take five minutes of two CPUs. CAMPAIGN_SEED=N makes others, CAMPAIGN_CASE=N
+# repeats one and keeps its files in target/campaign, CAMPAIGN_BINARY=PATH takes another executable.
+CAMPAIGN_CASES ?= 10000
+CAMPAIGN_SEED ?= 1
+CAMPAIGN_BINARY ?= $(BINARY)
+
+campaign: all
+	LATENCY_BENCH='$(CAMPAIGN_BINARY)' nice $(CARGO) run --locked --quiet -p latency-tests --bin campaign -- \
+		$(if $(CAMPAIGN_CASE),$(CAMPAIGN_SEED):$(CAMPAIGN_CASE),$(CAMPAIGN_CASES) $(CAMPAIGN_SEED))
 
 # How fast chains are written, beside memset and a shuffle in place.
 bench:

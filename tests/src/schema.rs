@@ -135,8 +135,11 @@ impl Validator<'_> {
                     self.check(rule, value, path, &mut reasons);
                     reasons
                 });
-                // What nearly holds was meant.
-                let nearest = reasons.min_by_key(Vec::len).unwrap_or_default();
+                // The one of the same experiment was meant, and else the one that nearly holds.
+                let other = format!("{path}/experiment:");
+                let is_other = |reasons: &[String]| reasons.iter().any(|reason| reason.starts_with(&other));
+                let nearest = reasons.min_by_key(|reasons| (is_other(reasons), reasons.len()));
+                let nearest = nearest.unwrap_or_default();
                 if !nearest.is_empty() || rules.is_empty() {
                     found.push(format!("{path}: none of {} alternatives holds: {nearest:#?}", rules.len()));
                 }

@@ -1,0 +1,185 @@
+//! One case: its choices, its directory, the processes that it starts, and what it found.
+
+use super::formats::{self, Judged};
+use super::random::Random;
+use super::{Surroundings, CONTROL, DEATH, MESSAGE, STATUS};
+use crate::program::binary;
+use crate::run::{try_finish_within, Run};
+use crate::terminal::shown;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Hundreds of times as long as any case takes on a busy host.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Something that should not have happened.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The class, in words.
+    pub class: &'static str,
+    /// The command, and the output or file that shows it.
+    pub seen: String,
+}
+
+impl Finding {
+    /// A finding whose command is added by the case.
+    pub fn new(class: &'static str, seen: String) -> Self {
+        Finding { class, seen }
+    }
+}
+
+/// One case of a campaign.
+pub struct Case<'s> {
+    /// The number in the campaign.
+    pub number: u64,
+    /// The kind of case.
+    pub family: &'static str,
+    /// The number among the cases of this kind.
+    pub index: u64,
+    /// The choices.
+    pub random: Random,
+    /// What all cases share.
+    pub surroundings: &'s Surroundings,
+    /// How its processes ended.
+    pub statuses: Vec<i32>,
+    /// What it found.
+    pub findings: Vec<Finding>,
+    directory: PathBuf,
+}
+
+impl<'s> Case<'s> {
+    /// A case in an empty directory of its own.
+    pub fn new(
+        seed: u64,
+        number: u64,
+        family: &'static str,
+        index: u64,
+        surroundings: &'s Surroundings,
+        directory: PathBuf,
+    ) -> Self {
+        // The one before may have left none.
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+        Case {
+            number,
+            family,
+            index,
+            random: Random::new(seed, number),
+            surroundings,
+            statuses: Vec::new(),
+            findings: Vec::new(),
+            directory,
+        }
+    }
+
+    /// Returns the path of a file of this case.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Writes a file of this case.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+
+    /// Returns the content of a file of this case, if there is one.
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.path(name)).ok()
+    }
+
+    /// Notes a finding of a command.
+    pub fn note(&mut self, class: &'static str, arguments: &[String], seen: &str) {
+        let seen = format!("{}\n      {}", typed(arguments), seen.trim_end().replace('\n', "\n      "));
+        self.findings.push(Finding { class, seen });
+    }
+
+    /// Returns the executable with `arguments` in this directory, without input and with both outputs captured.
+    pub fn command(&self, arguments: &[String]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(arguments).current_dir(&self.directory).env_remove("COLUMNS");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the executable to its end; none where it had to be killed, which is a finding.
+    pub fn run(&mut self, arguments: &[String]) -> Option<Run> {
+        let child = self.command(arguments).spawn().unwrap_or_else(|error| panic!("{error}"));
+        match try_finish_within(child, "latency-bench", PATIENCE) {
+            Ok(run) => {
+                self.statuses.push(run.status.code().unwrap_or(-1));
+                Some(run)
+            }
+            Err(reason) => {
+                self.note(DEATH, arguments, &reason);
+                None
+            }
+        }
+    }
+
+    /// Runs the executable and judges how it ended and what it printed; its exit status, where it had one.
+    pub fn judged(&mut self, arguments: &[String], statuses: &[i32], judged: Judged) -> Option<(i32, Run)> {
+        let run = self.run(arguments)?;
+        let Some(status) = run.status.code() else {
+            self.note(DEATH, arguments, &run.to_string());
+            return None;
+        };
+        let messages = shown(&run.stderr);
+        let messages = formats::without_colour(&messages);
+        if !statuses.contains(&status) || messages.contains("internal error") {
+            self.note(STATUS, arguments, &format!("status {status}, not {statuses:?}: {}", tail(&messages)));
+        }
+        let errors = messages.lines().filter(|line| line.starts_with("ERROR: ")).count();
+        // The verdicts of compare, fleet and --strict are messages of their own.
+        let wrong = match status {
+            0 => errors > 0,
+            3 | 5 => errors > 1,
+            _ => errors != 1 || !messages.lines().last().unwrap_or("").starts_with("ERROR: "),
+        };
+        if wrong {
+            self.note(MESSAGE, arguments, &format!("status {status}: {}", tail(&messages)));
+        }
+        if let Some(what) = formats::control(&messages) {
+            self.note(CONTROL, arguments, &format!("in a message: {what}"));
+        }
+        let written = arguments.iter().any(|word| word.starts_with("--output") || word == "-o");
+        if (status == 0 && !written) || !run.stdout.is_empty() {
+            let text = formats::without_colour(&run.stdout);
+            // A report without a format is a page where it is not shown on a terminal.
+            let page = arguments[0] == "report" && text.starts_with("<!");
+            let format = if page && format_of(arguments) == "text" { "html" } else { format_of(arguments) };
+            for finding in formats::check(format, &text, judged) {
+                self.note(finding.class, arguments, &finding.seen);
+            }
+        }
+        Some((status, run))
+    }
+}
+
+/// Returns the format that a command line asks for on standard output.
+pub fn format_of(arguments: &[String]) -> &str {
+    let asked = arguments.iter().rev().find_map(|word| match word.as_str() {
+        "--json" | "-j" => Some("json"),
+        "--csv" => Some("csv"),
+        word => word.strip_prefix("--format="),
+    });
+    asked.unwrap_or("text")
+}
+
+/// Returns the last lines of a text.
+pub fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(3)..].join("\n")
+}
+
+/// Returns a command line as a shell would take it.
+fn typed(arguments: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%".contains(c);
+    let words = arguments.iter().map(|word| match word.chars().all(plain) && !word.is_empty() {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    });
+    format!("latency-bench {}", words.collect::<Vec<_>>().join(" "))
+}

@@ -1,0 +1,112 @@
+//! The experiments and commands with their options, formats and usage, as `help` tells them.
+
+use super::random::Random;
+use crate::run::run;
+
+/// All that `help` says.
+pub struct Help(pub Vec<Experiment>);
+
+/// One experiment or command.
+pub struct Experiment {
+    /// The name.
+    pub name: String,
+    /// The options, without those of the format and the output.
+    pub options: Vec<Choice>,
+    /// The formats, `text` among them.
+    pub formats: Vec<String>,
+    /// The words of the line `Usage:` behind the name of the program.
+    pub usage: Vec<String>,
+    /// Whether it has a plan, which `--dry-run` prints.
+    pub plans: bool,
+}
+
+/// One option.
+pub struct Choice {
+    /// The name, such as `--size`.
+    pub name: String,
+    /// The name of its value, such as `SIZE` or `auto|4k`; none where it has no value.
+    pub value: Option<String>,
+}
+
+/// Options that each family adds itself, and those that print something else.
+const APART: [&str; 7] = ["--format", "--json", "--csv", "--output", "--dry-run", "--help", "--version"];
+
+impl Help {
+    /// Reads it from the executable under test.
+    ///
+    /// # Panics
+    ///
+    /// When it has another form.
+    pub fn read() -> Self {
+        let all = run(&["help"]).expect_status(0).stdout.clone();
+        let listed = all.lines().skip_while(|line| *line != "Experiments:").skip(1);
+        let listed = listed.take_while(|line| !line.is_empty());
+        // The text of a summary goes on in lines that begin further right.
+        let names = listed.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
+        let names = names.filter_map(|line| line.split(' ').next());
+        Help(names.map(Experiment::read).collect())
+    }
+
+    /// Returns the experiment of this name.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    pub fn of(&self, name: &str) -> &Experiment {
+        self.0.iter().find(|experiment| experiment.name == name).expect("an experiment that help lists")
+    }
+
+    /// Picks one of the experiments of which `holds` is true.
+    pub fn pick<'h>(&'h self, random: &mut Random, holds: impl Fn(&Experiment) -> bool) -> &'h Experiment {
+        let chosen: Vec<&'h Experiment> = self.0.iter().filter(|experiment| holds(experiment)).collect();
+        chosen[random.below(chosen.len())]
+    }
+}
+
+impl Experiment {
+    fn read(name: &str) -> Self {
+        let text = run(&["help", name]).expect_status(0).stdout.clone();
+        let usage = text.lines().find_map(|line| line.strip_prefix("Usage: latency-bench "));
+        let usage = usage.unwrap_or_else(|| panic!("no usage in {text}"));
+        let behind = text.split("write the result as").nth(1).expect("the formats");
+        let listed = behind.split("default:").next().unwrap_or("");
+        let options: Vec<Choice> = text.lines().filter_map(option).collect();
+        Experiment {
+            name: name.into(),
+            plans: options.iter().any(|option| option.name == "--dry-run"),
+            options: options.into_iter().filter(|option| !APART.contains(&&*option.name)).collect(),
+            formats: listed.split(',').map(|format| format.trim().to_string()).collect(),
+            usage: usage.split(' ').map(String::from).collect(),
+        }
+    }
+
+    /// Whether it reads files.
+    pub fn reads(&self) -> bool {
+        self.usage.iter().any(|word| word.contains("FILE") || word.contains("A..."))
+    }
+}
+
+/// Reads a line of help that begins with an option: `  -o, --output=FILE   write …`.
+fn option(line: &str) -> Option<Choice> {
+    let rest = line.strip_prefix("  ")?;
+    let rest = rest.strip_prefix('-').and_then(|short| short.get(1..)?.strip_prefix(", ")).unwrap_or(rest);
+    let word = rest.split(' ').next().filter(|word| word.starts_with("--"))?;
+    let name = word.split(['=', '[']).next().unwrap_or(word);
+    let value = word[name.len()..].trim_start_matches('=');
+    Some(Choice { name: name.into(), value: (!value.is_empty()).then(|| value.into()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_has_a_name_and_the_name_of_its_value() {
+        let read = |line| option(line).map(|choice| (choice.name, choice.value.unwrap_or_default()));
+        assert_eq!(read("  --size=SIZE    working"), Some(("--size".into(), "SIZE".into())));
+        assert_eq!(read("  -o, --output=FILE  write"), Some(("--output".into(), "FILE".into())));
+        assert_eq!(read("  -q, --quiet   print"), Some(("--quiet".into(), String::new())));
+        assert_eq!(read("      default: --size"), None);
+        assert_eq!(read("Usage: x --size"), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! Valid options of every experiment and command, in random combinations, in every format.
+
+use super::commands::{Choice, Experiment};
+use super::formats::Judged;
+use super::random::Random;
+use super::{Case, REFUSED};
+
+/// Sizes as people write them, all of them small.
+const SIZES: [&str; 7] = ["4K", "16K", "32K", "65536", "100000", "192k", "1M"];
+
+/// The reasons for which a combination of valid options is refused.
+const REASONS: [&str; 3] = ["cannot be combined", "cannot be compared", "--hold holds one load"];
+
+/// Runs one experiment or command with random options.
+pub fn run(case: &mut Case<'_>) {
+    let help = &case.surroundings.help;
+    let experiment = &help.0[case.index as usize % help.0.len()];
+    // What has no time limit for a point is measured by nobody in some milliseconds.
+    let short = experiment.options.iter().any(|option| option.name == "--time-limit");
+    let dry = experiment.plans
+        && !(short && case.random.one_in(5))
+        && !(experiment.reads() && case.random.one_in(2));
+    let files = if experiment.reads() && !dry { files(case, &experiment.name) } else { &[] };
+    let mut arguments = vec![experiment.name.clone()];
+    arguments.extend(files.iter().map(|file| file.to_string()));
+    let mut few = few(&mut case.random, experiment, dry);
+    if !files.is_empty() && also_measures(experiment) {
+        // Of the options of an experiment files take those of the output alone.
+        few.retain(|word| {
+            ["--quiet", "--verbose", "--strict", "--progress", "--color"]
+                .iter()
+                .any(|one| word.starts_with(one))
+        });
+    }
+    arguments.append(&mut few);
+    let format = case.random.pick(&experiment.formats);
+    if format != "text" || case.random.one_in(2) {
+        arguments.push(format!("--format={format}"));
+    }
+    let mut statuses = vec![0, 1];
+    let measures = !dry && files.is_empty() && experiment.name != "system";
+    if experiment.plans && files.is_empty() {
+        statuses.push(2);
+    }
+    if measures || arguments.iter().any(|word| word == "--strict") {
+        statuses.push(3);
+    }
+    if ["compare", "fleet"].contains(&&*experiment.name) {
+        statuses.push(5);
+    }
+    let judged = Judged { width: true, numbers: true };
+    let Some((status, run)) = case.judged(&arguments, &statuses, judged) else { return };
+    if status == 1 && !REASONS.iter().any(|reason| run.stderr.contains(reason)) {
+        case.note(REFUSED, &arguments, &run.stderr);
+    }
+}
+
+/// Whether a command that reads files can also measure.
+fn also_measures(experiment: &Experiment) -> bool {
+    experiment.options.iter().any(|option| option.name == "--budget")
+}
+
+/// Writes saved results for a command that reads some, and returns their names.
+fn files(case: &Case<'_>, command: &str) -> &'static [&'static str] {
+    case.write("a.csv", &case.surroundings.corpus.curve);
+    case.write("b.jsonl", &case.surroundings.corpus.fleet);
+    match command {
+        "compare" => &["a.csv", "a.csv"],
+        "fleet" => &["b.jsonl"],
+        _ => &["a.csv"],
+    }
+}
+
+/// Returns some of the options of an experiment, and those that keep it short.
+pub fn few(random: &mut Random, experiment: &Experiment, dry: bool) -> Vec<String> {
+    let mut chosen: Vec<String> = Vec::new();
+    let share = random.below(5) + 2;
+    for option in &experiment.options {
+        let needed = !dry
+            && ["--size", "--max-size", "--min-size", "--trials", "--iters", "--time-limit", "--budget"]
+                .contains(&&*option.name);
+        if needed || random.one_in(share) {
+            chosen.extend(written(random, option, dry));
+        }
+    }
+    if dry {
+        chosen.push("--dry-run".into());
+    }
+    // One asks for less, the other for more.
+    if chosen.contains(&"--quiet".into()) {
+        chosen.retain(|word| word != "--verbose");
+    }
+    chosen
+}
+
+fn written(random: &mut Random, option: &Choice, dry: bool) -> Option<String> {
+    let name = &*option.name;
+    let Some(shape) = &option.value else { return Some(name.into()) };
+    let value = value(random, name, shape, dry)?;
+    Some(format!("{name}={value}"))
+}
+
+/// Returns a value of an option; none where it would take long.
+fn value(random: &mut Random, name: &str, shape: &str, dry: bool) -> Option<String> {
+    let few: &[&str] = match name {
+        "--cpunode" | "--memnode" | "--load-node" => &["0"],
+        "--cpu" if shape.contains("first") => &["0", "first"],
+        "--cpu" => &["0"],
+        "--size" if dry => &SIZES,
+        "--size" => &SIZES[..4],
+        "--min-size" => &["4K", "8192", "16K"],
+        "--max-size" => &["32K", "64K", "100000"],
+        "--points-per-octave" => &["1", "2", "4"],
+        "--stride" => &["8", "16", "32", "64", "128", "256"],
+        "--seed" => &["0", "1", "42", "18446744073709551615"],
+        "--unit" => &["B", "K", "KiB", "M"],
+        "--traffic" => &["read", "write", "copy", "3:1,2:1", "1:1", "nt-write", "copy-nt,read"],
+        "--load-cpus" => &["0", "1", "0,1", "0-1"],
+        "--rates" => &["auto", "0,max", "1,2", "50%"],
+        "--levels" => &["2", "3", "8"],
+        "--burst" => &["1", "4", "16"],
+        "--hold" => return dry.then(|| "2".into()),
+        "--pairs" => &["auto", "all", "classes", "0:1"],
+        "--lines" => &["1", "2", "32"],
+        "--iters" => &["100", "200", "1000"],
+        "--trials" => &["1", "2", "3"],
+        "--precision" => &["1", "0.5", "20"],
+        "--time-limit" => &["0.01", "0.02", "0.05"],
+        "--spread" => &["0", "0.01"],
+        "--until" => return dry.then(|| (*random.pick(&["quiet", "quiet=10"])).into()),
+        "--budget" if dry => &["40", "60", "120"],
+        "--budget" => &["0.2", "0.3"],
+        "--warmup-iters" => &["0", "100"],
+        "--threshold" => &["0.1", "3", "50"],
+        "--baseline" => &["b.jsonl"],
+        "--label" => &["site=a", "rack=12", "home=env:HOME"],
+        _ if shape.contains('|') => {
+            let words: Vec<&str> = shape.split('|').collect();
+            return Some((*random.pick(&words)).into());
+        }
+        _ => panic!("the campaign has no value of {name}={shape}"),
+    };
+    Some((*random.pick(few)).into())
+}
