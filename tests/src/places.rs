@@ -94,7 +94,7 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "any one system call that the tool makes forbidden (EPERM, ENOSYS, EINVAL)",
-        "A valid result, or one error and no result, exit 0, 2, 3 or 4.",
+        "A valid result, or one error and no result, exit 0, 2, 3 or 4; 1 where a file that is named cannot be read.",
         "hostile::calls::each_call_may_be_forbidden_in_each_experiment",
     ),
     row(
@@ -186,7 +186,7 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "one CPU allowed, in every experiment",
-        "All points are measured on it, exit 0.",
+        "All points are measured on it, exit 0; `loaded` and `cores` need two and are refused, exit 2.",
         "hostile::start::on_one_cpu_of_the_machine",
     ),
     row(

@@ -1,6 +1,7 @@
 //! Runs the tool in a place, and checks what must hold in all of them: a documented exit status, no death by a
 //! signal, no hang; one error, or a valid result in which every value has proof or says that it has none.
 
+use latency_tests::confine::allowed_cpus;
 use latency_tests::document::{at, text, warnings};
 use latency_tests::run::{self, try_finish_within, Run};
 use latency_tests::schema::{of_results, violations};
@@ -35,24 +36,56 @@ pub const EXPERIMENTS: [&[&str]; 8] = [
 
 const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.csv");
 
+const FLEET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/nodes.jsonl");
+
 /// What measures nothing.
-pub const COMMANDS: [&[&str]; 3] =
-    [&["system", "--json"], &["fit", SAVED, "--json"], &["compare", "--json", SAVED, "--", SAVED]];
+pub const COMMANDS: [&[&str]; 5] = [
+    &["system", "--json"],
+    &["fit", SAVED, "--json"],
+    &["compare", "--json", SAVED, "--", SAVED],
+    &["fleet", FLEET, "--json"],
+    &["report", SAVED, "--json"],
+];
 
 /// What measures with several threads, as short.
-const THREADED: [&[&str]; 2] = [
+const THREADED: [&[&str]; 3] = [
     &["bandwidth", "--size=16K", "--json", "--budget=0.2", "--time-limit=0.02"],
     &["cores", "--lines=1", "--json", "--budget=0.2", "--time-limit=0.02"],
+    &[
+        "loaded",
+        "--size=16K",
+        "--json",
+        "--traffic=read",
+        "--rates=0.1,max",
+        "--budget=0.2",
+        "--time-limit=0.02",
+    ],
 ];
+
+/// The experiments that need a second CPU.
+pub const OF_TWO_CPUS: [&str; 2] = ["cores", "loaded"];
+
+/// Every experiment as a whole command line; those that need a second CPU where there is one.
+pub fn experiments() -> Vec<Vec<&'static str>> {
+    let short = EXPERIMENTS.iter().map(|experiment| [experiment, &SHORT[..]].concat());
+    let mut all: Vec<Vec<&str>> = short.chain(THREADED.map(<[_]>::to_vec)).collect();
+    all.retain(|task| !OF_TWO_CPUS.contains(&task[0]) || allowed_cpus().len() > 1);
+    all
+}
 
 /// All experiments and commands as whole command lines.
 pub fn tasks() -> Vec<Vec<&'static str>> {
-    let short = EXPERIMENTS.iter().map(|experiment| [experiment, &SHORT[..]].concat());
-    short.chain(THREADED.map(<[_]>::to_vec)).chain(COMMANDS.map(<[_]>::to_vec)).collect()
+    experiments().into_iter().chain(COMMANDS.map(<[_]>::to_vec)).collect()
 }
 
 /// All experiments in one run, which are those of [`tasks`]: some seconds, unless there are no threads.
 pub const REPORT: [&str; 4] = ["report", "--size=16K", "--json", "--budget=0.1"];
+
+/// Every experiment of [`experiments`], and [`REPORT`] on this one CPU, where it takes two seconds and not ten.
+pub fn everything_on(cpu: usize) -> Vec<(Vec<&'static str>, Option<usize>)> {
+    let alone = experiments().into_iter().map(|task| (task, None));
+    alone.chain([(REPORT.to_vec(), Some(cpu))]).collect()
+}
 
 /// The first experiment, with more arguments.
 pub fn smallest<'a>(more: &[&'a str]) -> Vec<&'a str> {

@@ -1,9 +1,9 @@
 //! File systems that are not there, that show nothing, and that take nothing.
 
-use super::body::{end, held, judge, smallest, tasks, EXPERIMENTS};
-use latency_tests::confine::{is_root, Confine};
+use super::body::{end, everything_on, held, judge, smallest, tasks};
+use super::results::{is_measured_with, is_proven, parts};
+use latency_tests::confine::{allowed_cpus, is_root, Confine};
 use latency_tests::directory::Directory;
-use latency_tests::document::{array, at, text, warnings};
 use latency_tests::enclose::{may_mount, Enclose};
 use latency_tests::everywhere::everywhere;
 use latency_tests::skip::skip;
@@ -19,15 +19,15 @@ fn mounts_or_skip(test: &str) -> bool {
 
 /// Every experiment with these directories empty: it measures, and says what it misses.
 fn without(directories: &[&CStr], codes: &[&str]) {
-    everywhere(&tasks()[..EXPERIMENTS.len()], |task| {
+    let last = *allowed_cpus().last().expect("a CPU");
+    everywhere(&everything_on(last), |(task, cpu)| {
         let found = held(task, |command| {
+            cpu.map(|cpu| command.on_cpu(cpu));
             command.covered(directories);
         })?;
-        let document = found.expect_json(0);
-        let unsaid = codes.iter().find(|code| !warnings(&document).contains(code));
-        match (unsaid, array(&document, "/points").is_empty()) {
-            (None, false) => Ok(()),
-            _ => Err(format!("{unsaid:?} not said, or nothing measured: {found}")),
+        match is_measured_with(&found.expect_json(0), codes) {
+            true => Ok(()),
+            false => Err(format!("{codes:?} not said, or nothing measured: {found}")),
         }
     });
     let found = held(&["system", "--json"], |command| {
@@ -86,12 +86,13 @@ fn an_ordinary_user() {
     }
     let directory = Directory::new("hostile-nobody");
     // The saved results of the tree need not be readable for all.
-    everywhere(&tasks()[..EXPERIMENTS.len()], |task| {
-        let found = end(directory.command(task).as_nobody())?;
+    let last = *allowed_cpus().last().expect("a CPU");
+    everywhere(&everything_on(last), |(task, cpu)| {
+        let mut command = directory.command(task);
+        cpu.map(|cpu| command.on_cpu(cpu));
+        let found = end(command.as_nobody())?;
         judge(&found, Some(&found.stdout))?;
-        let document = found.expect_json(0);
-        let placement = at(&document, "/points/0/placement");
-        match at(placement, "/verified") == true && text(at(placement, "/after"), "/source") != "none" {
+        match parts(&found.expect_json(0)).into_iter().all(is_proven) {
             true => Ok(()),
             false => Err(format!("not proven: {found}")),
         }

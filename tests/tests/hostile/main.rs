@@ -6,6 +6,7 @@ mod body;
 mod calls;
 mod files;
 mod limits;
+mod results;
 mod start;
 mod streams;
 mod threads;

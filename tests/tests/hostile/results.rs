@@ -1,0 +1,60 @@
+//! The parts of a result, whatever its experiment calls them.
+
+use latency_tests::document::warnings;
+use serde_json::Value;
+
+/// The lists of measured values of all experiments.
+const LISTS: [&str; 4] = ["/points", "/bandwidths", "/curves", "/pairs"];
+
+/// The results in a document: the sections of a report, or itself.
+pub fn parts(document: &Value) -> Vec<&Value> {
+    match document.get("sections").and_then(Value::as_array) {
+        Some(sections) => sections.iter().collect(),
+        None => vec![document],
+    }
+}
+
+/// Whether something was measured in each part, and each part has these warnings.
+pub fn is_measured_with(document: &Value, codes: &[&str]) -> bool {
+    let parts = parts(document);
+    let measured = |part: &&Value| {
+        let listed = LISTS.iter().filter_map(|path| part.pointer(path)?.as_array());
+        let said = codes.iter().all(|code| warnings(part).contains(code));
+        said && listed.map(Vec::len).sum::<usize>() > 0
+    };
+    !parts.is_empty() && parts.iter().all(measured)
+}
+
+/// All members of this name, however deep.
+pub fn named<'d>(document: &'d Value, name: &str) -> Vec<&'d Value> {
+    match document {
+        Value::Object(members) => {
+            let own = members.get(name).filter(|value| !value.is_null());
+            own.into_iter().chain(members.values().flat_map(|value| named(value, name))).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(|value| named(value, name)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether memory has a proof in each placement of a document, and there is a placement.
+pub fn is_proven(document: &Value) -> bool {
+    let placements = named(document, "placement");
+    let proven = |placement: &&Value| {
+        let shown = placement.pointer("/after/source").is_none_or(|source| source != "none");
+        placement["verified"] == true && shown
+    };
+    !placements.is_empty() && placements.iter().all(proven)
+}
+
+/// A document without members that differ from run to run.
+pub fn lasting(document: &Value, passing: &[&str]) -> Value {
+    match document {
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(name, _)| !passing.contains(&name.as_str()));
+            Value::Object(kept.map(|(name, value)| (name.clone(), lasting(value, passing))).collect())
+        }
+        Value::Array(items) => items.iter().map(|value| lasting(value, passing)).collect(),
+        other => other.clone(),
+    }
+}
