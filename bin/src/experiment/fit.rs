@@ -276,7 +276,7 @@ fn source(document: &mut dyn Document, saved: &Saved) {
             "{name}{}",
             core::fmt::from_fn(|out| match saved.zeros {
                 0 => Ok(()),
-                zeros => write!(out, "; {zeros} sizes of 0.0 ns are left out"),
+                zeros => write!(out, "; {zeros} rows without a latency are left out"),
             })
         ),
     );

@@ -47,7 +47,7 @@ const WINDOWS: f64 = 4096.0;
 const STAMPS_NS: f64 = 60.0;
 const LONGEST_BURST_NS: f64 = 12.5e6;
 /// The search for the period of refresh.
-const REFRESH: Range = Range(0.1e9, 0.8e9);
+const REFRESH: Range = Range(0.0, 0.8e9);
 /// Two looks at the rate of generators, or more of them.
 const SETTLING: Range = Range(11e6, 30e6);
 /// The smallest part of a budget that is used up; and that where no neighbour shares the caches of any point, since all

@@ -3,7 +3,9 @@
 use latency_core::stats::Interval;
 
 use super::conditions::escaped;
-use super::fields::{fields, number, sized};
+use super::fields::{fields, is_missing, separator, sized, timed};
+use super::headings::{self, Headings};
+use super::numerals::{number, Numerals};
 use super::point::{quiet, UNDISTURBED};
 use super::rows::{bytes, line_of, relative, whole, Draft, Problem};
 use super::{foreign, unit};
@@ -65,31 +67,177 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
-    let mut columns = two_columns();
+    let mut table =
+        Table { columns: two_columns(), most: None, separator: None, numerals: Numerals::PLAIN, given };
     let mut begun = false;
-    for (index, line) in text.lines().enumerate() {
+    // The last comment before the first row may be its heading.
+    let mut comment = "";
+    for (index, line) in lines(text).enumerate() {
         let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
         let line = line.trim_ascii();
-        if line.is_empty() || line.starts_with('#') {
+        if let Some(words) = ["#", "//", "%"].iter().find_map(|mark| line.strip_prefix(*mark)) {
+            comment = if begun { comment } else { words };
             continue;
         }
-        // Our own names say which columns are which; those of another tool are understood as far as possible.
-        let names = !begun && fields(line).next().and_then(sized).is_none();
-        begun = true;
-        if names && fields(line).any(|name| name == "offered_bytes_per_second") {
+        if line.bytes().all(|byte| b"|+-:= ".contains(&byte)) {
+            // Empty, or a rule of a table.
+            continue;
+        }
+        if !begun {
+            table.separator = separator(line);
+            table.numerals = Numerals::PLAIN;
+        }
+        let first = fields(line, table.separator).next().unwrap_or_default();
+        let names =
+            !begun && !first.starts_with(|first: char| first.is_ascii_digit() || "-+.".contains(first));
+        let is_first = !core::mem::replace(&mut begun, true);
+        if names && fields(line, table.separator).any(|name| name == "offered_bytes_per_second") {
             return Err(at("latencies under load, of which the JSON is read"));
         }
-        if names {
-            columns = match named(line) {
-                Some(columns) => columns,
-                None => foreign_names(line).map_err(at)?,
-            };
-            continue;
+        if is_first {
+            table.head(line, names, comment).map_err(at)?;
+            if table.is_foreign() {
+                let all = lines(text).skip(index + usize::from(names));
+                table.numerals = Numerals::of(&mut all.flat_map(|line| fields(line, table.separator)));
+            }
         }
-        let row = row(line, &columns, given, draft).map_err(at)?;
-        draft.push(row).map_err(at)?;
+        if !names {
+            table.row(line, draft).map_err(at)?;
+        }
     }
     Ok(())
+}
+
+/// Returns the lines of a text, which end as those of Unix, Windows or the old Macintosh.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split(if text.contains('\n') { '\n' } else { '\r' })
+}
+
+/// How the rows of a table are read.
+struct Table {
+    columns: [Column; MAX_COLUMNS],
+    /// The fields of a row of another tool, where its heading tells.
+    most: Option<usize>,
+    separator: Option<u8>,
+    numerals: Numerals,
+    given: Option<f64>,
+}
+
+impl Table {
+    /// Understands the first line, which is a heading or else the first row behind a comment.
+    fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
+        let count = fields(line, self.separator).count();
+        if names {
+            // Our own names say which columns are which; those of another tool are understood as far as possible.
+            match named(line, self.separator) {
+                Some(columns) => self.columns = columns,
+                None => self.foreign(line, self.separator, count)?,
+            }
+            return Ok(());
+        }
+        let marks = separator(comment);
+        if count > 1 && fields(comment, marks).count() == count && headings::find(comment, marks).is_ok() {
+            return self.foreign(comment, marks, count);
+        }
+        if count > 2 && self.separator.is_some() {
+            return Err("more than two columns without a heading");
+        }
+        self.most = Some(count);
+        Ok(())
+    }
+
+    fn foreign(&mut self, line: &str, separator: Option<u8>, count: usize) -> Result<(), &'static str> {
+        let Headings { size, latency } = headings::find(line, separator)?;
+        self.columns = [Column::Other; MAX_COLUMNS];
+        for (place, column) in [(size.0, Column::Size(size.1)), (latency.0, Column::Latency(latency.1))] {
+            self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
+        }
+        self.most = Some(count);
+        Ok(())
+    }
+
+    /// Returns whether the table is another tool's.
+    const fn is_foreign(&self) -> bool {
+        self.most.is_some()
+    }
+
+    /// Adds the row of a line.
+    fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), &'static str> {
+        let Table { columns, separator, numerals, .. } = self;
+        let mut row = Row::EMPTY;
+        let (mut from, mut to, mut low, mut high, mut deviation) = (None, None, None, None, None);
+        let mut undisturbed = [None; 3];
+        let mut found = 0;
+        for (column, field) in columns.iter().zip(fields(line, *separator)) {
+            found += 1;
+            let value = match *column {
+                Column::Latency(_) if self.is_foreign() && is_missing(field) => 0.0,
+                _ if field.is_empty() => continue,
+                Column::Other => continue,
+                Column::Word(index) => {
+                    row.set(index, escaped(field));
+                    continue;
+                }
+                Column::Pages => {
+                    row.pages = escaped(field);
+                    continue;
+                }
+                Column::Verified => {
+                    row.verified = Some(field == "true");
+                    continue;
+                }
+                Column::Size(unit) => {
+                    let (number, own) = sized(field, *numerals).ok_or("something that is not a size")?;
+                    let unit = own.or(unit).or(self.given);
+                    draft.without_unit |= unit.is_none();
+                    draft.fractions |= unit.is_none() && (number as u64) as f64 != number;
+                    row.sample.size = bytes(unit::bytes(number, unit.unwrap_or(1.0)))?;
+                    continue;
+                }
+                Column::Latency(unit) => {
+                    timed(field, unit, *numerals).ok_or("something that is not a number")?
+                }
+                _ => number(field).ok_or("something that is not a number")?,
+            };
+            match *column {
+                Column::From => from = Some(whole(value)?),
+                Column::To => to = Some(whole(value)?),
+                Column::Latency(_) => row.sample.nanoseconds = value,
+                Column::CoreCycles => row.sample.core_cycles = Some(value).filter(|cycles| *cycles > 0.0),
+                Column::Low => low = Some(value),
+                Column::High => high = Some(value),
+                Column::Deviation => deviation = Some(value),
+                Column::Undisturbed(place) => {
+                    undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
+                }
+                Column::Stride => row.sample.stride = bytes(value)?,
+                Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
+                Column::Seed => row.seed = Some(value as u64),
+                _ => {}
+            }
+        }
+        let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
+        if found < wanted {
+            return Err("columns are missing");
+        }
+        if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
+            return Err("more fields than columns; put quotes around numbers with a comma");
+        }
+        // A row of another operation, such as a bandwidth.
+        if self.is_foreign() && row.sample.nanoseconds == 0.0 {
+            draft.saved.zeros += 1;
+            return Ok(());
+        }
+        row.pair = from.zip(to);
+        row.sample.interval = match (low, high) {
+            (Some(low), Some(high)) if low <= high => Some(Interval { low, high }),
+            (None, None) => None,
+            _ => return Err("an interval that is not a pair of numbers"),
+        };
+        row.undisturbed = quiet(undisturbed);
+        row.sample.deviation = relative(deviation, row.sample.nanoseconds);
+        draft.push(row)
+    }
 }
 
 /// Sizes and nanoseconds.
@@ -101,9 +249,9 @@ fn two_columns() -> [Column; MAX_COLUMNS] {
 }
 
 /// Our columns by their names, if a latency is among them and it is a table of ours.
-fn named(line: &str) -> Option<[Column; MAX_COLUMNS]> {
+fn named(line: &str, separator: Option<u8>) -> Option<[Column; MAX_COLUMNS]> {
     let mut columns = [Column::Other; MAX_COLUMNS];
-    for (column, name) in columns.iter_mut().zip(fields(line)) {
+    for (column, name) in columns.iter_mut().zip(fields(line, separator)) {
         let word = FIELDS.iter().skip(WORDS).position(|(key, _)| *key == name);
         if let Some(index) = word {
             *column = Column::Word(WORDS + index);
@@ -115,104 +263,4 @@ fn named(line: &str) -> Option<[Column; MAX_COLUMNS]> {
     let is_ours = |column: &&Column| !matches!(column, Column::Other | Column::Word(A..));
     let known = columns.iter().filter(is_ours).count();
     (columns.contains(&Column::Latency(1.0)) && known > 1).then_some(columns)
-}
-
-/// The columns of another tool: the first two, unless their names say that it is others, and in the units of the names.
-fn foreign_names(line: &str) -> Result<[Column; MAX_COLUMNS], &'static str> {
-    const SIZES: [&str; 8] = ["size", "bytes", "region", "footprint", "buffer", "set", "range", "memory"];
-    const TIMES: [&str; 6] = ["ns", "latency", "nanoseconds", "time", "us", "cycles"];
-    let is = |field: &str, known: &[&str]| {
-        unit::words(field).any(|word| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
-    };
-    let place = |known: &[&str], other: Option<usize>| {
-        fields(line).enumerate().position(|(index, field)| Some(index) != other && is(field, known))
-    };
-    let time = place(&TIMES, None).filter(|_| place(&SIZES, None) != place(&TIMES, None)).unwrap_or(1);
-    let size = place(&SIZES, Some(time)).unwrap_or(usize::from(time == 0));
-    let latency = fields(line).nth(time).unwrap_or_default();
-    let per_time = match () {
-        () if is(latency, &["ns", "nanoseconds"]) => 1.0,
-        () if is(latency, &["us", "microseconds"]) => 1000.0,
-        () if is(latency, &["cycles", "clocks", "clk", "ticks"]) => {
-            return Err("a latency in cycles; give it in nanoseconds");
-        }
-        () => 1.0,
-    };
-    let mut columns = [Column::Other; MAX_COLUMNS];
-    if let Some(column) = columns.get_mut(time) {
-        *column = Column::Latency(per_time);
-    }
-    if let Some(column) = columns.get_mut(size) {
-        *column = Column::Size(fields(line).nth(size).and_then(unit::of_heading));
-    }
-    Ok(columns)
-}
-
-fn row(
-    line: &str,
-    columns: &[Column; MAX_COLUMNS],
-    given: Option<f64>,
-    draft: &mut Draft<'_>,
-) -> Result<Row, &'static str> {
-    let mut row = Row::EMPTY;
-    let (mut from, mut to, mut low, mut high, mut deviation) = (None, None, None, None, None);
-    let mut undisturbed = [None; 3];
-    let mut found = 0;
-    for (column, field) in columns.iter().zip(fields(line)) {
-        found += 1;
-        let value = match *column {
-            _ if field.is_empty() => continue,
-            Column::Other => continue,
-            Column::Word(index) => {
-                row.set(index, escaped(field));
-                continue;
-            }
-            Column::Pages => {
-                row.pages = escaped(field);
-                continue;
-            }
-            Column::Verified => {
-                row.verified = Some(field == "true");
-                continue;
-            }
-            Column::Size(unit) => {
-                let (number, own) = sized(field).ok_or("something that is not a size")?;
-                let unit = own.or(unit).or(given);
-                draft.without_unit |= unit.is_none();
-                draft.fractions |= unit.is_none() && (number as u64) as f64 != number;
-                row.sample.size = bytes(unit::bytes(number, unit.unwrap_or(1.0)))?;
-                continue;
-            }
-            _ => number(field).ok_or("something that is not a number")?,
-        };
-        match *column {
-            Column::From => from = Some(whole(value)?),
-            Column::To => to = Some(whole(value)?),
-            Column::Latency(unit) => row.sample.nanoseconds = value * unit,
-            Column::CoreCycles => row.sample.core_cycles = Some(value).filter(|cycles| *cycles > 0.0),
-            Column::Low => low = Some(value),
-            Column::High => high = Some(value),
-            Column::Deviation => deviation = Some(value),
-            Column::Undisturbed(place) => {
-                undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
-            }
-            Column::Stride => row.sample.stride = bytes(value)?,
-            Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
-            Column::Seed => row.seed = Some(value as u64),
-            _ => {}
-        }
-    }
-    let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
-    if found < wanted {
-        return Err("columns are missing");
-    }
-    row.pair = from.zip(to);
-    row.sample.interval = match (low, high) {
-        (Some(low), Some(high)) if low <= high => Some(Interval { low, high }),
-        (None, None) => None,
-        _ => return Err("an interval that is not a pair of numbers"),
-    };
-    row.undisturbed = quiet(undisturbed);
-    row.sample.deviation = relative(deviation, row.sample.nanoseconds);
-    Ok(row)
 }

@@ -2,35 +2,113 @@
 
 use core::fmt::Write;
 
-use latency_core::double;
-
+use super::numerals::Numerals;
 use super::unit;
 use crate::result::row::Word;
 
-/// The fields of a line: between commas, else semicolons, else white space.
-pub fn fields(line: &str) -> impl Iterator<Item = &str> {
-    let separator = [b',', b';', b'\t'].into_iter().find(|separator| line.as_bytes().contains(separator));
-    let by_mark = separator.into_iter().flat_map(move |separator| line.split(char::from(separator)));
-    let by_space = separator.is_none().then(|| line.split_ascii_whitespace()).into_iter().flatten();
-    by_mark.chain(by_space).map(|field| field.trim_ascii().trim_matches('"'))
+/// Returns what separates the fields of a line: the strongest mark outside of quotes, or `None` for white space.
+pub fn separator(line: &str) -> Option<u8> {
+    [b'|', b'\t', b';', b','].into_iter().find(|mark| cut(line, *mark).is_some())
 }
 
-/// A finite number.
-pub fn number(field: &str) -> Option<f64> {
-    // Longer ones are no measurement, and cost time to read.
-    let value = double::parse((field.len() <= 40).then_some(field.as_bytes())?)?;
-    value.is_finite().then_some(value)
+/// Returns the place of the first `mark` outside of quotes.
+fn cut(text: &str, mark: u8) -> Option<usize> {
+    let mut quoted = false;
+    text.bytes().position(|byte| {
+        quoted ^= byte == b'"';
+        byte == mark && !quoted
+    })
 }
 
-/// A number, perhaps with a unit behind it: `32768`, `32K`, `1.5 MiB`.
-pub fn sized(field: &str) -> Option<(f64, Option<f64>)> {
-    if let Some(number) = number(field) {
-        return Some((number, None));
+/// The fields of a line, without the quotes around them.
+#[derive(Clone)]
+pub struct Fields<'t> {
+    rest: Option<&'t str>,
+    separator: Option<u8>,
+}
+
+/// Returns the fields of a line.
+#[inline(never)]
+pub fn fields(line: &str, separator: Option<u8>) -> Fields<'_> {
+    let line = line.trim_ascii();
+    let line = match separator {
+        // Tables of Markdown and org have a bar at both ends.
+        Some(b'|') => line.trim_matches('|'),
+        _ => line,
+    };
+    Fields { rest: Some(line).filter(|line| !line.is_empty()), separator }
+}
+
+impl<'t> Iterator for Fields<'t> {
+    type Item = &'t str;
+
+    #[inline(never)] // lines are taken apart in several places
+    fn next(&mut self) -> Option<&'t str> {
+        let text = self.rest?;
+        let end = match self.separator {
+            Some(mark) => cut(text, mark),
+            None => end_of_word(text),
+        };
+        let (field, behind) = end.and_then(|end| text.split_at_checked(end)).unwrap_or((text, ""));
+        self.rest = end.map(|_| {
+            behind.get(usize::from(self.separator.is_some())..).unwrap_or_default().trim_ascii_start()
+        });
+        let field = field.trim_ascii();
+        Some(field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim_ascii())
     }
-    let end =
-        field.bytes().position(|byte| byte.is_ascii_alphabetic() && !byte.eq_ignore_ascii_case(&b'e'))?;
+}
+
+/// Returns where a word and the unit behind it end, as in `32 KB` and `latency (ns)`; `None` at the end of the line.
+fn end_of_word(text: &str) -> Option<usize> {
+    let mut end = text.bytes().position(|byte| byte.is_ascii_whitespace())?;
+    let behind = text.get(end..)?.trim_ascii_start();
+    let next = behind.split_ascii_whitespace().next().unwrap_or_default();
+    let is_unit = text.as_bytes().first().is_some_and(u8::is_ascii_digit)
+        && (unit::named(next.strip_suffix(':').unwrap_or(next)).is_some() || unit::of_time(next).is_some());
+    if is_unit || matches!(next.as_bytes().first(), Some(b'(' | b'[')) {
+        end = text.len() - behind.len() + next.len();
+    }
+    (end < text.len()).then_some(end)
+}
+
+/// Returns a number, perhaps with a unit behind it: `32768`, `32K`, `1.5 MiB`, `0x8000`.
+pub fn sized(field: &str, numerals: Numerals) -> Option<(f64, Option<f64>)> {
+    let field = field.strip_suffix(':').unwrap_or(field);
+    if let Some(digits) = field.strip_prefix("0x") {
+        return Some((u64::from_str_radix(digits, 16).ok()? as f64, None));
+    }
+    let (number, unit) = with_unit(field, numerals)?;
+    match unit {
+        "" => Some((number, None)),
+        unit => Some((number, Some(unit::named(unit)?))),
+    }
+}
+
+/// Returns a time in units of a column, or in the unit behind it: `1.1`, `1.1ns`.
+pub fn timed(field: &str, column: f64, numerals: Numerals) -> Option<f64> {
+    let (number, unit) = with_unit(field, numerals)?;
+    match unit {
+        "" => Some(number * column),
+        unit => Some(number * unit::of_time(unit)?),
+    }
+}
+
+/// Splits a number from the letters behind it.
+#[inline(never)]
+fn with_unit(field: &str, numerals: Numerals) -> Option<(f64, &str)> {
+    if let Some(number) = numerals.number(field) {
+        return Some((number, ""));
+    }
+    let is_letter =
+        |byte: u8| !byte.is_ascii() || byte.is_ascii_alphabetic() && !byte.eq_ignore_ascii_case(&b'e');
+    let end = field.bytes().position(is_letter)?;
     let (digits, unit) = field.split_at_checked(end)?;
-    Some((number(digits.trim_ascii())?, Some(unit::named(unit)?)))
+    Some((numerals.number(digits.trim_ascii())?, unit))
+}
+
+/// Returns whether a field says that there is no value.
+pub fn is_missing(field: &str) -> bool {
+    ["", "-", "--", "n/a", "na", "nan", "null", "none"].iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 
 /// A word as our columns have it, from a number or a flag.

@@ -7,7 +7,8 @@
 //! tinymembench `main.c`: `block size : single random read / dual random read`, then bytes and ns.
 //! R. Groot Koerkamp, cpu-benchmarks `src/util.rs`: `n = …B, duration = …, /it: …ns cycles/it: …`, or JSON.
 
-use super::fields::{fields, number};
+use super::fields::{fields, separator};
+use super::numerals::number;
 use super::rows::{bytes, Draft, Problem, Tool};
 use super::unit;
 use crate::result::row::{Row, Word, FIELDS};
@@ -86,7 +87,7 @@ fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
 /// Bytes and nanoseconds of a line, if it is a row.
 fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
     let two = || {
-        let mut fields = fields(line);
+        let mut fields = fields(line, separator(line));
         let found = (number(fields.next()?)?, number(fields.next()?)?);
         fields.next().is_none().then_some(found)
     };

@@ -18,6 +18,21 @@ pub fn named(word: &str) -> Option<f64> {
     found.map(|(bytes, _)| *bytes)
 }
 
+/// Nanoseconds in a unit of time by its name in a heading or behind a number.
+pub fn of_time(word: &str) -> Option<f64> {
+    const NAMES: [(f64, [&str; 6]); 5] = [
+        (1e-3, ["ps", "psec", "picosecond", "picoseconds", "ps", "ps"]),
+        (1.0, ["ns", "nsec", "nanosecond", "nanoseconds", "ns", "ns"]),
+        (1e3, ["us", "usec", "microsecond", "microseconds", "\u{b5}s", "\u{3bc}s"]),
+        (1e6, ["ms", "msec", "millisecond", "milliseconds", "ms", "ms"]),
+        (1e9, ["s", "sec", "second", "seconds", "secs", "s"]),
+    ];
+    NAMES
+        .iter()
+        .find(|(_, names)| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+        .map(|(nanoseconds, _)| *nanoseconds)
+}
+
 /// The unit among the words of a heading such as `size_kb` or `Working set (KiB)`.
 pub fn of_heading(heading: &str) -> Option<f64> {
     words(heading).find_map(named)
@@ -25,7 +40,9 @@ pub fn of_heading(heading: &str) -> Option<f64> {
 
 /// The words of a heading.
 pub fn words(heading: &str) -> impl Iterator<Item = &str> {
-    heading.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
+    heading
+        .split(|character: char| character.is_ascii() && !character.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
 }
 
 /// Bytes of so many units; a size with a fraction was rounded when it was printed, to a line at best.

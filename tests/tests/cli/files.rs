@@ -102,11 +102,11 @@ fn a_file_of_the_largest_size_is_read_in_time() {
             "\"b\":1}}",
             "line 1: an object has two members of one name",
         ),
-        ("commas.csv", "", ",", 16_000_000, "\n", "there is no measured point in it"),
+        ("commas.csv", "", ",", 16_000_000, "\n", "line 1: no column of latencies"),
         ("lines.csv", "", "#\n", 8_000_000, "", "there is no measured point in it"),
         ("rows.csv", "", "65536,1\n", 2_000_000, "", "line 4097: more than 4096 points"),
-        ("spaces", "", " ", 16_000_000, "x", "there is no measured point in it"),
-        ("zeros", "", "\0", 16_000_000, "", "there is no measured point in it"),
+        ("spaces", "", " ", 16_000_000, "x", "line 1: no column of latencies"),
+        ("zeros", "", "\0", 16_000_000, "", "line 1: no column of latencies"),
     ] {
         repeated(&path(name), first, part, count, last);
         assert!(fs::metadata(path(name)).expect("a file").len() <= 16 << 20, "{name}");

@@ -1,0 +1,115 @@
+//! The headings of another tool's table: the column of sizes, that of latencies, and their units.
+//!
+//! A column is taken for what its heading says. One that says something else than a time is no latency, wherever it stands.
+
+use super::fields::fields;
+use super::unit::{named, of_heading, of_time, words};
+
+/// Two columns by their places, with their units: bytes, where the heading tells, and nanoseconds.
+pub struct Headings {
+    pub size: (usize, Option<f64>),
+    pub latency: (usize, f64),
+}
+
+/// Words of a column of sizes.
+const SIZES: &str = "size bytes region footprint buffer set range memory wss";
+/// Words of a column of latencies, and of times that may be those of a whole run.
+const LATENCIES: &str = "latency latencies lat";
+/// As above.
+const TIMES: &str = "time delay access duration";
+/// Words of a column that may hold anything.
+const ANYTHING: &str = "x y value avg average mean median min minimum result random load";
+/// Words of clocks, which count and do not tell the time.
+const CLOCKS: &str = "cycles cycle clocks clk ticks tsc";
+/// Words of sizes that are no bytes.
+const BITS: &str = "bit bits kbit mbit";
+/// Words of what is counted and has no size that is known.
+const COUNTED: &str = "elements elems entries lines pages nodes items words";
+/// Words of rates, counts and spreads, which are no latency whatever else the heading says.
+const OTHERS: &str =
+    "bandwidth throughput rate ops flops accesses count iterations hits misses ratio percent speedup \
+                      stddev mhz ghz";
+
+/// Returns whether one of the words of a heading is known.
+#[inline(never)]
+fn has(heading: &str, known: &str) -> bool {
+    words(heading).any(|word| known.split_ascii_whitespace().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
+/// Returns whether a heading says that its column is a rate, a count or a spread.
+#[inline(never)]
+fn is_other(heading: &str) -> bool {
+    let is_rate = |(before, word): (&str, &str)| {
+        let ends = word.get(word.len().saturating_sub(3)..).unwrap_or_default();
+        let per = before.eq_ignore_ascii_case("per") || named(before).is_some();
+        ends.eq_ignore_ascii_case("bps") || per && of_time(word).is_some()
+    };
+    let of_a_second = |word| heading.contains('/') && of_time(word) == Some(1e9);
+    heading.contains('%')
+        || has(heading, OTHERS)
+        || words(heading).last().is_some_and(of_a_second)
+        || core::iter::once("").chain(words(heading)).zip(words(heading)).any(is_rate)
+}
+
+/// Returns nanoseconds in the unit that a heading names.
+#[inline(never)]
+fn unit_of_time(heading: &str) -> Option<f64> {
+    words(heading).find_map(of_time)
+}
+
+/// Returns whether a heading has a unit in brackets, which was not understood if it is asked for.
+fn is_bracketed(heading: &str) -> bool {
+    heading.contains(['(', '['])
+}
+
+/// Finds the two columns.
+///
+/// # Errors
+///
+/// That no column says that it is a latency or a size, or has a unit that is not known.
+#[inline(never)]
+pub fn find(line: &str, separator: Option<u8>) -> Result<Headings, &'static str> {
+    let place = |is: &dyn Fn(&str) -> bool| fields(line, separator).position(is);
+    let is_time = |heading: &str| unit_of_time(heading).is_some() && !is_other(heading);
+    let is_latency = |heading: &str| (has(heading, TIMES) || has(heading, LATENCIES)) && !is_other(heading);
+    let is_clock = |heading: &str| has(heading, CLOCKS);
+    // Beside a latency there may be the time of the whole run.
+    let says_so = |heading: &str| has(heading, LATENCIES) && is_latency(heading);
+    let time = place(&|heading| is_time(heading) && says_so(heading))
+        .or_else(|| place(&|heading| is_time(heading) && unit_of_time(heading) == Some(1.0)))
+        .or_else(|| place(&|heading| says_so(heading) && !is_clock(heading)))
+        .or_else(|| place(&is_time))
+        .or_else(|| place(&|heading| is_latency(heading) && !is_clock(heading)));
+    let is_size = |heading: &str| {
+        of_heading(heading).is_some() || [SIZES, BITS, COUNTED].iter().any(|known| has(heading, known))
+    };
+    let size = fields(line, separator)
+        .enumerate()
+        .position(|(index, heading)| Some(index) != time && is_size(heading) && !is_other(heading));
+    let (time, size) = match (time, size) {
+        (Some(time), Some(size)) => (time, size),
+        (Some(time), None) => (time, usize::from(time == 0)),
+        (None, Some(size)) => (usize::from(size == 0), size),
+        (None, None) => (1, 0),
+    };
+    let heading = |index: usize| fields(line, separator).nth(index).unwrap_or_default();
+    let (latency, sizes) = (heading(time), heading(size));
+    let per_time = match unit_of_time(latency) {
+        _ if is_other(latency) => return Err("no column of latencies: its heading says something else"),
+        Some(per_time) => per_time,
+        None if is_clock(latency) => return Err("a latency in cycles; give it in nanoseconds"),
+        None if is_bracketed(latency) => return Err("a latency in a unit other than ps, ns, us, ms and s"),
+        None if [LATENCIES, TIMES, ANYTHING].iter().any(|known| has(latency, known)) => 1.0,
+        None => return Err("no column of latencies; name one, such as ns"),
+    };
+    let unit = match of_heading(sizes) {
+        _ if is_other(sizes) => return Err("no column of sizes: its heading says something else"),
+        Some(unit) if !has(sizes, BITS) => Some(unit),
+        _ if has(sizes, BITS) || has(sizes, COUNTED) || is_bracketed(sizes) => {
+            return Err("a size in a unit other than bytes");
+        }
+        _ if has(sizes, SIZES) || has(sizes, ANYTHING) => None,
+        _ => return Err("no column of sizes; name one, such as bytes"),
+    };
+    Ok(Headings { size: (size, unit), latency: (time, per_time) })
+}

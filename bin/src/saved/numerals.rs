@@ -1,0 +1,134 @@
+//! The numbers of a table as a spreadsheet of some country writes them: the meaning of its commas, points and spaces.
+//!
+//! `1,100` is 1.1 in one file and 1100 in another. Other numbers of the file decide; where none does, it is refused.
+
+use latency_core::double;
+use latency_core::text::Text;
+
+/// The meaning of a comma or a point within a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// Digits behind it are a fraction.
+    Decimal,
+    /// It stands between groups of three digits.
+    Group,
+    /// It could be either.
+    Unknown,
+    /// It is none.
+    None,
+}
+
+/// The meaning of the marks of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numerals {
+    comma: Mark,
+    point: Mark,
+}
+
+impl Numerals {
+    /// Points before fractions, and no other marks.
+    pub const PLAIN: Numerals = Numerals { comma: Mark::Unknown, point: Mark::Decimal };
+
+    /// Returns the meaning of marks by all fields of a file.
+    pub fn of(fields: &mut dyn Iterator<Item = &str>) -> Numerals {
+        let (mut seen, mut ungrouped) = ([[false; 2]; 2], false);
+        for field in fields {
+            let field = field.as_bytes();
+            let end = field.iter().position(|byte| !byte.is_ascii_digit() && !b",.".contains(byte));
+            let field = field.get(..end.unwrap_or(field.len())).unwrap_or_default();
+            ungrouped |= field.iter().take_while(|byte| byte.is_ascii_digit()).count() > 3;
+            for (mark, seen) in b",.".iter().zip(&mut seen) {
+                let Some(last) = field.iter().rposition(|byte| byte == mark) else { continue };
+                let (before, behind) = (field.get(..last).unwrap_or_default(), field.len() - last - 1);
+                let several = before.contains(mark);
+                let others = field.iter().filter(|byte| b",.".contains(byte) && *byte != mark).count();
+                // The other mark stands behind this one, or before it.
+                let inner = others > 0 && field.iter().rposition(|byte| b",.".contains(byte)) != Some(last);
+                let [decimal, group] = seen;
+                *group |= several || inner;
+                *decimal |= !several
+                    && !inner
+                    && last > 0
+                    && (behind != 3 || others > 0 || last > 3 || before == b"0");
+            }
+        }
+        let [commas, points] = seen;
+        let comma = match (commas, points) {
+            ([true, false], _) => Mark::Decimal,
+            ([false, true], _) | ([false, false], [true, false]) => Mark::Group,
+            // A number of four digits that are not grouped.
+            ([false, false], [false, false]) if ungrouped => Mark::Decimal,
+            _ => Mark::Unknown,
+        };
+        let point = match points {
+            [false, true] => Mark::Group,
+            _ if commas == [true, false] => Mark::Group,
+            _ => Mark::Decimal,
+        };
+        Numerals { comma, point }
+    }
+
+    /// Returns a finite number, without its marks between groups.
+    #[inline(never)]
+    pub fn number(self, field: &str) -> Option<f64> {
+        if let (Mark::Decimal, Some(number)) = (self.point, number(field)) {
+            return Some(number);
+        }
+        let mut plain = Text::<64>::EMPTY;
+        let mut rest = field;
+        while let Some(character) = rest.chars().next() {
+            rest = rest.get(character.len_utf8()..).unwrap_or_default();
+            let mark = match character {
+                ',' => self.comma,
+                '.' => self.point,
+                '\'' | ' ' | '\u{a0}' | '\u{202f}' => Mark::Group,
+                _ => Mark::None,
+            };
+            let groups = rest.as_bytes().iter().take_while(|byte| byte.is_ascii_digit()).count() == 3;
+            let kept = match mark {
+                Mark::None => plain.push(character),
+                Mark::Decimal => plain.push('.'),
+                Mark::Group => groups && !plain.is_empty(),
+                Mark::Unknown => false,
+            };
+            if !kept {
+                return None;
+            }
+        }
+        number(plain.as_str())
+    }
+}
+
+/// Returns a finite number with a point.
+pub fn number(field: &str) -> Option<f64> {
+    double::parse(field.as_bytes()).filter(|value| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_numbers_decide_what_a_comma_means() {
+        for (fields, field, value) in [
+            (&["4096", "1,100"][..], "1,100", Some(1.1)),
+            (&["1,024", "1.1"], "1,024", Some(1024.0)),
+            (&["1.024", "1,1"], "1.024", Some(1024.0)),
+            (&["1.048.576", "95"], "1.024", Some(1024.0)),
+            (&["1,048,576", "95"], "1,024", Some(1024.0)),
+            (&["512", "1,024"], "1,024", None),
+            (&["0,874"], "1,024", Some(1.024)),
+            (&["1.234,5"], "1.234,5", Some(1234.5)),
+            (&["1,234.5"], "1,234.5", Some(1234.5)),
+            (&["1,5", "1.5"], "1.5", None),
+            (&["1,50", "1,048,576"], "1,50", None),
+            (&["1'024", "1.5"], "1'024", Some(1024.0)),
+            (&["1 024"], "1 048 576", Some(1_048_576.0)),
+            (&["1 024"], "1 02", None),
+            (&["1.5"], "1.024", Some(1.024)),
+            (&["4096", "1e-3"], "1e-3", Some(1e-3)),
+        ] {
+            assert_eq!(Numerals::of(&mut fields.iter().copied()).number(field), value, "{fields:?} {field}");
+        }
+    }
+}
