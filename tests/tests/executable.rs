@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// Maximum bytes of the executable: the budget of right figures and of trust in them. It is not moved with each change:
 /// what is added has to replace something. `make size` shows the bytes by module.
-const SIZE_LIMIT: usize = 912 * 1024;
+const SIZE_LIMIT: usize = 907 * 1024;
 
 /// Symbols that no program without a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [

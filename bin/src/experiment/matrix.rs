@@ -132,7 +132,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let found = conclude(&|each| each_pair(report, each));
     answer(document, report, &found);
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     clocks(document, report);
     let nodes = Grid::of(report.outcomes);
     if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
@@ -235,12 +235,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
         undisturbed::of_one(document, measured);
     } else {
         undisturbed::of_several(document, report);
-    }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every pair was measured to the end."),
-        );
     }
 }
 

@@ -122,8 +122,8 @@ const LOADS: f64 = 20e6;
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let strided = report.extra.orders.and_then(|orders| orders.strided);
     let found = orders::conclude(report.outcomes, strided);
-    answer(document, report, &found);
-    trust::line(document, report.warnings);
+    answer(document, &found);
+    trust::line(document, report);
     table(document, report, &found, strided);
     for Outcome { point, result } in report.outcomes {
         if let Err(exclusion) = result {
@@ -156,7 +156,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// What random order costs.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
+fn answer(document: &mut dyn Document, found: &Conclusion) {
     let (walk, scan) = (found.over_sequential(), found.over_independent());
     if walk.or(scan).is_some() {
         document.sentence(
@@ -167,12 +167,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
                 if walk.is_some() && scan.is_some() { ", and " } else { "" },
                 method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan))),
             ),
-        );
-    }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every order was walked to the end."),
         );
     }
 }

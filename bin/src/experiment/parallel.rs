@@ -73,7 +73,7 @@ fields! {
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let in_flight = in_flight(report);
     answer(document, report, in_flight);
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     saturations(document, report);
     picture(document, report);
     chains::method(
@@ -169,12 +169,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Optio
                 Digits(found.fastest_ns),
                 Digits(single)
             ),
-        );
-    }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every point was measured to the end."),
         );
     }
 }

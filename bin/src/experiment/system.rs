@@ -62,7 +62,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
     headline(document, machine);
     limits(document, machine);
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     nodes(document, machine);
     processor(document, machine);
     caches(document, machine);

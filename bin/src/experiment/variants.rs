@@ -102,7 +102,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = Grid::of(report.outcomes);
     let found = variants::conclude(&grid);
     answer(document, report, &grid, &found);
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     table(document, report, &grid);
     missing(document, report);
     method::memory(document, report);
@@ -180,12 +180,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, 
         document.sentence(
             Role::Finding,
             format_args!("In {first}, a bounds check {}.", Cycles(cycles, "costs", "saves")),
-        );
-    }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every point was measured to the end."),
         );
     }
 }

@@ -88,8 +88,8 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             table.numerals = Numerals::PLAIN;
         }
         let first = fields(line, table.separator).next().unwrap_or_default();
-        let names =
-            !begun && !first.starts_with(|first: char| first.is_ascii_digit() || "-+.".contains(first));
+        let names = !begun
+            && !first.bytes().next().is_some_and(|first| first.is_ascii_digit() || b"-+.".contains(&first));
         let is_first = !core::mem::replace(&mut begun, true);
         if names && fields(line, table.separator).any(|name| name == "offered_bytes_per_second") {
             return Err(at("latencies under load, of which the JSON is read"));

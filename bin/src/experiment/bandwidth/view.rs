@@ -26,7 +26,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
     answer(document, report);
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     findings(document, report);
     tables::present(document, report);
     picture::present(document, report);
@@ -105,12 +105,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                     )
                 })
             ),
-        );
-    }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every point was measured to the end."),
         );
     }
 }

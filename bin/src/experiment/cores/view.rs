@@ -41,7 +41,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     }
     not_chosen(document, report);
     answer(document, report, found);
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
         matrix(document, report, found, &cpus);
@@ -163,12 +163,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
                     write!(out, " (and of {} more pairs)", count - 1)
                 })
             ),
-        );
-    }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every pair was measured to the end."),
         );
     }
 }

@@ -30,7 +30,7 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
-use crate::report::document::{Document, Part, Role};
+use crate::report::document::{Document, Part};
 use crate::result::sample::{Sample, Samples};
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
@@ -307,13 +307,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         reciprocal: report.options.reciprocal,
     };
     view.answer(document);
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every size was measured to the end."),
-        );
-    }
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     levels::remarks(document, analysis);
     levels::table(document, analysis, "");
     view.picture(document);

@@ -20,7 +20,7 @@ use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::Scope;
-use crate::report::document::{Document, Part, Role};
+use crate::report::document::{Document, Part};
 use crate::result::Point;
 
 /// The experiment that looks beneath the means.
@@ -93,13 +93,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         matrix::line(document, report, outcome);
     }
     view::answers(document, report);
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every pair was measured to the end."),
-        );
-    }
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     view::percentiles(document, report);
     for (outcome, found) in known(report) {
         view::histogram(document, outcome, found);

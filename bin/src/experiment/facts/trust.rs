@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Display};
 
+use super::Report;
 use crate::report::document::{fields, Document, PageRole, Part, Role};
 use crate::warning::{Group, Severity, Warning, Warnings};
 
@@ -63,8 +64,16 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
     }
 }
 
-/// Says how far the result can be trusted, in one line.
-pub fn line(document: &mut dyn Document, warnings: &Warnings) {
+/// Says whether the result is all that was asked for, and in one line how far it can be trusted.
+#[inline(never)] // every experiment calls it
+pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let warnings = report.warnings;
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before everything was measured to the end."),
+        );
+    }
     document.sentence(
         Role::Trust,
         format_args!("{}{}{}", level(warnings), Reasons(warnings), label(is_emulated(warnings))),

@@ -26,13 +26,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let several = curves().any(|loading| Some(loading.to()) != curves().next().map(|first| first.to()));
     curves().for_each(|loading| answer(document, report, &loading, several));
     slow_idle(document, report);
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every level was measured to the end."),
-        );
-    }
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     curves().for_each(|loading| levels::table(document, report, &loading));
     picture::picture(document, report, several);
     method::memory(document, report);

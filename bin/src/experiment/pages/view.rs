@@ -39,7 +39,7 @@ fields! {
 /// Describes what people read first: the answer, the table, the picture, and what is missing.
 pub fn people(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
     answer(document, report, found);
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     table(document, report);
     picture(document, report);
     missing(document, report);
@@ -94,12 +94,6 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&C
                 "{} act like 4 KiB pages in the TLB, as where a hypervisor backs them with small pages.",
                 if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
             ),
-        );
-    }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every point was measured to the end."),
         );
     }
 }

@@ -90,7 +90,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(view) = &view {
         view::answer(document, report, view);
     }
-    trust::line(document, report.warnings);
+    trust::line(document, report);
     if let Some(view) = &view {
         view::by_work(document, view);
         view::picture(document, report, view);

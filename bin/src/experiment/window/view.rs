@@ -68,12 +68,6 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<
             ),
         ),
     }
-    if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before every point was measured to the end."),
-        );
-    }
 }
 
 /// The range within which an estimate lies.
