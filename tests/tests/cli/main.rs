@@ -7,6 +7,7 @@ mod asked;
 mod confined;
 mod contradictions;
 mod cores;
+mod corpus;
 mod counters;
 mod distribution;
 mod documents;
