@@ -3,10 +3,18 @@
 //! `tests/fixtures/tables/index.csv` names each file with its tool, and what is expected of it: a curve, whose points
 //! `expected.py` worked out without this program, or a refusal with its line and a part of its reason.
 
+use latency_tests::document::{array, decimal, number};
+use latency_tests::everywhere::everywhere;
 use latency_tests::program::workspace;
+use latency_tests::run::{run, Run};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// Seven digits of a latency are written.
+const LATENCY: f64 = 1e-6;
 
 /// What stands in the directory beside the tables.
 const NO_TABLES: [&str; 4] = [".gitattributes", "index.csv", "expected", "expected.py"];
@@ -50,6 +58,114 @@ fn index() -> Vec<Entry> {
         headings.iter().cloned().zip(row).collect()
     };
     lines.map(entry).collect()
+}
+
+/// Returns the points that are expected of a table.
+fn expected(file: &str) -> Vec<(u64, f64)> {
+    let text = read(&format!("expected/{file}.csv"));
+    let point = |line: &str| {
+        let (bytes, ns) = line.split_once(',').expect("two fields");
+        (bytes.parse().expect("bytes"), ns.parse().expect("nanoseconds"))
+    };
+    sorted(text.lines().skip(1).map(point).collect())
+}
+
+fn sorted(mut points: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
+    points.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+    points
+}
+
+/// Returns the points of all curves of a document, and how many curves those are.
+fn fitted(document: &Value) -> (Vec<(u64, f64)>, usize) {
+    let others = document.get("others").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let curves: Vec<&Value> = [document].into_iter().chain(others).collect();
+    let point = |point: &Value| (number(point, "/working_set_bytes") as u64, decimal(point, "/ns"));
+    (
+        sorted(curves.iter().flat_map(|curve| array(curve, "/points").iter().map(point)).collect()),
+        curves.len(),
+    )
+}
+
+/// Says what is wrong with the points that were read.
+fn curve(entry: &Entry, path: &str) -> Result<(), String> {
+    let found = run(&["fit", path, "--json"]);
+    let document = succeeded(&found)?;
+    let (points, curves) = fitted(&document);
+    let wanted = expected(&entry["file"]);
+    if points.len() != wanted.len() {
+        return Err(format!("{} points instead of {}", points.len(), wanted.len()));
+    }
+    let is_other = |(a, b): &(&(u64, f64), &(u64, f64))| a.0 != b.0 || ((a.1 - b.1) / b.1).abs() > LATENCY;
+    if let Some((read, wanted)) = points.iter().zip(&wanted).find(is_other) {
+        return Err(format!("the point {read:?} instead of {wanted:?}"));
+    }
+    if curves.to_string() != entry["curves"] {
+        return Err(format!("{curves} curves instead of {}", entry["curves"]));
+    }
+    let text = run(&["fit", path]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = text.contains("left out");
+    match &*entry["left_out"] {
+        // Rows of a spreadsheet without anything in them may be counted or not.
+        "" => Ok(()),
+        "0" if told => Err("rows are said to be left out".into()),
+        "0" => Ok(()),
+        many if told && text.contains(&format!(" {many} row")) => Ok(()),
+        many => Err(format!("the text does not say that {many} rows are left out")),
+    }
+}
+
+/// Returns the document of a run that succeeded.
+fn succeeded(found: &Run) -> Result<Value, String> {
+    match (found.status.code(), serde_json::from_str(&found.stdout)) {
+        (Some(0), Ok(document)) => Ok(document),
+        _ => Err(format!("no curve: {}", found.stderr.trim_end())),
+    }
+}
+
+/// Returns the number of a line.
+fn line(text: &str) -> u32 {
+    text.parse().unwrap_or_else(|_| panic!("no line: {text}"))
+}
+
+/// Says what is wrong with a refusal: it has to name the line, one of those where there are several, and the reason.
+fn refused(entry: &Entry, path: &str) -> Result<(), String> {
+    for found in [run(&["fit", path, "--json"]), run(&["fit", path])] {
+        if found.status.code() != Some(1) || !found.stdout.is_empty() {
+            let first = found.stdout.lines().find(|line| !line.is_empty()).unwrap_or_default();
+            return Err(format!("is not refused, but: {}", first.chars().take(100).collect::<String>()));
+        }
+        // The name of the file says nothing of the reason, and neither does what `fit` wants instead.
+        let message = found.stderr.trim_end().trim_start_matches(&format!("ERROR: '{path}'"));
+        let said = message.split("; use ").next().unwrap_or_default();
+        let (first, last) = entry["line"].split_once('-').unwrap_or((&entry["line"], &entry["line"]));
+        let of_a_line = |line: u32| said.starts_with(&format!(", line {line}: "));
+        let told = first.is_empty() || (line(first)..=line(last)).any(of_a_line);
+        if !told || !entry["reason"].split('|').any(|reason| said.contains(reason)) {
+            let (line, reason) = (&entry["line"], &entry["reason"]);
+            return Err(format!("the refusal does not say line {line} and '{reason}': {message}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn tables_of_other_tools_are_read_as_they_are_meant_or_refused_with_a_reason() {
+    let wrong = Mutex::new(Vec::new());
+    everywhere(&index(), |entry| {
+        let path = place(&entry["file"]).display().to_string();
+        let judged = match &*entry["expectation"] {
+            "curve" => curve(entry, &path),
+            _ => refused(entry, &path),
+        };
+        if let Err(reason) = judged {
+            let reason = reason.replace(&path, &entry["file"]);
+            wrong.lock().expect("a list").push(format!("{}: {reason}", entry["file"]));
+        }
+        Ok(())
+    });
+    let mut wrong = wrong.into_inner().expect("a list");
+    wrong.sort();
+    assert!(wrong.is_empty(), "{} tables:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
