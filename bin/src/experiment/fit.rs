@@ -263,12 +263,10 @@ impl File<'_> {
 
 /// Says which tool wrote the file, and what that means for its numbers.
 fn source(document: &mut dyn Document, saved: &Saved) {
-    let Some(tool) = saved.tool else { return };
-    let name = match tool {
-        Tool::LatMemRd => "lat_mem_rd of lmbench; sizes in MB of 1048576 bytes",
-        Tool::MemoryLatency => "MemoryLatency of Chips and Cheese; sizes in KB of 1024 bytes",
-        Tool::Tinymembench => "tinymembench; its times are those beyond a hit of the first-level cache",
-        Tool::CpuBenchmarks => "cpu-benchmarks",
+    let name = match saved.tool {
+        None if saved.zeros == 0 => return,
+        None => "a table",
+        Some(tool) => named(tool),
     };
     document.sentence(
         Role::Method("Source"),
@@ -276,8 +274,21 @@ fn source(document: &mut dyn Document, saved: &Saved) {
             "{name}{}",
             core::fmt::from_fn(|out| match saved.zeros {
                 0 => Ok(()),
+                1 => out.write_str("; 1 row without a latency is left out"),
                 zeros => write!(out, "; {zeros} rows without a latency are left out"),
             })
         ),
     );
+}
+
+/// Returns the name of a tool, and what has to be known of its numbers.
+const fn named(tool: Tool) -> &'static str {
+    match tool {
+        Tool::LatMemRd => "lat_mem_rd of lmbench; sizes in MB of 1048576 bytes",
+        Tool::MemoryLatency => "MemoryLatency of Chips and Cheese; sizes in KB of 1024 bytes",
+        Tool::Tinymembench => "tinymembench; its times are those beyond a hit of the first-level cache",
+        Tool::CpuBenchmarks => "cpu-benchmarks",
+        Tool::Mlc => "Intel Memory Latency Checker",
+        Tool::CoreToCore => "core-to-core-latency; half of the round trip",
+    }
 }

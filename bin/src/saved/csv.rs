@@ -62,14 +62,15 @@ const COLUMNS: [(&str, Column); 17] = [
 
 /// Reads a table; sizes without a unit of their own are in `given`, where it is.
 pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let text = core::str::from_utf8(text)
-        .map_err(|error| Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor text"))?;
+    let text = core::str::from_utf8(text).map_err(|error| {
+        Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor text in UTF-8")
+    })?;
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
     let mut table =
         Table { columns: two_columns(), most: None, separator: None, numerals: Numerals::PLAIN, given };
-    let mut begun = false;
+    let (mut begun, mut empty) = (false, 0);
     // The last comment before the first row may be its heading.
     let mut comment = "";
     for (index, line) in lines(text).enumerate() {
@@ -79,9 +80,14 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             comment = if begun { comment } else { words };
             continue;
         }
-        if line.bytes().all(|byte| b"|+-:= ".contains(&byte)) {
-            // Empty, or a rule of a table.
+        if line.bytes().all(|byte| b"|+-:= ".contains(&byte)) || line.starts_with("sep=") {
+            // Empty, a rule of a table, or what a spreadsheet is told.
+            empty = if line.is_empty() { empty + 1 } else { 0 };
             continue;
+        }
+        if begun && core::mem::take(&mut empty) > 1 {
+            // As gnuplot has it.
+            return Err(at("a second table behind two empty lines; save each in a file of its own"));
         }
         if !begun {
             table.separator = separator(line);
@@ -139,7 +145,7 @@ impl Table {
         if count > 1 && fields(comment, marks).count() == count && headings::find(comment, marks).is_ok() {
             return self.foreign(comment, marks, count);
         }
-        if count > 2 && self.separator.is_some() {
+        if count > 2 {
             return Err("more than two columns without a heading");
         }
         self.most = Some(count);
@@ -164,6 +170,9 @@ impl Table {
     /// Adds the row of a line.
     fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), &'static str> {
         let Table { columns, separator, numerals, .. } = self;
+        if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
+            return Err("more fields than columns; put quotes around numbers with a comma");
+        }
         let mut row = Row::EMPTY;
         let (mut from, mut to, mut low, mut high, mut deviation) = (None, None, None, None, None);
         let mut undisturbed = [None; 3];
@@ -187,7 +196,9 @@ impl Table {
                     continue;
                 }
                 Column::Size(unit) => {
-                    let (number, own) = sized(field, *numerals).ok_or("something that is not a size")?;
+                    let size = sized(field, *numerals);
+                    let (number, own) =
+                        size.ok_or_else(|| numerals.doubt(field, "something that is not a size"))?;
                     let unit = own.or(unit).or(self.given);
                     draft.without_unit |= unit.is_none();
                     draft.fractions |= unit.is_none() && (number as u64) as f64 != number;
@@ -195,7 +206,8 @@ impl Table {
                     continue;
                 }
                 Column::Latency(unit) => {
-                    timed(field, unit, *numerals).ok_or("something that is not a number")?
+                    let time = timed(field, unit, *numerals);
+                    time.ok_or_else(|| numerals.doubt(field, "something that is not a number"))?
                 }
                 _ => number(field).ok_or("something that is not a number")?,
             };
@@ -219,9 +231,6 @@ impl Table {
         let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
         if found < wanted {
             return Err("columns are missing");
-        }
-        if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
-            return Err("more fields than columns; put quotes around numbers with a comma");
         }
         // A row of another operation, such as a bandwidth.
         if self.is_foreign() && row.sample.nanoseconds == 0.0 {

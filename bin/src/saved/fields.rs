@@ -47,6 +47,10 @@ impl<'t> Iterator for Fields<'t> {
         let text = self.rest?;
         let end = match self.separator {
             Some(mark) => cut(text, mark),
+            None if text.starts_with('"') => {
+                let end = text.bytes().skip(1).position(|byte| byte == b'"');
+                end.map(|end| end + 2).filter(|end| *end < text.len())
+            }
             None => end_of_word(text),
         };
         let (field, behind) = end.and_then(|end| text.split_at_checked(end)).unwrap_or((text, ""));
@@ -58,14 +62,23 @@ impl<'t> Iterator for Fields<'t> {
     }
 }
 
-/// Returns where a word and the unit behind it end, as in `32 KB` and `latency (ns)`; `None` at the end of the line.
+/// Returns where a word and the unit behind it end, as in `32 KB`, `5.5 TB/s`, `latency (ns)` and `time in ns`; `None` at
+/// the end of the line.
 fn end_of_word(text: &str) -> Option<usize> {
     let mut end = text.bytes().position(|byte| byte.is_ascii_whitespace())?;
-    let behind = text.get(end..)?.trim_ascii_start();
+    let rest = text.get(end..)?.trim_ascii_start();
+    let behind = rest.strip_prefix("in ").unwrap_or(rest).trim_ascii_start();
     let next = behind.split_ascii_whitespace().next().unwrap_or_default();
-    let is_unit = text.as_bytes().first().is_some_and(u8::is_ascii_digit)
-        && (unit::named(next.strip_suffix(':').unwrap_or(next)).is_some() || unit::of_time(next).is_some());
-    if is_unit || matches!(next.as_bytes().first(), Some(b'(' | b'[')) {
+    let is_unit =
+        unit::named(next.strip_suffix(':').unwrap_or(next)).is_some() || unit::of_time(next).is_some();
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let is_number = is_digit(text.as_bytes().first());
+    let is_rate = is_number && is_digit(text.as_bytes().get(end - 1)) && next.contains('/');
+    if is_rate
+        || is_unit && (is_number || behind.len() < rest.len())
+        || next.starts_with('(')
+        || next.starts_with('[')
+    {
         end = text.len() - behind.len() + next.len();
     }
     (end < text.len()).then_some(end)
@@ -108,7 +121,11 @@ fn with_unit(field: &str, numerals: Numerals) -> Option<(f64, &str)> {
 
 /// Returns whether a field says that there is no value.
 pub fn is_missing(field: &str) -> bool {
-    ["", "-", "--", "n/a", "na", "nan", "null", "none"].iter().any(|word| field.eq_ignore_ascii_case(word))
+    // Spreadsheets write #N/A and #DIV/0!.
+    field.starts_with('#')
+        || ["", "-", "--", "n/a", "na", "nan", "null", "none"]
+            .iter()
+            .any(|word| field.eq_ignore_ascii_case(word))
 }
 
 /// A word as our columns have it, from a number or a flag.

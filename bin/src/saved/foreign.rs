@@ -6,24 +6,41 @@
 //! Chips and Cheese, Microbenchmarks, `MemoryLatency.c`: `Region,Latency (ns)`, then KB and ns.
 //! tinymembench `main.c`: `block size : single random read / dual random read`, then bytes and ns.
 //! R. Groot Koerkamp, cpu-benchmarks `src/util.rs`: `n = …B, duration = …, /it: …ns cycles/it: …`, or JSON.
+//! Intel Memory Latency Checker 3.11: `idle latencies (in ns)`, then `Numa node 0 1`, then `0 84.1 139.6`.
+//! N. Viennot, core-to-core-latency `src/bench.rs`, `--csv`: half of the round trip of CPUs `row` and `column`, where
+//! the column is the lower number.
 
-use super::fields::{fields, separator};
-use super::numerals::number;
-use super::rows::{bytes, Draft, Problem, Tool};
+use latency_core::text::Text;
+
+use super::fields::{fields, separator, sized, timed, word};
+use super::numerals::{number, Numerals};
+use super::rows::{bytes, whole, Draft, Problem, Tool};
 use super::unit;
-use crate::result::row::{Row, Word, FIELDS};
+use crate::result::row::{Row, Word, A, B, ONE_WAY, OP, ORDER, PAGES_ASKED};
 
-/// The words by which a file gives itself away; the longest of its kind is enough.
-const MARKS: [(&[u8], Tool); 4] = [
+/// A text by which the output of each tool is recognised.
+const MARKS: [(&[u8], Tool); 5] = [
     (b"\"stride=", Tool::LatMemRd),
     (b"Region,Latency (ns)", Tool::MemoryLatency),
     (b"block size : single random read", Tool::Tinymembench),
     (b"ns cycles/it:", Tool::CpuBenchmarks),
+    (b"Memory Latency Checker", Tool::Mlc),
 ];
 
 /// Recognises the tool that printed a text.
 pub fn recognise(text: &str) -> Option<Tool> {
+    if is_triangle(text) {
+        return Some(Tool::CoreToCore);
+    }
     MARKS.iter().find(|(mark, _)| place(text, mark).is_some()).map(|(_, tool)| *tool)
+}
+
+/// Returns whether a text begins as a lower triangle in CSV: a row without values, then a row with one.
+fn is_triangle(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_ascii);
+    let (empty, one) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let is_one = one.trim_end_matches(',');
+    empty.starts_with(',') && empty.bytes().all(|byte| byte == b',') && number(is_one).is_some()
 }
 
 /// Where a part begins. By bytes: the library's search in strings is larger than this file.
@@ -31,21 +48,29 @@ fn place(text: &str, part: &[u8]) -> Option<usize> {
     text.as_bytes().windows(part.len()).position(|window| window == part)
 }
 
-/// What follows a part, up to the first byte that is no part of a number.
-fn number_after(line: &str, part: &[u8]) -> Option<f64> {
-    let rest = line.get(place(line, part)? + part.len()..)?.trim_ascii_start();
-    let end = rest.bytes().position(|byte| !byte.is_ascii_digit() && byte != b'.').unwrap_or(rest.len());
-    number(rest.get(..end)?)
+/// Returns the first field behind a part: a number and perhaps its unit.
+fn field_after<'l>(line: &'l str, part: &[u8]) -> Option<&'l str> {
+    let rest = line.get(place(line, part)? + part.len()..)?;
+    fields(rest.split(',').next()?, None).next()
 }
 
 /// Reads the table that a tool printed; lines that are none of it are passed over.
 pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.tool = Some(tool);
+    match tool {
+        Tool::Mlc => return nodes(text, draft),
+        Tool::CoreToCore => return cpus(text, draft),
+        _ => {}
+    }
     let mut like = Row::EMPTY;
     let mut begun = false;
     for (index, line) in text.lines().enumerate() {
         let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
         let line = line.trim_ascii();
+        if tool == Tool::LatMemRd && line.ends_with(" load latency") {
+            let order = if line.starts_with("Random") { "random" } else { "sequential" };
+            like.set(ORDER, Word::from_bytes(order.as_bytes()));
+        }
         if MARKS.iter().any(|(mark, known)| *known == tool && place(line, mark).is_some()) {
             begun = true;
             head(tool, line, &mut like).map_err(at)?;
@@ -67,7 +92,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
 fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
     match tool {
         Tool::LatMemRd => {
-            like.sample.stride = bytes(number_after(line, b"stride=").unwrap_or(f64::NAN))?;
+            like.sample.stride = bytes(field_after(line, b"stride=").and_then(number).unwrap_or(f64::NAN))?;
         }
         Tool::Tinymembench => {
             let pages = match () {
@@ -75,11 +100,9 @@ fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
                 () if place(line, b"[MADV_HUGEPAGE]").is_some() => "thp",
                 () => "",
             };
-            if let Some(field) = FIELDS.iter().position(|(key, _)| *key == "pages_asked") {
-                like.set(field, Word::from_bytes(pages.as_bytes()));
-            }
+            like.set(PAGES_ASKED, Word::from_bytes(pages.as_bytes()));
         }
-        Tool::MemoryLatency | Tool::CpuBenchmarks => {}
+        _ => {}
     }
     Ok(())
 }
@@ -99,6 +122,67 @@ fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
             let nanoseconds = times.split_ascii_whitespace().next()?;
             Some((number(size.trim_ascii())?, number(nanoseconds)?))
         }
-        Tool::CpuBenchmarks => Some((number_after(line, b"n =")?, number_after(line, b"/it:")?)),
+        Tool::CpuBenchmarks => {
+            let (size, unit) = sized(field_after(line, b"n =")?, Numerals::PLAIN)?;
+            let nanoseconds = timed(field_after(line, b"/it:")?, 1.0, Numerals::PLAIN)?;
+            Some((unit::bytes(size, unit.unwrap_or(1.0)), nanoseconds))
+        }
+        Tool::Mlc | Tool::CoreToCore => None,
     }
+}
+
+/// Reads the idle latencies that Intel MLC printed: its matrix of nodes, and the one value of `--idle_latency`.
+fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
+    draft.saved.experiment = Text::from_bytes(b"matrix");
+    let (mut targets, mut is_matrix) = ("", false);
+    for (index, line) in text.lines().enumerate() {
+        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
+        let line = line.trim_ascii();
+        let mut values = fields(line, None);
+        if let Some(nanoseconds) = field_after(line, b"base frequency clocks (").and_then(number) {
+            draft.push(timed_row(nanoseconds)).map_err(at)?;
+        } else if place(line, b"idle latencies").is_some() {
+            is_matrix = true;
+        } else if let Some(names) = line.strip_prefix("Numa node") {
+            targets = names;
+        } else if let Some(initiator) = values.next().and_then(number).filter(|_| is_matrix) {
+            for (target, nanoseconds) in fields(targets, None).filter_map(number).zip(values) {
+                // A target without a value was not measured.
+                let Some(nanoseconds) = number(nanoseconds) else { continue };
+                let pair = whole(initiator).and_then(|initiator| Ok((initiator, whole(target)?)));
+                let row = Row { pair: Some(pair.map_err(at)?), ..timed_row(nanoseconds) };
+                draft.push(row).map_err(at)?;
+            }
+        } else {
+            is_matrix = false;
+        }
+    }
+    match draft.rows().is_empty() {
+        true => Err(Problem::new(1, "output of Intel Memory Latency Checker without idle latencies")),
+        false => Ok(()),
+    }
+}
+
+/// Reads the triangle of core-to-core-latency.
+fn cpus(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
+    draft.saved.experiment = Text::from_bytes(b"cores");
+    for (index, line) in text.lines().enumerate() {
+        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
+        for (column, field) in line.split(',').enumerate().filter(|(_, field)| !field.trim_ascii().is_empty()) {
+            let nanoseconds = number(field.trim_ascii()).ok_or_else(|| at("something that is not a number"))?;
+            let mut row = timed_row(nanoseconds);
+            for (field, cpu) in [(A, column), (B, index)] {
+                row.set(field, word(format_args!("{cpu}")));
+            }
+            row.set(OP, Word::from_bytes(ONE_WAY.as_bytes()));
+            draft.push(row).map_err(at)?;
+        }
+    }
+    Ok(())
+}
+
+fn timed_row(nanoseconds: f64) -> Row {
+    let mut row = Row::EMPTY;
+    row.sample.nanoseconds = nanoseconds;
+    row
 }

@@ -12,7 +12,9 @@ pub struct Headings {
 }
 
 /// Words of a column of sizes.
-const SIZES: &str = "size bytes region footprint buffer set range memory wss";
+const SIZES: &str = "size bytes region footprint buffer set range memory memsize wss";
+/// Words of the sizes of what a working set is made of.
+const PARTS: &str = "pointer line page stride chunk object";
 /// Words of a column of latencies, and of times that may be those of a whole run.
 const LATENCIES: &str = "latency latencies lat";
 /// As above.
@@ -45,7 +47,7 @@ fn is_other(heading: &str) -> bool {
         ends.eq_ignore_ascii_case("bps") || per && of_time(word).is_some()
     };
     let of_a_second = |word| heading.contains('/') && of_time(word) == Some(1e9);
-    heading.contains('%')
+    heading.contains(['%', '='])
         || has(heading, OTHERS)
         || words(heading).last().is_some_and(of_a_second)
         || core::iter::once("").chain(words(heading)).zip(words(heading)).any(is_rate)
@@ -81,7 +83,8 @@ pub fn find(line: &str, separator: Option<u8>) -> Result<Headings, &'static str>
         .or_else(|| place(&is_time))
         .or_else(|| place(&|heading| is_latency(heading) && !is_clock(heading)));
     let is_size = |heading: &str| {
-        of_heading(heading).is_some() || [SIZES, BITS, COUNTED].iter().any(|known| has(heading, known))
+        (of_heading(heading).is_some() || [SIZES, BITS, COUNTED].iter().any(|known| has(heading, known)))
+            && !has(heading, PARTS)
     };
     let size = fields(line, separator)
         .enumerate()
@@ -98,7 +101,9 @@ pub fn find(line: &str, separator: Option<u8>) -> Result<Headings, &'static str>
         _ if is_other(latency) => return Err("no column of latencies: its heading says something else"),
         Some(per_time) => per_time,
         None if is_clock(latency) => return Err("a latency in cycles; give it in nanoseconds"),
-        None if is_bracketed(latency) => return Err("a latency in a unit other than ps, ns, us, ms and s"),
+        None if is_bracketed(latency) && (has(latency, LATENCIES) || has(latency, TIMES)) => {
+            return Err("a latency in a unit other than ps, ns, us, ms and s")
+        }
         None if [LATENCIES, TIMES, ANYTHING].iter().any(|known| has(latency, known)) => 1.0,
         None => return Err("no column of latencies; name one, such as ns"),
     };

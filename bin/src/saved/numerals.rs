@@ -68,6 +68,14 @@ impl Numerals {
         Numerals { comma, point }
     }
 
+    /// Returns why a field is not a number, where it has a comma whose meaning is not known, or else `other`.
+    pub fn doubt(self, field: &str, other: &'static str) -> &'static str {
+        match self.comma == Mark::Unknown && field.contains(',') {
+            true => "a number whose comma may stand before a fraction or between thousands",
+            false => other,
+        }
+    }
+
     /// Returns a finite number, without its marks between groups.
     #[inline(never)]
     pub fn number(self, field: &str) -> Option<f64> {
@@ -81,7 +89,7 @@ impl Numerals {
             let mark = match character {
                 ',' => self.comma,
                 '.' => self.point,
-                '\'' | ' ' | '\u{a0}' | '\u{202f}' => Mark::Group,
+                '\'' | '\u{2019}' | ' ' | '\u{a0}' | '\u{202f}' => Mark::Group,
                 _ => Mark::None,
             };
             let groups = rest.as_bytes().iter().take_while(|byte| byte.is_ascii_digit()).count() == 3;

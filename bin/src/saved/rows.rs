@@ -31,6 +31,10 @@ pub enum Tool {
     Tinymembench,
     /// R. Groot Koerkamp's `cpu-benchmarks`.
     CpuBenchmarks,
+    /// Intel Memory Latency Checker.
+    Mlc,
+    /// N. Viennot's `core-to-core-latency`.
+    CoreToCore,
 }
 
 /// A saved result.

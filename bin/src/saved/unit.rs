@@ -8,11 +8,11 @@ use crate::result::row::Row;
 ///
 /// lat_mem_rd divides by 1024 * 1024 and calls it MB; Chips and Cheese's MemoryLatency multiplies its KB by 1024.
 pub fn named(word: &str) -> Option<f64> {
-    const NAMES: [(f64, [&str; 6]); 4] = [
-        (1.0, ["b", "byte", "bytes", "octets", "b", "b"]),
-        (1024.0, ["k", "kb", "kib", "kbytes", "kilobytes", "kibibytes"]),
-        (1_048_576.0, ["m", "mb", "mib", "mbytes", "megabytes", "mebibytes"]),
-        (1_073_741_824.0, ["g", "gb", "gib", "gbytes", "gigabytes", "gibibytes"]),
+    const NAMES: [(f64, [&str; 8]); 4] = [
+        (1.0, ["b", "byte", "bytes", "o", "octet", "octets", "b", "b"]),
+        (1024.0, ["k", "kb", "kib", "ko", "kio", "kbytes", "kilobytes", "kibibytes"]),
+        (1_048_576.0, ["m", "mb", "mib", "mo", "mio", "mbytes", "megabytes", "mebibytes"]),
+        (1_073_741_824.0, ["g", "gb", "gib", "go", "gio", "gbytes", "gigabytes", "gibibytes"]),
     ];
     let found = NAMES.iter().find(|(_, names)| names.iter().any(|name| word.eq_ignore_ascii_case(name)));
     found.map(|(bytes, _)| *bytes)
