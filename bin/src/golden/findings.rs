@@ -193,7 +193,8 @@ impl Parsed {
         let options = self.options;
         let partial = scene.troubles.contains(&Trouble::Interrupted);
         let calm = Scene { troubles: &[], ..scene.clone() };
-        let of_section = if partial && done.len() < ENDED { &calm } else { scene };
+        let early = scene.troubles.contains(&Trouble::Early);
+        let of_section = if early || partial && done.len() < ENDED { &calm } else { scene };
         if done.len() == if partial { ENDED + 1 } else { whole_report::COUNT } {
             let failure = PlacementError::NothingToMeasure.into();
             let whole = Whole {
@@ -212,7 +213,9 @@ impl Parsed {
         let options: &'static Options<'static> = Box::leak(Box::new(options));
         let experiment = whole_report::SECTIONS[done.len()].experiment;
         // Threads that are refused are all that keeps one of them from having a result.
-        if experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads) {
+        let refused = experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads);
+        // There is room for the last one alone.
+        if refused || early && done.len() + 1 < whole_report::COUNT {
             return self.whole(scene, terminal, &[done, &[None]].concat(), write);
         }
         made_up(of_section, &Parsed { arguments, options }, experiment, terminal, &mut |report| {

@@ -196,6 +196,7 @@ const WIDE: &[Row] = &[
     ("report", &["txt", "json", "md", "html"], ONE, "report", &[]),
     ("report-two-nodes", &["txt"], TWO, "report --format=text", &[Threads, Imprecise]),
     ("report-interrupted", &["md", "html"], ONE, "report", &[Interrupted]),
+    ("report-early", &["txt"], ONE, "report --format=text", &[Early]),
     (
         "report-saved",
         &["txt", "json", "html"],

@@ -168,8 +168,10 @@ fn cpus(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
     for (index, line) in text.lines().enumerate() {
         let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
-        for (column, field) in line.split(',').enumerate().filter(|(_, field)| !field.trim_ascii().is_empty()) {
-            let nanoseconds = number(field.trim_ascii()).ok_or_else(|| at("something that is not a number"))?;
+        for (column, field) in line.split(',').enumerate().filter(|(_, field)| !field.trim_ascii().is_empty())
+        {
+            let nanoseconds =
+                number(field.trim_ascii()).ok_or_else(|| at("something that is not a number"))?;
             let mut row = timed_row(nanoseconds);
             for (field, cpu) in [(A, column), (B, index)] {
                 row.set(field, word(format_args!("{cpu}")));

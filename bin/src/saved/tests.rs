@@ -221,7 +221,7 @@ fn says_what_is_wrong_and_where() {
     ] {
         assert_eq!(rejected(text), (line, what), "{text}");
     }
-    assert_eq!(parse(b"\xff\xfe\n1 2").unwrap_err().what, "neither JSON nor text");
+    assert_eq!(parse(b"\xff\xfe\n1 2").unwrap_err().what, "neither JSON nor text in UTF-8");
     let many: String = (0..5000).map(|size| format!("{} 1\n", size + 64)).collect();
     assert_eq!(rejected(&many), (4097, "more than 4096 points"));
 }

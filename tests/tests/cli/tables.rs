@@ -2,8 +2,10 @@
 
 use super::files::{bounded, refused, refused_by_fit};
 use latency_tests::directory::Directory;
+use latency_tests::document::array;
 use latency_tests::program::workspace;
 use latency_tests::run::{finish, Run};
+use serde_json::{json, Value};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -68,6 +70,30 @@ fn what_other_tools_print_is_fitted() {
         let found = finish(&mut bounded(&directory, &["fit", "-q", path.to_str().expect("a path in UTF-8")]));
         assert!(found.expect_status(0).stdout.contains("memory "), "{found}");
     }
+}
+
+/// The matrix of nodes of Intel MLC and the triangle of CPUs of core-to-core-latency are results of `matrix` and `cores`.
+#[test]
+fn matrices_of_other_tools_are_compared_with_ours() {
+    let directory = Directory::new("files-matrices");
+    let fixture = |name: &str| workspace().join("tests").join(name).display().to_string();
+    let slower = fs::read_to_string(fixture("fixtures/tables/mlc-matrix.txt")).expect("a table");
+    fs::write(directory.path().join("slower"), slower.replace("139.6", "167.6")).expect("a file");
+    let mlc = fixture("fixtures/tables/mlc-matrix.txt");
+    let cores = fixture("fixtures/tables/core-to-core.csv");
+    for (a, b, status, points, first) in [
+        (mlc.as_str(), mlc.as_str(), 0, 4, json!([0, "", 84.1, 84.1])),
+        (&mlc, "slower", 5, 4, json!([0, "", 84.1, 84.1])),
+        (&mlc, &fixture("golden/matrix-two-nodes.json"), 5, 4, json!([0, "", 84.1, 98.49746])),
+        (&cores, &cores, 0, 91, json!([null, "CPUs 0 and 1", 8.956971, 8.956971])),
+    ] {
+        let found = finish(&mut bounded(&directory, &["compare", a, b, "--json"]));
+        let document: Value = serde_json::from_str(&found.expect_status(status).stdout).expect("JSON");
+        assert_eq!(array(&document, "/points").len(), points, "{found}");
+        let point = &array(&document, "/points")[0];
+        assert_eq!(json!([point["from"], point["point"], point["a_ns"], point["b_ns"]]), first, "{found}");
+    }
+    refused_by_fit(&directory, &mlc, "it is a result of matrix");
 }
 
 #[test]

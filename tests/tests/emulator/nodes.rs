@@ -67,12 +67,15 @@ fn a_memory_only_node_is_a_target_and_no_initiator() {
         assert_refused(&refused, 2, "node 2 has no CPUs");
 
         system.expect_status(0).expect_line("SLIT to 2").expect_line("3 of 3 free");
-        let row = |node: &str| {
+        // The table is wider than a console and continues below, so a node has two rows.
+        let rows = |node: &str| {
             let rows = system.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-            rows.filter(|words| words.first() == Some(&node)).max_by_key(Vec::len).unwrap_or_default()
+            rows.filter(|words| words.first() == Some(&node)).collect::<Vec<_>>()
         };
-        assert!(row("1").ends_with(&["21", "10", "41"]), "{}", system.framed());
-        assert_eq!(row("2").get(1), Some(&"none"), "{}", system.framed());
+        assert!(rows("1").iter().any(|row| row.ends_with(&["21", "10", "41"])), "{}", system.framed());
+        let of_memory = rows("2");
+        assert!(!of_memory.is_empty(), "{}", system.framed());
+        assert!(of_memory.iter().all(|row| row.get(1) == Some(&"none")), "{}", system.framed());
     });
 }
 

@@ -12,7 +12,7 @@ use libc::{c_int, c_long};
 use std::os::unix::process::ExitStatusExt;
 
 /// The system calls that some run of [`tasks`], or one that writes a file, makes.
-const CALLS: [(&str, c_long); 41] = [
+const CALLS: [(&str, c_long); 42] = [
     ("access", libc::SYS_access),
     ("clock_gettime", libc::SYS_clock_gettime),
     ("clone", libc::SYS_clone),
@@ -42,6 +42,7 @@ const CALLS: [(&str, c_long); 41] = [
     ("open", libc::SYS_open),
     ("openat", libc::SYS_openat),
     ("perf_event_open", libc::SYS_perf_event_open),
+    ("ppoll", libc::SYS_ppoll),
     ("prctl", libc::SYS_prctl),
     ("prlimit64", libc::SYS_prlimit64),
     ("read", libc::SYS_read),
@@ -56,10 +57,9 @@ const CALLS: [(&str, c_long); 41] = [
     ("write", libc::SYS_write),
 ];
 
-/// Calls that take the place of others which failed: names that /proc does not tell, a pipe that is full and does
-/// not wait, a file that takes no name, a processor that could not be changed.
-const IN_THEIR_PLACE: [(&str, c_long); 5] = [
-    ("poll", libc::SYS_poll),
+/// Calls that take the place of others which failed: names that /proc does not tell, a file that takes no name, a
+/// processor that could not be changed.
+const IN_THEIR_PLACE: [(&str, c_long); 4] = [
     ("sched_yield", libc::SYS_sched_yield),
     ("sysinfo", libc::SYS_sysinfo),
     ("uname", libc::SYS_uname),

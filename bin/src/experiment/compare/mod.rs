@@ -27,8 +27,8 @@ pub const COMPARE: Command = Command {
     descriptor: Descriptor {
         name: "compare",
         summary: "is B slower than A? saved results of two sides",
-        details: "A and B are results saved with --json or --csv, or tables of sizes and nanoseconds; several \
-                  runs of a side are given before and behind `--`. What differs in their conditions comes first: \
+        details: "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
+                  latency matrix or core-to-core-latency's CSV; several runs of a side are given before and behind `--`. What differs in their conditions comes first: \
                   there is no verdict over other pages, sizes (by half an octave) or nodes, unproven memory or an \
                   unreliable result without --force, which names what it overrides. The exit \
                   status is 5 if B as a whole, a pair, row, column or node of a matrix, or a run of sizes \
