@@ -12,7 +12,7 @@ use libc::{c_int, c_long};
 use std::os::unix::process::ExitStatusExt;
 
 /// The system calls that some run of [`tasks`], or one that writes a file, makes.
-const CALLS: [(&str, c_long); 42] = [
+const CALLS: [(&str, c_long); 43] = [
     ("access", libc::SYS_access),
     ("clock_gettime", libc::SYS_clock_gettime),
     ("clone", libc::SYS_clone),
@@ -21,6 +21,7 @@ const CALLS: [(&str, c_long); 42] = [
     ("exit", libc::SYS_exit),
     ("exit_group", libc::SYS_exit_group),
     ("fchmod", libc::SYS_fchmod),
+    ("fchown", libc::SYS_fchown),
     ("fcntl", libc::SYS_fcntl),
     ("fstat", libc::SYS_fstat),
     ("fsync", libc::SYS_fsync),
