@@ -1,7 +1,5 @@
 //! The plan for readers who want to know before they wait (`--dry-run`): what would be measured, in how much memory, how long.
 
-use core::fmt::{self, Write};
-
 use latency_core::text::plural;
 
 use super::bandwidth::members::{FOOTPRINT, GENERATORS, TRAFFIC};
@@ -11,7 +9,7 @@ use crate::options::Choice;
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::plan::regions;
-use crate::report::document::{fields, headings, Document, Level, Part, Role, Table};
+use crate::report::document::{fields, Document, Level, Part, Role, Rows};
 use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
 
@@ -109,26 +107,26 @@ fn kind(point: &Point) -> Option<&'static str> {
     traffic.or(point.walk.ping_pong().map(|pair| pair.method.name()))
 }
 
-/// Writes the order of a walk, or the kind of traffic or exchange.
-fn order(out: &mut dyn Write, point: &Point) -> fmt::Result {
+/// Pushes the order of a walk, or the kind of traffic or exchange.
+fn order(table: &mut Rows<'_>, point: &Point) {
     match kind(point) {
-        Some(kind) => out.write_str(kind),
-        None => write!(out, "{}", OrderName(point.order)),
+        Some(kind) => table.text(kind),
+        None => table.show(&OrderName(point.order)),
     }
 }
 
-/// Writes the cores that generate traffic for some points, or the loop of their walk.
-fn walker<'p>(out: &mut dyn Write, points: impl Iterator<Item = &'p Point> + Clone) -> fmt::Result {
+/// Pushes the cores that generate traffic for some points, or the loop of their walk.
+fn walker<'p>(table: &mut Rows<'_>, points: impl Iterator<Item = &'p Point> + Clone) {
     let counts = || points.clone().filter_map(|point| Some(point.walk.traffic()?.generators));
     match (counts().min(), counts().max(), points.clone().next()) {
-        (Some(least), Some(most), _) if least < most => write!(out, "{least} to {most} cores"),
-        (Some(count), ..) => write!(out, "{count} core{}", plural(count)),
+        (Some(least), Some(most), _) if least < most => table.cell(format_args!("{least} to {most} cores")),
+        (Some(count), ..) => table.cell(format_args!("{count} core{}", plural(count))),
         (_, _, Some(Point { walk: Walk::PingPong(pair), .. })) => match points.clone().count() {
-            1 => write!(out, "with CPU {}", pair.partner),
-            _ => out.write_str("two CPUs"),
+            1 => table.cell(format_args!("with CPU {}", pair.partner)),
+            _ => table.text("two CPUs"),
         },
-        (_, _, Some(point)) => out.write_str(point.kernel.name),
-        _ => Ok(()),
+        (_, _, Some(point)) => table.text(point.kernel.name),
+        _ => table.text(""),
     }
 }
 
@@ -145,66 +143,45 @@ fn same_group(one: &Point, other: &Point) -> bool {
 
 /// A row for points that differ in their size alone.
 fn groups(document: &mut dyn Document, points: &[Point]) {
-    const HEADINGS: [&str; 7] =
-        ["from -> to", "order", "pages", "kernel", "spacing", "working sets", "points"];
-    let firsts = || {
-        points.iter().enumerate().filter(|(index, point)| {
-            !points.get(..*index).unwrap_or_default().iter().any(|earlier| same_group(earlier, point))
-        })
-    };
-    document.table(&Table {
-        caption: "",
-        level: Level::Quiet,
-        words: 4,
-        columns: HEADINGS.len(),
-        rows: firsts().count(),
-        heading: &headings(&HEADINGS),
-        cell: &|out, row, column| {
-            let Some((_, point)) = firsts().nth(row) else { return Ok(()) };
-            let members = || points.iter().filter(move |other| same_group(point, other));
-            match column {
-                0 => write!(out, "{} -> {}", point.initiator, point.target),
-                1 => order(out, point),
-                2 => out.write_str(point.pages.word()),
-                3 => walker(out, members()),
-                4 => write!(out, "{}", point.stride),
-                5 => {
-                    let sizes = || members().map(|member| member.size);
-                    let (least, most) =
-                        (sizes().min().unwrap_or(point.size), sizes().max().unwrap_or(point.size));
-                    match least == most {
-                        true => write!(out, "{least}"),
-                        false => write!(out, "{least} to {most}"),
-                    }
-                }
-                _ => write!(out, "{}", members().count()),
+    document.tabulate("", Level::Quiet, 4, &|table| {
+        table.texts("from -> to|order|pages|kernel|spacing|working sets|points");
+        for (index, point) in points.iter().enumerate() {
+            if points.get(..index).unwrap_or_default().iter().any(|earlier| same_group(earlier, point)) {
+                continue;
             }
-        },
+            let members = || points.iter().filter(move |other| same_group(point, other));
+            let sizes = || members().map(|member| member.size);
+            table.row();
+            table.cell(format_args!("{} -> {}", point.initiator, point.target));
+            order(table, point);
+            table.text(point.pages.word());
+            walker(table, members());
+            table.show(&point.stride);
+            match (sizes().min(), sizes().max()) {
+                (Some(least), Some(most)) if least < most => table.cell(format_args!("{least} to {most}")),
+                _ => table.show(&point.size),
+            }
+            table.show(&members().count());
+        }
     });
 }
 
 /// Every point, for readers who want to see all of them.
 fn every(document: &mut dyn Document, points: &[Point]) {
-    const HEADINGS: [&str; 6] = ["from -> to", "CPU", "order", "chains", "working set", "lines"];
-    document.table(&Table {
-        caption: "",
-        level: Level::Verbose,
-        words: 4,
-        columns: HEADINGS.len(),
-        rows: points.len(),
-        heading: &headings(&HEADINGS),
-        cell: &|out, row, column| {
-            let Some(point) = points.get(row) else { return Ok(()) };
-            match column {
-                0 => write!(out, "{} -> {}", point.initiator, point.target),
-                1 => write!(out, "{}", point.cpu),
-                2 => order(out, point),
-                3 if kind(point).is_some() => walker(out, core::iter::once(point)),
-                3 => write!(out, "{}{}", point.walk.lanes(), point.walk),
-                4 => write!(out, "{}", point.size),
-                _ => write!(out, "{}", point.size.0 / point.stride.0.max(1)),
+    document.tabulate("", Level::Verbose, 4, &|table| {
+        table.texts("from -> to|CPU|order|chains|working set|lines");
+        for point in points {
+            table.row();
+            table.cell(format_args!("{} -> {}", point.initiator, point.target));
+            table.show(&point.cpu);
+            order(table, point);
+            match kind(point) {
+                Some(_) => walker(table, core::iter::once(point)),
+                None => table.cell(format_args!("{}{}", point.walk.lanes(), point.walk)),
             }
-        },
+            table.show(&point.size);
+            table.show(&(point.size.0 / point.stride.0.max(1)));
+        }
     });
 }
 

@@ -23,7 +23,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
-use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
+use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::{Digits, Figure};
 use crate::report::hwloc::READ_LATENCY;
 use crate::result::words::{page_words, OrderName};
@@ -141,8 +141,8 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     attributes::table(document, report.machine, &|node| {
         firmware::measured(pairs(report.outcomes, &report.machine.topology), node)
     });
-    rows::table(document, report, "pair", &|out, _, outcome| {
-        write!(out, "{} -> {}", outcome.point.initiator, outcome.point.target)
+    rows::table(document, report, "pair", &|table, _, outcome| {
+        table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
     });
     if report.options.heatmap || report.options.format.draws {
         picture(document, report, &nodes);
@@ -337,7 +337,6 @@ fn add((nodes, count): &mut ([NodeId; MAX_NODES], usize), node: NodeId) {
 
 /// Initiators down, targets across; then each initiator's ratio, beside what the firmware claims.
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
-    let targets = nodes.targets().len();
     let ratio = |from| remote_over_local_of(&|each| each_pair(report, each), from);
     // The firmware's distances of the same pairs, 10 for local ones.
     let firmware = |from: NodeId| {
@@ -350,31 +349,21 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
         };
         remote_over_local_of(&distances, from)
     };
-    document.table(&Shown {
-        caption: "",
-        level: Level::Normal,
-        words: 1,
-        columns: targets + 3,
-        rows: nodes.initiators().len(),
-        heading: &|out, column| match (column, nodes.targets().get(column.wrapping_sub(1))) {
-            (0, _) => out.write_str("ns"),
-            (_, Some(node)) => write!(out, "to {node}"),
-            (column, None) if column == targets + 1 => out.write_str("remote/local"),
-            _ => out.write_str("firmware (SLIT)"),
-        },
-        cell: &|out, row, column| {
-            let Some(&from) = nodes.initiators().get(row) else { return Ok(()) };
-            match (column, nodes.targets().get(column.wrapping_sub(1))) {
-                (0, _) => write!(out, "from {from}"),
-                (_, Some(&to)) => {
-                    let pair = pairs(report.outcomes, &report.machine.topology)
-                        .find(|pair| (pair.from, pair.to) == (from, to));
-                    write!(out, "{}", Digits(pair.map_or(f64::NAN, |pair| pair.ns)))
-                }
-                (column, None) if column == targets + 1 => write!(out, "{:.2}", Ratio(ratio(from))),
-                _ => write!(out, "{:.1}", Ratio(firmware(from))),
+    document.tabulate("", Level::Normal, 1, &|table| {
+        table.text("ns");
+        nodes.targets().iter().for_each(|node| table.cell(format_args!("to {node}")));
+        table.texts("remote/local|firmware (SLIT)");
+        for &from in nodes.initiators() {
+            table.row();
+            table.cell(format_args!("from {from}"));
+            for &to in nodes.targets() {
+                let pair = pairs(report.outcomes, &report.machine.topology)
+                    .find(|pair| (pair.from, pair.to) == (from, to));
+                table.number(pair.map(|pair| pair.ns));
             }
-        },
+            table.cell(format_args!("{:.2}", Ratio(ratio(from))));
+            table.cell(format_args!("{:.1}", Ratio(firmware(from))));
+        }
     });
 }
 

@@ -1,6 +1,6 @@
 //! The same nodes in random, sequential and backward order: what the order of a walk costs.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use latency_core::chain::Order;
 use latency_core::units::Bytes;
@@ -18,7 +18,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, PLACES};
 use crate::plan::single;
-use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
+use crate::report::document::{fields, Document, Level, Part, Role, Rows};
 use crate::report::figures::Digits;
 use crate::result::{Orders, Outcome, Point, Strided};
 use crate::sys::table::Table;
@@ -143,7 +143,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         );
     }
     method::ending(document, report);
-    rows::table(document, report, "order", &|out, _, outcome| out.write_str(name(outcome.point.order)));
+    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
     facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         let Some(outcome) = report.outcomes.get(index) else { return };
         document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
@@ -205,48 +205,38 @@ const fn name(order: Order) -> &'static str {
 fn table(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion, strided: Option<Strided>) {
     const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
     let Some(first) = report.outcomes.first() else { return };
-    let ratio = |out: &mut dyn Write, ratio: Option<Estimate>| match ratio {
-        Some(ratio) => write!(out, "{} x as fast", Digits(ratio.value)),
-        None => out.write_char('-'),
+    let ratio = |table: &mut Rows<'_>, ratio: Option<Estimate>| match ratio {
+        Some(ratio) => table.cell(format_args!("{} x as fast", Digits(ratio.value))),
+        None => table.text("-"),
     };
-    document.table(&Shown {
-        caption: "",
-        level: Level::Quiet,
-        words: 1,
-        columns: 5,
-        rows: SHOWN.len() + usize::from(strided.is_some()),
-        heading: &|out, column| match column {
-            0 => write!(out, "{}", first.point.size),
-            1 => out.write_str("ns/load"),
-            2 => out.write_str("cycles"),
-            3 => out.write_str("first pass"),
-            _ => out.write_str("against random"),
-        },
-        cell: &|out, row, column| {
-            let Some(&order) = SHOWN.get(row) else {
-                return match (column, strided) {
-                    (0, _) => out.write_str("scan (independent)"),
-                    (1, Some(scan)) => write!(out, "{}", Digits(scan.nanoseconds)),
-                    (2, Some(scan)) => write!(out, "{}", Digits(scan.core_cycles.unwrap_or(f64::NAN))),
-                    (4, _) => ratio(out, found.over_independent()),
-                    _ => out.write_char('-'),
-                };
-            };
+    document.tabulate("", Level::Quiet, 1, &|table| {
+        table.show(&first.point.size);
+        table.texts("ns/load|cycles|first pass|against random");
+        for order in SHOWN {
             let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == order);
-            let measured = outcome.and_then(|outcome| outcome.result.as_ref().ok());
-            let Some(measured) = measured.filter(|_| column > 0) else {
-                return out.write_str(if column == 0 { name(order) } else { "-" });
+            table.row();
+            table.text(name(order));
+            let Some(measured) = outcome.and_then(|outcome| outcome.result.as_ref().ok()) else {
+                table.texts("-|-|-|-");
+                continue;
             };
-            let cycles = measured.series.core_cycles.map_or(f64::NAN, |cycles| cycles.median);
-            match (column, order) {
-                (1, _) => write!(out, "{}", Digits(measured.series.nanoseconds.median)),
-                (2, _) => write!(out, "{}", Digits(cycles)),
-                (3, _) => write!(out, "{}", Digits(measured.warm_up.cold_ns.unwrap_or(f64::NAN))),
-                (_, Order::Backward) => ratio(out, found.over_backward()),
-                (_, Order::Sequential) => ratio(out, found.over_sequential()),
-                _ => out.write_char('1'),
+            table.number(measured.series.nanoseconds.median);
+            table.number(measured.series.core_cycles.map(|cycles| cycles.median));
+            table.number(measured.warm_up.cold_ns);
+            match order {
+                Order::Backward => ratio(table, found.over_backward()),
+                Order::Sequential => ratio(table, found.over_sequential()),
+                _ => table.text("1"),
             }
-        },
+        }
+        if let Some(scan) = strided {
+            table.row();
+            table.text("scan (independent)");
+            table.number(scan.nanoseconds);
+            table.number(scan.core_cycles);
+            table.text("-");
+            ratio(table, found.over_independent());
+        }
     });
 }
 

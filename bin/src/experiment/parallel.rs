@@ -19,7 +19,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
-use crate::report::document::{fields, headings, Document, Level, Part, Picture, Role, Table};
+use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::Digits;
 
 /// Inverse throughput against the number of chains.
@@ -83,8 +83,8 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
          are the time per load of all together",
     );
     by_chains(document, report);
-    rows::table(document, report, "point", &|out, _, outcome| {
-        write!(out, "{}", chains::name(&outcome.point))
+    rows::table(document, report, "point", &|table, _, outcome| {
+        table.show(&chains::name(&outcome.point));
     });
     facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         if let Some(outcome) = report.outcomes.get(index) {
@@ -175,55 +175,39 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Optio
 
 /// A row for each working set.
 fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
-    const HEADINGS: [&str; 7] =
-        ["data in", "working set", "one chain", "best", "chains", "in flight", "random reads"];
-    document.table(&Table {
-        caption: "",
-        level: Level::Quiet,
-        words: 1,
-        columns: HEADINGS.len(),
-        rows: saturated(report).count(),
-        heading: &headings(&HEADINGS),
-        cell: &|out, row, column| {
-            let Some((region, single, found)) = saturated(report).nth(row) else { return Ok(()) };
-            match column {
-                0 => write!(out, "{}", chains::place(place_of(report, region.size))),
-                1 => write!(out, "{}", region.size),
-                2 => write!(out, "{} ns", Digits(single)),
-                3 => write!(out, "{} ns", Digits(found.fastest_ns)),
-                4 => write!(out, "{}", found.fastest_lanes),
-                5 => write!(out, "{}", Digits(found.in_flight)),
-                _ => write!(out, "{} GB/s", Digits(found.gigabytes_per_second(LINE))),
-            }
-        },
+    document.tabulate("", Level::Quiet, 1, &|table| {
+        table.texts("data in|working set|one chain|best|chains|in flight|random reads");
+        for (region, single, found) in saturated(report) {
+            table.row();
+            table.show(&chains::place(place_of(report, region.size)));
+            table.show(&region.size);
+            table.cell(format_args!("{} ns", Digits(single)));
+            table.cell(format_args!("{} ns", Digits(found.fastest_ns)));
+            table.show(&found.fastest_lanes);
+            table.number(found.in_flight);
+            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second(LINE))));
+        }
     });
 }
 
 /// A row for each number of chains, with the time per load and loads in flight of each working set.
 fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let region = |column: usize| regions(report.outcomes).nth(column.wrapping_sub(1) / 2);
-    document.table(&Table {
-        caption: "",
-        level: Level::Verbose,
-        words: 0,
-        columns: 1 + 2 * regions(report.outcomes).count().min(REGIONS),
-        rows: KERNELS.len(),
-        heading: &|out, column| match region(column) {
-            _ if column == 0 => out.write_str("chains"),
-            Some(region) if column % 2 == 1 => write!(out, "{}, ns", region.size),
-            _ => out.write_str("in flight"),
-        },
-        cell: &|out, row, column| {
-            let Some(kernel) = KERNELS.get(row) else { return Ok(()) };
-            if column == 0 {
-                return write!(out, "{}", kernel.lanes());
+    let regions = || regions(report.outcomes).take(REGIONS);
+    document.tabulate("", Level::Verbose, 0, &|table| {
+        table.text("chains");
+        for region in regions() {
+            table.cell(format_args!("{}, ns", region.size));
+            table.text("in flight");
+        }
+        for kernel in &KERNELS {
+            table.row();
+            table.show(&kernel.lanes());
+            for region in regions() {
+                let nanoseconds = region.with_lanes(kernel.lanes()).map(|sample| sample.nanoseconds);
+                table.number(nanoseconds);
+                table.number(nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds)));
             }
-            let Some(region) = region(column) else { return Ok(()) };
-            let nanoseconds = region.with_lanes(kernel.lanes()).map(|sample| sample.nanoseconds);
-            let in_flight = || nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds));
-            let shown = if column % 2 == 1 { nanoseconds } else { in_flight() };
-            write!(out, "{}", Digits(shown.unwrap_or(f64::NAN)))
-        },
+        }
     });
 }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Capability, Seccomp, Throttle};
 use latency_core::text::plural;
-use latency_core::topology::{Node, NodeKind, Source};
+use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
 use super::facts::method::{self, optional};
@@ -15,7 +15,7 @@ use crate::engine::session::Findings;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
-use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
+use crate::report::document::{fields, Document, Level, Part, Role};
 use crate::result::Extra;
 use crate::sys::table::Table;
 
@@ -264,57 +264,40 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 
 /// A row for each node, and the firmware's distances where there are several.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
-    const HEADINGS: [&str; 8] =
-        ["node", "CPUs", "memory", "free", "can give", "2 MiB pages", "1 GiB pages", "package"];
     if machine.topology.source() == Source::Assumed {
         document
             .sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
     }
     let all = machine.topology.nodes();
-    let several = all.len() > 1;
-    let pool = |node: &Node, size, out: &mut dyn fmt::Write| match node.page_pool(size) {
-        Some(pool) => write!(out, "{} of {} free", pool.free, pool.total),
-        None => out.write_str("-"),
-    };
-    document.table(&Shown {
-        caption: "",
-        level: Level::Quiet,
-        words: 2,
-        columns: HEADINGS.len() + if several { all.len() } else { 0 },
-        rows: all.len(),
-        heading: &|out, column| match (HEADINGS.get(column), all.get(column.wrapping_sub(HEADINGS.len()))) {
-            (Some(heading), _) => out.write_str(heading),
-            (None, Some(node)) => write!(out, "SLIT to {}", node.id),
-            (None, None) => Ok(()),
-        },
-        cell: &|out, row, column| {
-            let Some(node) = all.get(row) else { return Ok(()) };
-            match column {
-                0 => write!(out, "{}", node.id),
-                1 if node.cpus.is_empty() => out.write_str("none"),
-                1 => write!(out, "{}", node.cpus),
-                2 if matches!(node.kind(), NodeKind::CpuOnly | NodeKind::Empty) => out.write_str("none"),
-                2 if !machine.memory_nodes.contains(node.id.0) => {
-                    write!(out, "{} (outside the cpuset)", machine.memory_of(node))
-                }
-                2 => write!(out, "{}", machine.memory_of(node)),
-                3 => write!(out, "{}", node.memory_free),
-                4 => write!(out, "{}", machine.free_memory(node.id)),
-                5 => pool(node, PageSize::Huge2M, out),
-                6 => pool(node, PageSize::Huge1G, out),
-                7 => match node.package {
-                    Some(package) => write!(out, "{package}"),
-                    None => out.write_str("-"),
-                },
-                _ => {
-                    let to = all.get(column - HEADINGS.len());
-                    match to.and_then(|to| machine.topology.distance(node.id, to.id)) {
-                        Some(distance) => write!(out, "{distance}"),
-                        None => out.write_str("-"),
-                    }
+    // One node has no distances.
+    let others = if all.len() > 1 { all } else { &[] };
+    document.tabulate("", Level::Quiet, 2, &|table| {
+        table.texts("node|CPUs|memory|free|can give|2 MiB pages|1 GiB pages|package");
+        others.iter().for_each(|node| table.cell(format_args!("SLIT to {}", node.id)));
+        for node in all {
+            let memory = machine.memory_of(node);
+            table.row();
+            table.show(&node.id);
+            match node.cpus.is_empty() {
+                true => table.text("none"),
+                false => table.show(&node.cpus),
+            }
+            match node.kind() {
+                NodeKind::CpuOnly | NodeKind::Empty => table.text("none"),
+                _ if machine.memory_nodes.contains(node.id.0) => table.show(&memory),
+                _ => table.cell(format_args!("{memory} (outside the cpuset)")),
+            }
+            table.show(&node.memory_free);
+            table.show(&machine.free_memory(node.id));
+            for size in [PageSize::Huge2M, PageSize::Huge1G] {
+                match node.page_pool(size) {
+                    Some(pool) => table.cell(format_args!("{} of {} free", pool.free, pool.total)),
+                    None => table.text("-"),
                 }
             }
-        },
+            table.known(node.package);
+            others.iter().for_each(|to| table.known(machine.topology.distance(node.id, to.id)));
+        }
     });
     attributes::table(document, machine, &|_| None);
 }

@@ -17,7 +17,7 @@ use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};
-use crate::report::document::{fields, Document, Level, Part, Role, Table as Shown};
+use crate::report::document::{fields, Document, Level, Part, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Point};
@@ -116,8 +116,8 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
     method::ending(document, report);
     let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
-    rows::table(document, report, "variant", &|out, index, outcome| {
-        write!(out, "{}, {}", name(index), outcome.point.size)
+    rows::table(document, report, "variant", &|table, index, outcome| {
+        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
     });
     facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         document.put(&VARIANT, name(index));
@@ -231,36 +231,43 @@ impl fmt::Display for Label<'_> {
 fn table(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>) {
     /// No further from the fastest than two runs are from each other.
     const CLOSE: f64 = 1.01;
-    document.table(&Shown {
-        caption: "ns per load (core cycles); * within 1 % of the fastest of its level",
-        level: Level::Quiet,
-        words: 1,
-        columns: 1 + grid.columns,
-        rows: 1 + VARIANTS.len(),
-        heading: &|out, column| match column.checked_sub(1) {
-            Some(column) => out.write_str(level(report, grid, column)),
-            None => Ok(()),
-        },
-        cell: &|out, row, column| {
-            let variant = row.checked_sub(1);
-            let Some(column) = column.checked_sub(1) else {
-                let variant = variant.and_then(|row| VARIANTS.get(row));
-                return variant.map_or(Ok(()), |variant| write!(out, "{}", Label(variant)));
-            };
-            let Some(outcome) = grid.at(variant.unwrap_or(0), column) else { return Ok(()) };
-            if variant.is_none() {
-                return write!(out, "{}", outcome.point.size);
+    let caption = "ns per load (core cycles); * within 1 % of the fastest of its level";
+    document.tabulate(caption, Level::Quiet, 1, &|table| {
+        table.text("");
+        (0..grid.columns).for_each(|column| table.text(level(report, grid, column)));
+        table.row();
+        table.text("");
+        (0..grid.columns).for_each(|column| match grid.at(0, column) {
+            Some(outcome) => table.show(&outcome.point.size),
+            None => table.text(""),
+        });
+        for (row, variant) in VARIANTS.iter().enumerate() {
+            table.row();
+            table.show(&Label(variant));
+            for column in 0..grid.columns {
+                let Some(outcome) = grid.at(row, column) else {
+                    table.text("");
+                    continue;
+                };
+                let Ok(measured) = &outcome.result else {
+                    table.text("-");
+                    continue;
+                };
+                let series = &measured.series;
+                let nanoseconds = series.nanoseconds.median;
+                let best = grid.fastest(column).is_some_and(|(_, best)| nanoseconds <= best * CLOSE);
+                table.cell(format_args!(
+                    "{}{}{}",
+                    Digits(nanoseconds),
+                    if best { "*" } else { "" },
+                    method::optional(series.core_cycles, |cycles, out| write!(
+                        out,
+                        " ({})",
+                        Digits(cycles.median)
+                    ))
+                ));
             }
-            let Ok(measured) = &outcome.result else { return out.write_char('-') };
-            let series = &measured.series;
-            let nanoseconds = series.nanoseconds.median;
-            let best = grid.fastest(column).is_some_and(|(_, best)| nanoseconds <= best * CLOSE);
-            write!(out, "{}{}", Digits(nanoseconds), if best { "*" } else { "" })?;
-            match series.core_cycles {
-                Some(cycles) => write!(out, " ({})", Digits(cycles.median)),
-                None => Ok(()),
-            }
-        },
+        }
     });
 }
 

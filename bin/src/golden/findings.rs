@@ -110,6 +110,17 @@ impl Document for WithoutPictures<'_> {
     }
 
     fn table(&mut self, table: &ShownTable<'_>) {
+        let mut cells = Vec::new();
+        let counted = table.each(&mut |row, column, _| {
+            cells.resize(row + 1, 0);
+            cells[row] = column + 1;
+            Ok(())
+        });
+        assert!(
+            counted.is_ok() && cells.iter().all(|count| *count == cells[0]),
+            "{}: {cells:?}",
+            table.caption
+        );
         self.0.table(table);
     }
 }

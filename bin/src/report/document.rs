@@ -13,6 +13,7 @@ use latency_core::stats::Interval;
 use latency_core::units::Bytes;
 
 use super::chart::{Chart, Matrix};
+use super::figures::Digits;
 use super::terminal::Terminal;
 
 /// A quantity: what formats and the schema must know of it, written once.
@@ -216,10 +217,10 @@ pub enum Level {
     Verbose,
 }
 
-/// Writes one cell, by row and column.
-pub type Cell<'a> = &'a dyn Fn(&mut dyn Write, usize, usize) -> fmt::Result;
+/// Receives the cells of a table with their row and column, from 0 on; row 0 holds the headings.
+type Take<'t> = &'t mut dyn FnMut(usize, usize, &dyn Display) -> fmt::Result;
 
-/// Rows and columns for people. Cells are asked for as often as a format needs them.
+/// Rows and columns for people.
 #[derive(Clone, Copy)]
 pub struct Table<'a> {
     /// The sentence above it; may be empty.
@@ -228,19 +229,91 @@ pub struct Table<'a> {
     pub level: Level,
     /// The first columns that hold words, and are aligned to the left.
     pub words: usize,
-    /// How many columns there are.
-    pub columns: usize,
-    /// How many rows there are.
-    pub rows: usize,
-    /// Writes the heading of a column.
-    pub heading: &'a dyn Fn(&mut dyn Write, usize) -> fmt::Result,
-    /// Writes a cell.
-    pub cell: Cell<'a>,
+    /// Pushes the headings and then every row, with as many cells; called as often as a format needs them.
+    pub rows: &'a dyn Fn(&mut Rows<'_>),
 }
 
-/// Writes headings that are words. One function for all tables, which else would each have one of their own.
-pub fn headings<'w>(words: &'w [&'w str]) -> impl Fn(&mut dyn Write, usize) -> fmt::Result + 'w {
-    move |out, column| out.write_str(words.get(column).copied().unwrap_or_default())
+impl Table<'_> {
+    /// Gives every cell to `take`, row by row, up to the first error.
+    pub fn each(&self, take: Take<'_>) -> fmt::Result {
+        let mut rows = Rows { row: 0, column: 0, take, failed: Ok(()) };
+        (self.rows)(&mut rows);
+        rows.failed
+    }
+
+    /// Returns whether there is any row besides the headings.
+    #[must_use]
+    pub fn has_rows(&self) -> bool {
+        self.each(&mut |row, _, _| if row > 0 { Err(fmt::Error) } else { Ok(()) }).is_err()
+    }
+}
+
+/// Takes the cells of a table one after the other, beginning with those of the headings.
+// Nothing is inlined: there are hundreds of calls.
+pub struct Rows<'t> {
+    row: usize,
+    column: usize,
+    take: Take<'t>,
+    failed: fmt::Result,
+}
+
+impl Rows<'_> {
+    /// Pushes several texts, which have bars between them.
+    #[inline(never)]
+    pub fn texts(&mut self, texts: &str) {
+        texts.split('|').for_each(|text| self.text(text));
+    }
+
+    /// Begins another row.
+    #[inline(never)]
+    pub fn row(&mut self) {
+        self.row += 1;
+        self.column = 0;
+    }
+
+    /// Pushes a cell.
+    #[inline(never)]
+    pub fn show(&mut self, shown: &dyn Display) {
+        if self.failed.is_ok() {
+            self.failed = (self.take)(self.row, self.column, shown);
+        }
+        self.column += 1;
+    }
+
+    /// Pushes a cell that is put together from parts.
+    #[inline(never)]
+    pub fn cell(&mut self, words: fmt::Arguments<'_>) {
+        self.show(&words);
+    }
+
+    /// Pushes a cell that is a text, and may be empty.
+    #[inline(never)]
+    pub fn text(&mut self, text: &str) {
+        self.show(&text);
+    }
+
+    /// Pushes a number with three significant digits, or a dash.
+    #[inline(never)]
+    pub fn number(&mut self, number: impl Into<Option<f64>>) {
+        self.show(&Digits(number.into().unwrap_or(f64::NAN)));
+    }
+
+    /// Pushes a value, or a dash where it is not known.
+    pub fn known(&mut self, value: Option<impl Display>) {
+        match value {
+            Some(value) => self.show(&value),
+            None => self.text("-"),
+        }
+    }
+
+    /// Pushes both ends of an interval, or words for its absence.
+    #[inline(never)]
+    pub fn range(&mut self, interval: Option<Interval>, otherwise: &str) {
+        match interval {
+            Some(Interval { low, high }) => self.cell(format_args!("{} to {}", Digits(low), Digits(high))),
+            None => self.text(otherwise),
+        }
+    }
 }
 
 /// Something to look at.
@@ -297,6 +370,12 @@ impl<'d> dyn Document + 'd {
     /// Writes a value that is put together from parts.
     pub fn show(&mut self, field: &'static Field, shown: &dyn Display) {
         self.value(field, Value::Shown(shown));
+    }
+
+    /// Shows a table; `rows` pushes the headings and then every row, with as many cells.
+    #[inline(never)]
+    pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {
+        self.table(&Table { caption, level, words, rows });
     }
 
     /// Writes a part with all of its members.

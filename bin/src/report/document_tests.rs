@@ -6,7 +6,7 @@ use std::string::String;
 use latency_core::stats::Interval;
 
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
-use super::document::{Document, Field, Format, Level, Part, Picture, Role, Style, Table};
+use super::document::{Document, Field, Format, Level, Part, Picture, Role, Style};
 use super::html::HTML;
 use super::json::JSON;
 use super::json_lines::JSON_LINES;
@@ -36,18 +36,13 @@ fn describe(document: &mut dyn Document) {
     document.sentence(Role::Line, format_args!("Node 0 -> Node 0: 290 cycles (116 ns)"));
     document.sentence(Role::Answer, format_args!("Plain things take {} ns.", 116));
     document.sentence(Role::Trust, format_args!("good: nobody was near"));
-    document.table(&Table {
-        caption: "",
-        level: Level::Quiet,
-        words: 1,
-        columns: 2,
-        rows: ROWS.len(),
-        heading: &|out, column| out.write_str(if column == 0 { "thing" } else { "ns" }),
-        cell: &|out, row, column| match (ROWS.get(row), column) {
-            (Some((name, ..)), 0) => out.write_str(name),
-            (Some((_, ns, _)), _) => write!(out, "{}", super::figures::Digits(*ns)),
-            (None, _) => Ok(()),
-        },
+    document.tabulate("", Level::Quiet, 1, &|table| {
+        table.texts("thing|ns");
+        for (name, ns, _) in ROWS {
+            table.row();
+            table.text(name);
+            table.number(ns);
+        }
     });
     document.part(Part::Records(&POINTS), |document| {
         for (name, ns, interval) in ROWS {

@@ -78,7 +78,7 @@ impl Document for Markdown<'_> {
     }
 
     fn table(&mut self, table: &Table<'_>) {
-        if table.rows == 0 {
+        if !table.has_rows() {
             return;
         }
         self.keep(table.level, |out| {
@@ -86,19 +86,22 @@ impl Document for Markdown<'_> {
                 Escaped(out).write_str(table.caption)?;
                 out.write_str("\n\n")?;
             }
-            let mut line = |cell: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
-                for column in 0..table.columns {
-                    out.write_str("| ")?;
-                    cell(out, column)?;
-                    out.write_char(' ')?;
+            let mut columns = 0;
+            table.each(&mut |row, column, cell| {
+                if row == 0 {
+                    columns = column + 1;
+                } else if column == 0 {
+                    out.write_str("|\n")?;
+                    for column in (0..columns).filter(|_| row == 1) {
+                        out.write_str(if column < table.words { "| --- " } else { "| ---: " })?;
+                    }
+                    out.write_str(if row == 1 { "|\n" } else { "" })?;
                 }
-                out.write_str("|\n")
-            };
-            line(&|out, column| (table.heading)(&mut Escaped(out), column))?;
-            line(&|out, column| out.write_str(if column < table.words { "---" } else { "---:" }))?;
-            (0..table.rows)
-                .try_for_each(|row| line(&|out, column| (table.cell)(&mut Escaped(out), row, column)))?;
-            out.write_char('\n')
+                out.write_str("| ")?;
+                write!(Escaped(out), "{cell}")?;
+                out.write_char(' ')
+            })?;
+            out.write_str("|\n\n")
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Text for people: the answer first, sentences that wrap at spaces, tables whose columns are as wide as their cells.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
 use super::document::{Document, Format, Level, PageRole, Picture, Role, Style, Table};
 use super::figures::width;
@@ -90,32 +90,19 @@ impl Text<'_> {
     }
 }
 
-/// One cell, as something that can be measured and padded.
-struct Shown<'t>(&'t dyn Fn(&mut dyn Write) -> fmt::Result);
-
-impl Display for Shown<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.0)(out)
-    }
-}
-
-/// How wide a column is.
-fn column_width(table: &Table<'_>, column: usize) -> usize {
-    let heading = width(&Shown(&|out| (table.heading)(out, column)));
-    let cells = (0..table.rows).map(|row| width(&Shown(&|out| (table.cell)(out, row, column))));
-    cells.fold(heading, usize::max)
-}
-
 /// The most columns whose widths are worked out once.
 const MOST_COLUMNS: usize = 64;
 
 /// Writes a table. One that is wider than `limit` is written in parts, each of which begins with the first columns.
 fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Result {
-    let mut widths = [0; MOST_COLUMNS];
-    let columns = table.columns.min(MOST_COLUMNS);
-    for (column, width) in widths.iter_mut().enumerate().take(columns) {
-        *width = column_width(table, column);
-    }
+    let (mut widths, mut columns) = ([0; MOST_COLUMNS], 0);
+    table.each(&mut |_, column, cell| {
+        if let Some(wide) = widths.get_mut(column) {
+            *wide = width(cell).max(*wide);
+            columns = columns.max(column + 1);
+        }
+        Ok(())
+    })?;
     wrap::line(out, table.caption, limit)?;
     let wide = |column: usize| GAP + widths.get(column).copied().unwrap_or(0);
     // What tells rows apart is repeated, unless it leaves too little room for the rest.
@@ -144,27 +131,28 @@ fn part(
     widths: &[usize],
     shown: &dyn Fn(usize) -> bool,
 ) -> fmt::Result {
-    let mut line = |write: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
-        // Blanks are written before the cell that they lead to, so that no line ends in them.
-        let mut blanks = GAP;
-        for (column, wide) in
-            widths.iter().enumerate().take(table.columns).filter(|(column, _)| shown(*column))
-        {
-            let shown = Shown(&|out| write(out, column));
-            let taken = width(&shown);
-            let rest = wide.saturating_sub(taken);
-            let before = if column < table.words { blanks } else { blanks + rest };
-            if taken > 0 {
-                write!(out, "{:before$}{shown}", "")?;
-                blanks = GAP + if column < table.words { rest } else { 0 };
-            } else {
-                blanks += GAP + wide;
+    let mut blanks = GAP;
+    table.each(&mut |row, column, cell| {
+        if column == 0 {
+            blanks = GAP;
+            if row > 0 {
+                out.write_char('\n')?;
             }
         }
-        out.write_char('\n')
-    };
-    line(&|out, column| (table.heading)(out, column))?;
-    (0..table.rows).try_for_each(|row| line(&|out, column| (table.cell)(out, row, column)))
+        let Some(wide) = widths.get(column).filter(|_| shown(column)) else { return Ok(()) };
+        let taken = width(cell);
+        if taken == 0 {
+            blanks += GAP + wide;
+            return Ok(());
+        }
+        // Blanks are written before the cell that they lead to, so that no line ends in them.
+        let rest = wide.saturating_sub(taken);
+        let (before, behind) = if column < table.words { (0, rest) } else { (rest, 0) };
+        let before = blanks + before;
+        blanks = GAP + behind;
+        write!(out, "{:before$}{cell}", "")
+    })?;
+    out.write_char('\n')
 }
 
 impl Document for Text<'_> {
@@ -193,7 +181,7 @@ impl Document for Text<'_> {
     }
 
     fn table(&mut self, table: &Table<'_>) {
-        if self.style.level >= table.level && table.rows > 0 && !self.is_left_out() {
+        if self.style.level >= table.level && !self.is_left_out() && table.has_rows() {
             let limit = self.style.terminal.columns.max(LEAST_LINE);
             self.keep(Section::Table, |text| write_table(text.out, table, limit));
         }

@@ -1,13 +1,12 @@
 //! The levels of two curves side by side, in nanoseconds and in core cycles.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use latency_core::decimal::Decimal;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{Follows, Level, Levels};
-use crate::report::document::{self, fields, headings, Document, Part, Role, Table};
-use crate::report::figures::Digits;
+use crate::report::document::{self, fields, Document, Part, Role};
 use crate::result::row::{FIELDS, SIZE, STRIDE};
 use crate::result::sample::Samples;
 use crate::saved::Saved;
@@ -121,31 +120,23 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
 
 /// The levels as a table.
 pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
-    const HEADINGS: [&str; 7] = ["level", "A, ns", "B, ns", "B/A", "A, cycles", "B, cycles", "B/A"];
     let Some(levels) = levels else { return };
-    document.table(&Table {
-        caption: "",
-        level: document::Level::Normal,
-        words: 1,
-        columns: HEADINGS.len(),
-        rows: levels.as_slice().len(),
-        heading: &headings(&HEADINGS),
-        cell: &|out, row, column| {
-            let Some(level) = levels.as_slice().get(row) else { return Ok(()) };
-            let ratio = |out: &mut dyn Write, ratio: f64| match ratio.is_finite() {
-                true => write!(out, "{:.3}", Decimal(ratio)),
-                false => out.write_char('-'),
-            };
-            match column {
-                0 => write!(out, "{}", name(level)),
-                1 => write!(out, "{}", Digits(level.nanoseconds[0])),
-                2 => write!(out, "{}", Digits(level.nanoseconds[1])),
-                3 => ratio(out, level.ratio()),
-                4 => write!(out, "{}", Digits(level.cycles[0])),
-                5 => write!(out, "{}", Digits(level.cycles[1])),
-                _ => ratio(out, level.ratio_in_cycles()),
+    document.tabulate("", document::Level::Normal, 1, &|table| {
+        table.texts("level|A, ns|B, ns|B/A|A, cycles|B, cycles|B/A");
+        for level in levels.as_slice() {
+            table.row();
+            table.show(&name(level));
+            for ([a, b], ratio) in
+                [(level.nanoseconds, level.ratio()), (level.cycles, level.ratio_in_cycles())]
+            {
+                table.number(a);
+                table.number(b);
+                match ratio.is_finite() {
+                    true => table.cell(format_args!("{:.3}", Decimal(ratio))),
+                    false => table.text("-"),
+                }
             }
-        },
+        }
     });
 }
 

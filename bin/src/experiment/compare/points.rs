@@ -1,6 +1,6 @@
 //! The points of both sides: as a table, as a picture, and for programs.
 
-use core::fmt::Write;
+use core::fmt::{self, Write};
 
 use latency_core::decimal::Decimal;
 use latency_core::model::MAX_POINTS;
@@ -12,7 +12,7 @@ use super::view::View;
 use crate::analysis::comparison::{Pair, Verdict};
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Field, Level, Part, Picture, Table};
+use crate::report::document::{fields, Document, Field, Level, Part, Picture};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
 use crate::saved;
@@ -55,18 +55,6 @@ const MANY: usize = 128;
 /// As many of them.
 const MOST: usize = 24;
 
-/// A column of the table.
-#[derive(Clone, Copy)]
-enum Column {
-    Nodes,
-    Cpus,
-    Field(usize),
-    Side(usize),
-    Ratio,
-    Interval,
-    Verdict,
-}
-
 /// The interval of a ratio; none where a point is so uncertain that it has no bound.
 fn bounded(pair: &Pair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
@@ -89,21 +77,11 @@ impl View<'_> {
         }
     }
 
-    /// The columns that there are, by their places.
-    fn column(&self, shown: u32, index: usize) -> Option<Column> {
-        let nodes = (shown & NODES != 0).then_some(Column::Nodes);
-        let cpus = (shown & CPUS != 0).then_some(Column::Cpus);
-        let others = shown & !CPUS;
-        let fields = (SIZE..FIELDS.len()).filter(move |field| others >> field & 1 == 1).map(Column::Field);
-        let rest = [Column::Side(0), Column::Side(1), Column::Ratio, Column::Interval, Column::Verdict];
-        nodes.into_iter().chain(cpus).chain(fields).chain(rest).nth(index)
-    }
-
     /// Every point; of many those that matter, and all for who wants to see them.
     pub fn table(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         if pairs.len() <= MANY {
-            return self.rows(document, "", Level::Quiet, pairs.len(), &|row| pairs.get(row));
+            return self.rows(document, "", Level::Quiet, &|row| pairs.get(row));
         }
         let size = |pair: &Pair| pair.ratio().max(1.0 / pair.ratio());
         let (mut worst, mut differ): ([Option<&Pair>; MOST], usize) = ([None; MOST], 0);
@@ -120,14 +98,11 @@ impl View<'_> {
                 }
             }
         }
-        let count = differ.min(MOST);
         let mut caption = Text::<64>::EMPTY;
-        if differ > 0 {
-            // What does not fit is left out.
-            let _ = write!(caption, "The largest differences: {count} of {differ}");
-        }
-        self.rows(document, caption.as_str(), Level::Quiet, count, &|row| worst.get(row).copied().flatten());
-        self.rows(document, "Every point", Level::Verbose, pairs.len(), &|row| pairs.get(row));
+        // What does not fit is left out.
+        let _ = write!(caption, "The largest differences: {} of {differ}", differ.min(MOST));
+        self.rows(document, caption.as_str(), Level::Quiet, &|row| *worst.get(row)?);
+        self.rows(document, "Every point", Level::Verbose, &|row| pairs.get(row));
     }
 
     /// Some points, with columns only for what varies over all.
@@ -136,85 +111,72 @@ impl View<'_> {
         document: &mut dyn Document,
         caption: &str,
         level: Level,
-        rows: usize,
         pair: &dyn Fn(usize) -> Option<&'p Pair>,
     ) {
-        if rows == 0 {
-            return;
-        }
         let shown = self.naming();
-        let words = (0..).take_while(|index| {
-            matches!(self.column(shown, *index), Some(Column::Nodes | Column::Cpus | Column::Field(_)))
-        });
-        let words = words.count();
+        let (nodes, cpus) = (shown & NODES != 0, shown & CPUS != 0);
+        let fields = || (SIZE..FIELDS.len()).filter(|field| (shown & !CPUS) >> field & 1 == 1);
+        let words = usize::from(nodes) + usize::from(cpus) + fields().count();
         let pairs = self.comparison.pairs();
         let is_rate = |pair: &Pair| pair.row.traffic().is_some();
         let rates = pairs.iter().all(is_rate);
         let mixed = !rates && pairs.iter().any(is_rate);
-        document.table(&Table {
-            caption,
-            level,
-            words,
-            columns: words + 5,
-            rows,
-            heading: &|out, index| {
-                out.write_str(match self.column(shown, index) {
-                    Some(Column::Nodes) => "from -> to",
-                    Some(Column::Cpus) => "CPUs",
-                    Some(Column::Field(field)) => FIELDS.get(field).map_or("", |(_, words)| words),
-                    Some(Column::Side(0)) if mixed => "A",
-                    Some(Column::Side(_)) if mixed => "B",
-                    Some(Column::Side(0)) if rates => "A, GB/s",
-                    Some(Column::Side(_)) if rates => "B, GB/s",
-                    Some(Column::Side(0)) => "A, ns",
-                    Some(Column::Side(_)) => "B, ns",
-                    Some(Column::Ratio) if rates || mixed => "time B/A",
-                    Some(Column::Ratio) => "B/A",
-                    Some(Column::Interval) => "95 %",
-                    Some(Column::Verdict) | None => "",
-                })
-            },
-            cell: &|out, row, index| {
-                let (Some(pair), Some(column)) = (pair(row), self.column(shown, index)) else {
-                    return Ok(());
-                };
-                match column {
-                    Column::Nodes if pair.row.pair.is_none() => out.write_char('-'),
-                    Column::Nodes => write!(out, "{}", Label { row: &pair.row, shown: NODES }),
-                    Column::Cpus if !pair.row.tells(A) => out.write_char('-'),
-                    Column::Cpus => {
-                        pair.row.show(out, A)?;
-                        if pair.row.tells(B) {
+        document.tabulate(caption, level, words, &|table| {
+            if nodes {
+                table.text("from -> to");
+            }
+            if cpus {
+                table.text("CPUs");
+            }
+            for field in fields() {
+                table.text(FIELDS.get(field).map_or("", |(_, words)| words));
+            }
+            table.texts(match (mixed, rates) {
+                (true, _) => "A|B|time B/A|95 %|",
+                (false, true) => "A, GB/s|B, GB/s|time B/A|95 %|",
+                (false, false) => "A, ns|B, ns|B/A|95 %|",
+            });
+            for pair in (0..).map_while(pair) {
+                let row = &pair.row;
+                table.row();
+                if nodes {
+                    table.known(row.pair.map(|_| Label { row, shown: NODES }));
+                }
+                if cpus {
+                    table.known(row.tells(A).then_some(fmt::from_fn(|out| {
+                        row.show(out, A)?;
+                        if row.tells(B) {
                             out.write_str(" - ")?;
                         }
-                        pair.row.show(out, B)
-                    }
-                    Column::Field(field) if !pair.row.tells(field) => Ok(()),
-                    Column::Field(field) => pair.row.show(out, field),
-                    Column::Side(side) => {
-                        let nanoseconds = pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN);
-                        let rate = pair.row.traffic().map(|kind| bytes_per_line(kind) / nanoseconds);
-                        let unit = match rate {
-                            _ if !mixed => "",
-                            Some(_) => " GB/s",
-                            None => " ns",
-                        };
-                        write!(out, "{}{unit}", Digits(rate.unwrap_or(nanoseconds)))
-                    }
-                    Column::Ratio => write!(out, "{:.3}", Decimal(pair.ratio())),
-                    Column::Interval => match bounded(pair) {
-                        Some(Interval { low, high }) => {
-                            write!(out, "{:.3} to {:.3}", Decimal(low), Decimal(high))
-                        }
-                        None => out.write_str("unknown"),
-                    },
-                    Column::Verdict => {
-                        let between = if pair.interpolated { " (between points)" } else { "" };
-                        let word = self.word(pair);
-                        write!(out, "{}{between}", if word == "same" { "" } else { word })
-                    }
+                        row.show(out, B)
+                    })));
                 }
-            },
+                for field in fields() {
+                    table.show(&fmt::from_fn(|out| match row.tells(field) {
+                        true => row.show(out, field),
+                        false => Ok(()),
+                    }));
+                }
+                for nanoseconds in pair.nanoseconds {
+                    let rate = row.traffic().map(|kind| bytes_per_line(kind) / nanoseconds);
+                    let unit = match rate {
+                        _ if !mixed => "",
+                        Some(_) => " GB/s",
+                        None => " ns",
+                    };
+                    table.cell(format_args!("{}{unit}", Digits(rate.unwrap_or(nanoseconds))));
+                }
+                table.cell(format_args!("{:.3}", Decimal(pair.ratio())));
+                match bounded(pair) {
+                    Some(Interval { low, high }) => {
+                        table.cell(format_args!("{:.3} to {:.3}", Decimal(low), Decimal(high)));
+                    }
+                    None => table.text("unknown"),
+                }
+                let between = if pair.interpolated { " (between points)" } else { "" };
+                let word = self.word(pair);
+                table.cell(format_args!("{}{between}", if word == "same" { "" } else { word }));
+            }
         });
     }
 

@@ -4,13 +4,14 @@ use core::fmt::{self, Write};
 
 use latency_core::cores::{Choice, Method};
 use latency_core::cpulist::CpuSet;
+use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 
 use super::super::facts::{method, trust, Report};
 use crate::analysis::cores::{left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
-use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::{Level as Place, Outcome, Owned, PerLine};
 
@@ -189,25 +190,19 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             write!(out, "; lines differ by up to {} ns", Digits(spread))
         })
     );
-    document.table(&Table {
-        caption: caption.as_str(),
-        level: Level::Quiet,
-        words: 1,
-        columns: cpus.len() + 1,
-        rows: cpus.len(),
-        heading: &|out, column| match cpus.iter().nth(column.wrapping_sub(1)) {
-            Some(cpu) => write!(out, "{cpu}"),
-            None => out.write_str("CPU"),
-        },
-        cell: &|out, row, column| {
-            let Some(row) = cpus.iter().nth(row) else { return Ok(()) };
-            let Some(column) = cpus.iter().nth(column.wrapping_sub(1)) else { return write!(out, "{row}") };
-            if row == column {
-                return out.write_char('.');
+    document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
+        table.text("CPU");
+        cpus.iter().for_each(|cpu| table.show(&cpu));
+        for row in cpus {
+            table.row();
+            table.show(&row);
+            for column in cpus {
+                match row == column {
+                    true => table.text("."),
+                    false => table.number(between(report, row, column).and_then(pair).map(|pair| pair.ns())),
+                }
             }
-            let pair = between(report, row, column).and_then(pair);
-            write!(out, "{}", Digits(pair.map_or(f64::NAN, |pair| pair.ns())))
-        },
+        }
     });
 }
 
@@ -243,67 +238,46 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// A row for what CPUs share.
 fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
-    const HEADINGS: [&str; 5] = ["class", "pairs", "median ns", "95 % within run", "min to max"];
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
-    document.table(&Table {
-        caption: "",
-        level: Level::Quiet,
-        words: 1,
-        columns: HEADINGS.len(),
-        rows: found.classes().count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
-        cell: &|out, row, column| {
-            let Some(class) = found.classes().nth(row) else { return Ok(()) };
-            match (column, class.interval) {
-                (0, _) => out.write_str(class.shared.name()),
-                (1, _) => match all.get(class.shared as usize) {
-                    Some(all) if *all > class.pairs => write!(out, "{} of {all}", class.pairs),
-                    _ => write!(out, "{}", class.pairs),
-                },
-                (2, _) => write!(out, "{}", Digits(class.median)),
-                (3, Some(interval)) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                (3, None) => out.write_str("too few windows"),
-                _ => write!(out, "{} to {}", Digits(class.range.0), Digits(class.range.1)),
+    document.tabulate("", Level::Quiet, 1, &|table| {
+        table.texts("class|pairs|median ns|95 % within run|min to max");
+        for class in found.classes() {
+            table.row();
+            table.text(class.shared.name());
+            match all.get(class.shared as usize) {
+                Some(all) if *all > class.pairs => table.cell(format_args!("{} of {all}", class.pairs)),
+                _ => table.show(&class.pairs),
             }
-        },
+            table.number(class.median);
+            table.range(class.interval, "too few windows");
+            table.range(Some(Interval { low: class.range.0, high: class.range.1 }), "");
+        }
     });
 }
 
 /// A row for lines in a state, a column for the cache that they are in.
 fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
-    const WORDS: usize = 3;
-    let found = || rows(report.outcomes);
-    if found().next().is_none() {
+    if rows(report.outcomes).next().is_none() {
         return;
     }
-    document.table(&Table {
-        caption: "Lines in a known state, ns per access that waits for the one before",
-        level: Level::Quiet,
-        words: WORDS,
-        columns: WORDS + Place::ALL.len(),
-        rows: found().count(),
-        heading: &|out, column| match (column, Place::ALL.get(column.wrapping_sub(WORDS))) {
-            (_, Some(level)) => out.write_str(level.name()),
-            (0, _) => out.write_str("in caches of"),
-            (1, _) => out.write_str("access"),
-            _ => out.write_str("on"),
-        },
-        cell: &|out, row, column| {
-            let Some(walk) = found().nth(row) else { return Ok(()) };
+    let caption = "Lines in a known state, ns per access that waits for the one before";
+    document.tabulate(caption, Level::Quiet, 3, &|table| {
+        table.texts("in caches of|access|on");
+        Place::ALL.iter().for_each(|level| table.text(level.name()));
+        for walk in rows(report.outcomes) {
             let Owned { owner, state, access, .. } = walk.owned;
-            match (column, Place::ALL.get(column.wrapping_sub(WORDS))) {
-                (_, Some(level)) => {
-                    let ns = walk.at(*level, report.outcomes).map(|at| at.measured.series.nanoseconds.median);
-                    write!(out, "{}", Digits(ns.unwrap_or(f64::NAN)))
-                }
-                (0, _) => match owner {
-                    Some((owner, class)) => write!(out, "CPU {owner}, {}", class.name()),
-                    None => write!(out, "CPU {} itself", walk.point.cpu),
-                },
-                (1, _) => write!(out, "{} {}", access.name(), state.name()),
-                _ => write!(out, "node {}", walk.point.target),
+            table.row();
+            match owner {
+                Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.name())),
+                None => table.cell(format_args!("CPU {} itself", walk.point.cpu)),
             }
-        },
+            table.cell(format_args!("{} {}", access.name(), state.name()));
+            table.cell(format_args!("node {}", walk.point.target));
+            for level in Place::ALL {
+                let at = walk.at(level, report.outcomes);
+                table.number(at.map(|at| at.measured.series.nanoseconds.median));
+            }
+        }
     });
     if report
         .outcomes
@@ -320,36 +294,31 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// A row for each pair.
 fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
-    const HEADINGS: [&str; 7] = ["CPUs", "class", "ns", "95 % within run", "fastest", "slowest", "windows"];
     let messages = report.options.method == Method::Message;
-    document.table(&Table {
-        caption: "",
-        level: Level::Verbose,
-        words: 2,
-        columns: HEADINGS.len() + usize::from(messages),
-        rows: pairs(report.outcomes).count(),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or("offset up to")),
-        cell: &|out, row, column| {
-            let Some(pair) = pairs(report.outcomes).nth(row) else { return Ok(()) };
-            let series = &pair.measured.series;
-            match (column, series.nanoseconds.interval, pair.measured.lines) {
-                (0, ..) => write!(out, "{} - {}", pair.a, pair.with.partner),
-                (1, ..) => out.write_str(pair.with.class.name()),
-                (2, ..) => write!(out, "{}", Digits(pair.ns())),
-                (3, Some(interval), _) => {
-                    write!(out, "{} to {}", Digits(interval.low), Digits(interval.high))
+    document.tabulate("", Level::Verbose, 2, &|table| {
+        table.texts("CPUs|class|ns|95 % within run|fastest|slowest|windows");
+        if messages {
+            table.text("offset up to");
+        }
+        for pair in pairs(report.outcomes) {
+            let (series, lines) = (&pair.measured.series, pair.measured.lines);
+            table.row();
+            table.cell(format_args!("{} - {}", pair.a, pair.with.partner));
+            table.text(pair.with.class.name());
+            table.number(pair.ns());
+            table.range(series.nanoseconds.interval, "-");
+            table.number(lines.map(|lines| lines.fastest.value));
+            match lines {
+                Some(PerLine { slowest, .. }) => {
+                    table.cell(format_args!("{} (#{})", Digits(slowest.value), slowest.line));
                 }
-                (4, _, Some(PerLine { fastest, .. })) => write!(out, "{}", Digits(fastest.value)),
-                (5, _, Some(PerLine { slowest, .. })) => {
-                    write!(out, "{} (#{})", Digits(slowest.value), slowest.line)
-                }
-                (6, ..) => write!(out, "{} ({} interrupted)", pair.measured.rounds, series.disturbed),
-                (7, _, Some(PerLine { messages: Some(messages), .. })) => {
-                    write!(out, "{}", Digits(messages.most_ns()))
-                }
-                _ => out.write_char('-'),
+                None => table.text("-"),
             }
-        },
+            table.cell(format_args!("{} ({} interrupted)", pair.measured.rounds, series.disturbed));
+            if messages {
+                table.number(lines.and_then(|lines| lines.messages).map(|messages| messages.most_ns()));
+            }
+        }
     });
 }
 

@@ -7,11 +7,10 @@ use latency_core::model::edge::EdgeError;
 use latency_core::model::{Estimate, Fit, FitError};
 use latency_core::units::Bytes;
 
-use crate::analysis::caches::{Agreement, Cache};
+use crate::analysis::caches::Agreement;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
-use crate::analysis::reading::Reading;
-use crate::report::document::{Document, Level, Role, Table};
+use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
 /// A size with three significant places: beyond 1 KiB a fitted size is not known to a byte.
@@ -50,96 +49,58 @@ impl Display for Uncertainty {
     }
 }
 
-/// The rows of the table of levels.
-#[derive(Clone, Copy)]
-enum Row<'a> {
-    Cache(&'a Cache),
-    Memory(&'a Reading),
-    Translation,
-}
-
 /// A row for each level, the memory and the first TLB, beside what the system reports.
 pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
-    const HEADINGS: [&str; 7] = ["level", "size", "95 %", "latency", "±", "cycles", "reported"];
     let Some(memory) = &analysis.memory else { return };
-    let caches = analysis.caches();
-    let row = |index: usize| match (caches.get(index), index.checked_sub(caches.len())) {
-        (Some(cache), _) => Some(Row::Cache(cache)),
-        (None, Some(0)) => Some(Row::Memory(memory)),
-        (None, _) => Some(Row::Translation),
+    let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
+        table.cell(format_args!("{} ns", Digits(nanoseconds.value)));
+        table.show(&Uncertainty(latency));
+        table.number(analysis.cycles(latency.value));
     };
-    document.table(&Table {
-        caption,
-        level: Level::Quiet,
-        words: 1,
-        columns: HEADINGS.len(),
-        rows: caches.len() + 1 + usize::from(analysis.translation.is_some()),
-        heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
-        cell: &|out, index, column| match row(index) {
-            Some(Row::Cache(cache)) => cache_cell(out, analysis, cache, column),
-            Some(Row::Memory(memory)) => match column {
-                0 => out.write_str(beyond(analysis)),
-                1 | 2 => Ok(()),
-                _ => latency_cell(out, analysis, memory.nanoseconds(), memory.latency, column),
-            },
-            Some(Row::Translation) => translation_cell(out, analysis, column),
-            None => Ok(()),
-        },
-    });
-}
-
-fn latency_cell(
-    out: &mut dyn fmt::Write,
-    analysis: &Analysis,
-    nanoseconds: Estimate,
-    latency: Estimate,
-    column: usize,
-) -> fmt::Result {
-    match column {
-        3 => write!(out, "{} ns", Digits(nanoseconds.value)),
-        4 => write!(out, "{}", Uncertainty(latency)),
-        5 => write!(out, "{}", Digits(analysis.cycles(latency.value).unwrap_or(f64::NAN))),
-        _ => Ok(()),
-    }
-}
-
-fn cache_cell(out: &mut dyn fmt::Write, analysis: &Analysis, cache: &Cache, column: usize) -> fmt::Result {
-    match (column, cache.ways, cache.claim) {
-        (0, _, _) => write!(out, "L{}", cache.number),
-        (1, _, _) => write!(out, "{}", size(cache.size.value)),
-        (2, Some(ways), _) => write!(out, "{ways} ways"),
-        (2, None, _) if cache.exact => out.write_str("exact"),
-        (2, None, _) => match cache.size.low.is_finite() && cache.size.high.is_finite() {
-            true => write!(out, "{} to {}", size(cache.size.low), size(cache.size.high)),
-            false => out.write_str("unknown"),
-        },
-        (6, _, Some(claim)) => {
-            write!(out, "{}", claim.size)?;
-            match cache.agreement {
-                Some(Agreement::Part) => out.write_str(" (a part)"),
-                Some(Agreement::More) => out.write_str(" (exceeded)"),
-                _ => Ok(()),
+    document.tabulate(caption, Level::Quiet, 1, &|table| {
+        table.texts("level|size|95 %|latency|±|cycles|reported");
+        for cache in analysis.caches() {
+            table.row();
+            table.cell(format_args!("L{}", cache.number));
+            table.show(&size(cache.size.value));
+            match (cache.ways, cache.size) {
+                (Some(ways), _) => table.cell(format_args!("{ways} ways")),
+                _ if cache.exact => table.text("exact"),
+                (_, Estimate { low, high, .. }) if low.is_finite() && high.is_finite() => {
+                    table.cell(format_args!("{} to {}", size(low), size(high)));
+                }
+                _ => table.text("unknown"),
             }
+            latency(table, analysis.of_cache(cache), cache.latency);
+            let agreement = match cache.agreement {
+                Some(Agreement::Part) => " (a part)",
+                Some(Agreement::More) => " (exceeded)",
+                _ => "",
+            };
+            table.known(
+                cache.claim.map(|claim| fmt::from_fn(move |out| write!(out, "{}{agreement}", claim.size))),
+            );
         }
-        (6, _, None) => out.write_str("-"),
-        _ => latency_cell(out, analysis, analysis.of_cache(cache), cache.latency, column),
-    }
-}
-
-fn translation_cell(out: &mut dyn fmt::Write, analysis: &Analysis, column: usize) -> fmt::Result {
-    let Some(knee) = &analysis.translation else { return Ok(()) };
-    let pages = (knee.pages + 0.5) as u64;
-    match column {
-        0 => out.write_str("L1 TLB"),
-        1 => write!(out, "{}", Bytes(pages * PAGE.0)),
-        2 => write!(out, "{pages} pages"),
-        3 => write!(out, "+{} ns", Digits(analysis.nanoseconds(knee.step))),
-        5 => match analysis.cycles(knee.step) {
-            Some(cycles) => write!(out, "+{}", Digits(cycles)),
-            None => out.write_str("-"),
-        },
-        _ => Ok(()),
-    }
+        table.row();
+        table.text(beyond(analysis));
+        table.texts("|");
+        latency(table, memory.nanoseconds(), memory.latency);
+        table.text("");
+        if let Some(knee) = &analysis.translation {
+            let pages = (knee.pages + 0.5) as u64;
+            table.row();
+            table.text("L1 TLB");
+            table.show(&Bytes(pages * PAGE.0));
+            table.cell(format_args!("{pages} pages"));
+            table.cell(format_args!("+{} ns", Digits(analysis.nanoseconds(knee.step))));
+            table.text("");
+            match analysis.cycles(knee.step) {
+                Some(cycles) => table.cell(format_args!("+{}", Digits(cycles))),
+                None => table.text("-"),
+            }
+            table.text("");
+        }
+    });
 }
 
 /// Says in what curve and system disagree, and what the curve could not show.

@@ -10,7 +10,7 @@ use super::super::facts::method;
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::sample::Sample;
 
@@ -120,26 +120,15 @@ impl View<'_> {
 
     /// Every size, for readers who want all of them.
     pub fn rows(&self, document: &mut dyn Document) {
-        const HEADINGS: [&str; 4] = ["working set", "ns", "core cycles", "95 % within run, ns"];
-        document.table(&Table {
-            caption: "",
-            level: Level::Verbose,
-            words: 1,
-            columns: HEADINGS.len(),
-            rows: self.samples.len(),
-            heading: &|out, column| out.write_str(HEADINGS.get(column).copied().unwrap_or_default()),
-            cell: &|out, row, column| {
-                let Some(sample) = self.samples.get(row) else { return Ok(()) };
-                match (column, sample.interval) {
-                    (0, _) => write!(out, "{}", sample.size),
-                    (1, _) => write!(out, "{}", Digits(sample.nanoseconds)),
-                    (2, _) => write!(out, "{}", Digits(sample.core_cycles.unwrap_or(f64::NAN))),
-                    (_, Some(interval)) => {
-                        write!(out, "{} to {}", Digits(interval.low), Digits(interval.high))
-                    }
-                    (_, None) => out.write_str("too few rounds"),
-                }
-            },
+        document.tabulate("", Level::Verbose, 1, &|table| {
+            table.texts("working set|ns|core cycles|95 % within run, ns");
+            for sample in self.samples {
+                table.row();
+                table.show(&sample.size);
+                table.number(sample.nanoseconds);
+                table.number(sample.core_cycles);
+                table.range(sample.interval, "too few rounds");
+            }
         });
     }
 }

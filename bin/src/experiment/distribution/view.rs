@@ -3,6 +3,7 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::stats::Interval;
 use latency_core::text::Text;
 
 use super::known::known;
@@ -10,9 +11,9 @@ use crate::analysis::distribution::{bars, is_wide, left_out, SHOWN_PERCENT};
 use crate::experiment::facts::method::optional;
 use crate::experiment::facts::Report;
 use crate::report::chart::{Axis, Bar, Chart, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::report::document::{Document, Level, Picture, Role, Rows};
 use crate::report::figures::Digits;
-use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
+use crate::result::distribution::{Distribution, PERCENTAGES};
 use crate::result::Outcome;
 
 /// More would be narrower than the columns of a terminal.
@@ -89,38 +90,25 @@ impl Display for Many {
     }
 }
 
-/// Writes a heading of the columns behind the first: percentiles, maximum, mean.
-fn heading(out: &mut dyn Write, column: usize) -> fmt::Result {
-    match PERCENTAGES.get(column.wrapping_sub(1)) {
-        Some(percent) => write!(out, "p{}", Trimmed(*percent)),
-        None if column == PERCENTAGES.len() + 1 => out.write_str("max"),
-        None => out.write_str("mean"),
-    }
+/// Pushes the headings of percentiles.
+fn headings(table: &mut Rows<'_>) {
+    PERCENTAGES.iter().for_each(|percent| table.cell(format_args!("p{}", Trimmed(*percent))));
 }
 
 /// A row for each pair.
 #[inline(never)] // offsets into a small frame are short
 pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.table(&Table {
-        caption: "",
-        level: Level::Quiet,
-        words: 1,
-        columns: PERCENTAGES.len() + 3,
-        rows: known(report).count(),
-        heading: &|out, column| if column == 0 { out.write_str("ns") } else { heading(out, column) },
-        cell: &|out, row, column| {
-            let Some((outcome, found)) = known(report).nth(row) else { return Ok(()) };
-            match (column, PERCENTAGES.get(column.wrapping_sub(1))) {
-                (0, _) => write!(out, "{} -> {}", outcome.point.initiator, outcome.point.target),
-                (_, Some(percent)) => {
-                    write!(out, "{}", Digits(found.percentile_ns(*percent).unwrap_or(f64::NAN)))
-                }
-                (column, None) if column == PERCENTAGES.len() + 1 => {
-                    write!(out, "{}", Digits(found.maximum_ns().unwrap_or(f64::NAN)))
-                }
-                _ => write!(out, "{}", Digits(found.mean_ns())),
-            }
-        },
+    document.tabulate("", Level::Quiet, 1, &|table| {
+        table.text("ns");
+        headings(table);
+        table.texts("max|mean");
+        for (outcome, found) in known(report) {
+            table.row();
+            table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
+            PERCENTAGES.iter().for_each(|percent| table.number(found.percentile_ns(*percent)));
+            table.number(found.maximum_ns());
+            table.number(found.mean_ns());
+        }
     });
     for (outcome, found) in known(report) {
         certainty(document, report, outcome, found);
@@ -135,7 +123,7 @@ fn certainty(
     outcome: &Outcome<'_>,
     found: &Distribution,
 ) {
-    const ROWS: [&str; 3] = ["TSC cycles", "95 % of visits from, ns", "95 % of visits to, ns"];
+    const ENDS: [(&str, bool); 2] = [("95 % of visits from, ns", true), ("95 % of visits to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
     let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
     let mut caption = Text::<32>::EMPTY;
@@ -143,25 +131,23 @@ fn certainty(
         // Node numbers are shorter than the text.
         let _ = write!(caption, "{} -> {}", outcome.point.initiator, outcome.point.target);
     }
-    document.table(&Table {
-        caption: caption.as_str(),
-        level: Level::Verbose,
-        words: 1,
-        columns: PERCENTAGES.len() + 1,
+    document.tabulate(caption.as_str(), Level::Verbose, 1, &|table| {
+        table.text("");
+        headings(table);
+        table.row();
+        table.text("TSC cycles");
+        for quantile in quantiles {
+            table.number(quantile.and_then(|quantile| report.clock.ticks(quantile.value)));
+        }
         // Without the intervals, where none is wider than the histogram is fine.
-        rows: if wide { ROWS.len() } else { 1 },
-        heading: &|out, column| if column == 0 { Ok(()) } else { heading(out, column) },
-        cell: &|out, row, column| match (row, quantiles.get(column.wrapping_sub(1)).copied().flatten()) {
-            (row, _) if column == 0 => out.write_str(ROWS.get(row).copied().unwrap_or_default()),
-            (_, None) => out.write_char('-'),
-            (0, Some(quantile)) => {
-                write!(out, "{}", Digits(report.clock.ticks(quantile.value).unwrap_or(f64::NAN)))
+        for (words, is_low) in ENDS.into_iter().filter(|_| wide) {
+            table.row();
+            table.text(words);
+            for quantile in quantiles {
+                let interval = quantile.and_then(|quantile| quantile.interval);
+                table.number(interval.map(|Interval { low, high }| if is_low { low } else { high }));
             }
-            (row, Some(Percentile { interval: Some(interval), .. })) => {
-                write!(out, "{}", Digits(if row == 1 { interval.low } else { interval.high }))
-            }
-            _ => out.write_char('-'),
-        },
+        }
     });
 }
 

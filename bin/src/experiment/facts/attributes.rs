@@ -1,13 +1,13 @@
 //! What firmware and kernel claim of each node's memory, for programs and for people; where there is one, beside what
 //! was measured.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Display};
 
 use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
-use crate::report::document::{fields, headings, Document, Level, Part, Table, Value};
+use crate::report::document::{fields, Document, Level, Part, Value};
 use crate::report::figures::Digits;
 
 fields! {
@@ -66,16 +66,6 @@ const fn nanoseconds(latency: Picoseconds) -> u64 {
 
 /// Shows what is claimed, one row a node; `measured` gives the latency that was, in nanoseconds.
 pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&Node) -> Option<f64>) {
-    const HEADINGS: [&str; 8] = [
-        "memory of",
-        "from nodes",
-        "ns (read, write)",
-        "GB/s (read, write)",
-        "side cache",
-        "tier",
-        "weight",
-        "measured ns",
-    ];
     let nodes = || machine.topology.nodes().iter();
     // A tier or a weight alone says nothing that is not the same of every node.
     let claimed = |node: &&Node| node.attributes.claim().is_some() || node.attributes.side_cache.is_some();
@@ -83,61 +73,39 @@ pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&
         return;
     }
     let any = nodes().any(|node| measured(node).is_some());
-    document.table(&Table {
-        caption: "Claimed by firmware and kernel:",
-        level: Level::Normal,
-        words: 2,
-        columns: HEADINGS.len() - usize::from(!any),
-        rows: nodes().count(),
-        heading: &headings(&HEADINGS),
-        cell: &|out, row, column| {
-            let Some(node) = machine.topology.nodes().get(row) else { return Ok(()) };
+    document.tabulate("Claimed by firmware and kernel:", Level::Normal, 2, &|table| {
+        table.texts("memory of|from nodes|ns (read, write)|GB/s (read, write)|side cache|tier|weight");
+        if any {
+            table.text("measured ns");
+        }
+        for node in nodes() {
             let of = &node.attributes;
             let claim = of.claim();
-            match column {
-                0 => write!(out, "node {}", node.id),
-                1 => shown(out, claim, |claim, out| write!(out, "{}", claim.initiators)),
-                2 => both(out, claim.map(|claim| [claim.read, claim.write].map(nanoseconds)), &|ns, out| {
-                    write!(out, "{ns}")
-                }),
-                3 => both(
-                    out,
-                    claim.map(|claim| [claim.read_bandwidth, claim.write_bandwidth]),
-                    &|rate, out| write!(out, "{}", Digits(rate as f64 / 1e9)),
-                ),
-                4 => shown(out, of.side_cache, |cache, out| write!(out, "{}", cache.size)),
-                5 => shown(out, of.tier, |tier, out| write!(out, "{tier}")),
-                6 => shown(out, of.weight, |weight, out| write!(out, "{weight}")),
-                _ => shown(out, measured(node), |ns, out| write!(out, "{}", Digits(ns))),
+            table.row();
+            table.cell(format_args!("node {}", node.id));
+            table.known(claim.map(|claim| claim.initiators));
+            table.known(claim.and_then(|claim| both([claim.read, claim.write].map(nanoseconds), |ns| ns)));
+            let rates = |rate| Digits(rate as f64 / 1e9);
+            table.known(claim.and_then(|claim| both([claim.read_bandwidth, claim.write_bandwidth], rates)));
+            table.known(of.side_cache.map(|cache| cache.size));
+            table.known(of.tier);
+            table.known(of.weight);
+            if any {
+                table.number(measured(node));
             }
-        },
+        }
     });
 }
 
-/// Writes what is known, or a dash.
-fn shown<T>(
-    out: &mut dyn Write,
-    value: Option<T>,
-    write: impl FnOnce(T, &mut dyn Write) -> fmt::Result,
-) -> fmt::Result {
-    match value {
-        Some(value) => write(value, out),
-        None => out.write_str("-"),
-    }
-}
-
-/// Writes a figure of reads and one of writes.
-fn both(
-    out: &mut dyn Write,
-    figures: Option<[u64; 2]>,
-    write: &dyn Fn(u64, &mut dyn Write) -> fmt::Result,
-) -> fmt::Result {
-    match figures {
-        Some([reads, writes]) if reads | writes > 0 => {
-            shown(out, known(reads), write)?;
-            out.write_str(", ")?;
-            shown(out, known(writes), write)
-        }
-        _ => out.write_str("-"),
-    }
+/// Shows a figure of reads and one of writes.
+fn both<T: Display>(figures: [u64; 2], show: impl Fn(u64) -> T) -> Option<impl Display> {
+    let each = move |out: &mut fmt::Formatter<'_>, figure| match figure {
+        0 => out.write_str("-"),
+        figure => write!(out, "{}", show(figure)),
+    };
+    (figures != [0, 0]).then_some(fmt::from_fn(move |out| {
+        each(out, figures[0])?;
+        out.write_str(", ")?;
+        each(out, figures[1])
+    }))
 }

@@ -1,12 +1,12 @@
 //! The latency while neighbours are quiet, beside that of the whole run: for people, programs and monitoring systems.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::stats::{Interval, Summary};
 
 use super::optional::optional;
 use super::Report;
-use crate::report::document::{fields, Document, Labels, Metric, Role, Value};
+use crate::report::document::{fields, Document, Labels, Metric, Role, Rows, Value};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Series, Undisturbed};
 use crate::warning::Warning;
@@ -160,12 +160,12 @@ impl Display for Rounds {
     }
 }
 
-/// Writes the cell of a point in a table of points.
-pub fn cell(out: &mut dyn Write, series: &Series) -> fmt::Result {
+/// Pushes the cell of a point in a table of points.
+pub fn cell(table: &mut Rows<'_>, series: &Series) {
     match series.undisturbed {
-        None => out.write_str("-"),
-        Some(Undisturbed::Seen { nanoseconds, .. }) => write!(out, "{}", Digits(nanoseconds)),
-        Some(Undisturbed::AtMost(bound)) => write!(out, "at most {}", Digits(bound)),
+        None => table.text("-"),
+        Some(Undisturbed::Seen { nanoseconds, .. }) => table.number(nanoseconds),
+        Some(Undisturbed::AtMost(bound)) => table.cell(format_args!("at most {}", Digits(bound))),
     }
 }
 

@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::stats::Interval;
 use latency_core::text::plural;
 
 use super::findings::{Apart, Findings, Group, FASTER};
@@ -13,7 +14,7 @@ use super::values::{Slowdowns, Value};
 use crate::analysis::norm::{Quantity, FEWEST};
 use crate::experiment::facts::Utc;
 use crate::options::Options;
-use crate::report::document::{headings, Document, Level, Role, Table};
+use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::saved::{self, alike};
 
@@ -158,31 +159,21 @@ impl View<'_> {
     /// A row for each outlier.
     fn outliers(&self, document: &mut dyn Document) {
         let outliers = &self.found.outliers;
-        if outliers.is_empty() {
-            return;
-        }
-        let all = self.options.verbose;
-        document.table(&Table {
-            caption: "",
-            level: Level::Quiet,
-            words: 2,
-            columns: 6,
-            rows: if all { outliers.len() } else { outliers.len().min(ROWS) },
-            heading: &headings(&["host", "point", "value", "median", "ratio", "z"]),
-            cell: &|out, row, column| {
-                let Some(outlier) = outliers.get(row) else { return Ok(()) };
+        let shown = if self.options.verbose { outliers.len() } else { ROWS };
+        document.tabulate("", Level::Quiet, 2, &|table| {
+            table.texts("host|point|value|median|ratio|z");
+            for outlier in outliers.iter().take(shown) {
                 let value = &outlier.value;
-                match column {
-                    0 => out.write_str(self.name(value.host)),
-                    1 => out.write_str(self.key(value).point),
-                    2 => amount(out, outlier.quantity, value.value),
-                    3 => amount(out, outlier.quantity, outlier.norm.median),
-                    4 => write!(out, "{:.2}", Decimal(outlier.ratio())),
-                    _ => write!(out, "{}", Digits(outlier.z().unwrap_or(f64::NAN))),
-                }
-            },
+                table.row();
+                table.text(self.name(value.host));
+                table.text(self.key(value).point);
+                table.show(&Amount(outlier.quantity, value.value));
+                table.show(&Amount(outlier.quantity, outlier.norm.median));
+                table.cell(format_args!("{:.2}", Decimal(outlier.ratio())));
+                table.number(outlier.z());
+            }
         });
-        if !all && outliers.len() > ROWS {
+        if outliers.len() > shown {
             document.sentence(
                 Role::Missing,
                 format_args!("{} more values are slower: --verbose lists all.", outliers.len() - ROWS),
@@ -193,58 +184,36 @@ impl View<'_> {
     /// A row for each value, where there are too few to judge any.
     fn values(&self, document: &mut dyn Document) {
         let values = || self.found.groups.iter().flat_map(Group::all);
-        document.table(&Table {
-            caption: "",
-            level: Level::Quiet,
-            words: 2,
-            columns: 4,
-            rows: if self.options.verbose { values().count() } else { values().count().min(ROWS) },
-            heading: &headings(&["host", "point", "value", "95 %"]),
-            cell: &|out, row, column| {
-                let Some(value) = values().nth(row) else { return Ok(()) };
+        let shown = if self.options.verbose { usize::MAX } else { ROWS };
+        document.tabulate("", Level::Quiet, 2, &|table| {
+            table.texts("host|point|value|95 %");
+            for value in values().take(shown) {
                 let key = self.key(&value);
-                match column {
-                    0 => out.write_str(self.name(value.host)),
-                    1 => out.write_str(key.point),
-                    2 => amount(out, key.quantity, value.value),
-                    _ => {
-                        let unit = unit(key.quantity).1;
-                        write!(
-                            out,
-                            "{} to {}",
-                            Digits(value.interval.low / unit),
-                            Digits(value.interval.high / unit)
-                        )
-                    }
-                }
-            },
+                let unit = unit(key.quantity).1;
+                let Interval { low, high } = value.interval;
+                table.row();
+                table.text(self.name(value.host));
+                table.text(key.point);
+                table.show(&Amount(key.quantity, value.value));
+                table.range(Some(Interval { low: low / unit, high: high / unit }), "");
+            }
         });
     }
 
     /// A row for each group.
     fn groups(&self, document: &mut dyn Document) {
-        let groups = &self.found.groups;
-        document.table(&Table {
-            caption: "",
-            level: Level::Verbose,
-            words: 2,
-            columns: 5,
-            rows: groups.len(),
-            heading: &headings(&["kind", "point", "hosts", "median", "allowed +-"]),
-            cell: &|out, row, column| {
-                let Some(group) = groups.get(row) else { return Ok(()) };
+        document.tabulate("", Level::Verbose, 2, &|table| {
+            table.texts("kind|point|hosts|median|allowed +-");
+            for group in self.found.groups.iter() {
                 let key = group.key(&self.runs.names);
-                match column {
-                    0 => {
-                        let nodes = group.nodes();
-                        write!(out, "{}, {nodes} node{}", key.cpu, plural(nodes as usize))
-                    }
-                    1 => out.write_str(key.point),
-                    2 => write!(out, "{}", group.like),
-                    3 => amount(out, key.quantity, group.norm.median),
-                    _ => amount(out, key.quantity, group.norm.allowed(self.threshold)),
-                }
-            },
+                let nodes = group.nodes();
+                table.row();
+                table.cell(format_args!("{}, {nodes} node{}", key.cpu, plural(nodes as usize)));
+                table.text(key.point);
+                table.show(&group.like);
+                table.show(&Amount(key.quantity, group.norm.median));
+                table.show(&Amount(key.quantity, group.norm.allowed(self.threshold)));
+            }
         });
     }
 
@@ -422,14 +391,10 @@ struct Amount(Quantity, f64);
 
 impl fmt::Display for Amount {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        amount(out, self.0, self.1)
+        let words = match self.0 {
+            Quantity::Latency => "ns",
+            Quantity::Bandwidth => "GB/s",
+        };
+        write!(out, "{} {words}", Digits(self.1 / unit(self.0).1))
     }
-}
-
-fn amount(out: &mut dyn Write, quantity: Quantity, value: f64) -> fmt::Result {
-    let words = match quantity {
-        Quantity::Latency => "ns",
-        Quantity::Bandwidth => "GB/s",
-    };
-    write!(out, "{} {words}", Digits(value / unit(quantity).1))
 }

@@ -14,24 +14,17 @@ use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{Limit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
 use crate::experiment::facts::{method::optional, Report};
-use crate::report::document::{Document, Level, Role, Table};
+use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
 /// Describes a curve.
 #[inline(never)] // offsets into a small frame are short
 pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
-    const HEADINGS: [&str; 8] =
-        ["offered", "delivered", "of limit", "ns", "95 % interval", "x idle", "GHz", "in flight"];
-    // No wider than a terminal.
-    const WITH_UNCORE: [&str; 9] =
-        ["offered", "delivered", "limit", "ns", "95 % interval", "x idle", "GHz", "uncore", "lines"];
-    const UNCORE: usize = 7;
     let steps = loading.steps();
     let all = loading.traffic.generators;
     let own = || steps.as_slice().iter().filter(|step| loading.is_level(step));
     // Most machines do not tell it.
     let tells = own().any(|step| loading.uncore_gigahertz(step).is_some());
-    let headings = if tells { WITH_UNCORE.as_slice() } else { &HEADINGS };
     let limit = loading.limit();
     let idle = loading.curve().map(|curve| curve.idle().value);
     let mut caption = Text::<160>::EMPTY;
@@ -46,50 +39,48 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         traffic.kind.name,
         Each(traffic.generators, traffic.footprint)
     );
-    document.table(&Table {
-        caption: caption.as_str(),
-        level: Level::Quiet,
-        words: 1,
-        columns: headings.len(),
-        rows: own().count(),
-        heading: &|out, column| out.write_str(headings.get(column).copied().unwrap_or_default()),
-        cell: &|out, row, column| {
-            let Some(step) = own().nth(row) else { return Ok(()) };
+    let rounded = |table: &mut Rows<'_>, decimals, value: Option<f64>| match value {
+        Some(value) => table.cell(format_args!("{:.decimals$}", Decimal(value))),
+        None => table.text("-"),
+    };
+    document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
+        // No wider than a terminal.
+        table.texts(match tells {
+            true => "offered|delivered|limit|ns|95 % interval|x idle|GHz|uncore|lines",
+            false => "offered|delivered|of limit|ns|95 % interval|x idle|GHz|in flight",
+        });
+        for step in own() {
             let level = step.level;
             let clock = || {
                 let measured = report.outcomes.get(step.index)?.result.as_ref().ok()?;
                 measured.series.core_gigahertz.map(|clock| clock.median)
             };
-            let rounded = |out: &mut dyn Write, decimals, value: Option<f64>| match value {
-                Some(value) => write!(out, "{:.decimals$}", Decimal(value)),
-                None => out.write_str("-"),
-            };
-            match column + usize::from(column >= UNCORE && !tells) {
-                0 => match level.offered {
-                    Some(0.0) => out.write_str("idle"),
-                    Some(offered) => write!(out, "{}", Digits(offered / GIGA)),
-                    None => out.write_str("max"),
-                },
-                1 => write!(out, "{}", Digits(level.delivered.value / GIGA)),
-                2 => match limit {
-                    Some(limit) => {
-                        write!(out, "{:.0} %", Decimal(level.delivered.value / limit.rate.value * 100.0))
-                    }
-                    None => out.write_str("-"),
-                },
-                3 => write!(out, "{}", Nanoseconds(level.latency.value)),
-                4 => match level.latency.interval {
-                    Some(Interval { low, high }) => {
-                        write!(out, "{} to {}", Nanoseconds(low), Nanoseconds(high))
-                    }
-                    None => out.write_str("-"),
-                },
-                5 => rounded(out, 2, idle.map(|idle| level.latency.value / idle)),
-                6 => rounded(out, 2, clock()),
-                UNCORE => rounded(out, 2, loading.uncore_gigahertz(step)),
-                _ => rounded(out, 1, loading.in_flight(step)),
+            table.row();
+            match level.offered {
+                Some(0.0) => table.text("idle"),
+                Some(offered) => table.number(offered / GIGA),
+                None => table.text("max"),
             }
-        },
+            table.number(level.delivered.value / GIGA);
+            match limit {
+                Some(limit) => table
+                    .cell(format_args!("{:.0} %", Decimal(level.delivered.value / limit.rate.value * 100.0))),
+                None => table.text("-"),
+            }
+            table.show(&Nanoseconds(level.latency.value));
+            match level.latency.interval {
+                Some(Interval { low, high }) => {
+                    table.cell(format_args!("{} to {}", Nanoseconds(low), Nanoseconds(high)));
+                }
+                None => table.text("-"),
+            }
+            rounded(table, 2, idle.map(|idle| level.latency.value / idle));
+            rounded(table, 2, clock());
+            if tells {
+                rounded(table, 2, loading.uncore_gigahertz(step));
+            }
+            rounded(table, 1, loading.in_flight(step));
+        }
     });
     if let Some(limit) = limit {
         knee(document, loading, &limit);

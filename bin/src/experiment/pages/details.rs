@@ -8,7 +8,7 @@ use super::view::{had, heading};
 use crate::analysis::translation::{buffers, excess, find, LINES_PROBED, TWO_MEGABYTE_LOCAL};
 use crate::experiment::facts::{rows, Report};
 use crate::options::Choice;
-use crate::report::document::{Document, Level, Role, Table as Shown};
+use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::result::words::{page_words, OrderName};
 use crate::result::Outcome;
@@ -39,12 +39,12 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
         by_order(document, report, size);
     }
     probe(document, report);
-    rows::table(document, report, "walk", &|out, _, outcome| {
+    rows::table(document, report, "walk", &|table, _, outcome| {
         let point = &outcome.point;
-        write!(out, "{}, {}, ", point.size, point.pages.word())?;
+        let (size, pages) = (point.size, point.pages.word());
         match point.stride {
-            Bytes(64) => write!(out, "{}", OrderName(point.order)),
-            _ => out.write_str("a line a page"),
+            Bytes(64) => table.cell(format_args!("{size}, {pages}, {}", OrderName(point.order))),
+            _ => table.cell(format_args!("{size}, {pages}, a line a page")),
         }
     });
 }
@@ -52,57 +52,43 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
 /// What orders save that stay within a page.
 fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
     const ORDERS: [Order; 3] = [Order::Random, TWO_MEGABYTE_LOCAL, PAGE_LOCAL];
-    let at = |row: usize, pages| {
-        find(report.outcomes, pages, (*ORDERS.get(row)?, Bytes(64), size)).and_then(Outcome::nanoseconds)
-    };
-    document.table(&Shown {
-        caption: "ns by order: anywhere, or one region after the other",
-        level: Level::Verbose,
-        words: 1,
-        columns: 1 + had(report).count(),
-        rows: ORDERS.len(),
-        heading: &|out, column| match column.checked_sub(1).and_then(|kind| had(report).nth(kind)) {
-            Some(pages) => out.write_str(heading(pages)),
-            None => write!(out, "{size}"),
-        },
-        cell: &|out, row, column| match column.checked_sub(1).and_then(|kind| had(report).nth(kind)) {
-            Some(pages) => write!(out, "{}", Digits(at(row, pages).unwrap_or(f64::NAN))),
-            None => ORDERS.get(row).map_or(Ok(()), |order| write!(out, "{}", OrderName(*order))),
-        },
+    let caption = "ns by order: anywhere, or one region after the other";
+    document.tabulate(caption, Level::Verbose, 1, &|table| {
+        table.show(&size);
+        had(report).for_each(|pages| table.text(heading(pages)));
+        for order in ORDERS {
+            table.row();
+            table.show(&OrderName(order));
+            for pages in had(report) {
+                let walk = find(report.outcomes, pages, (order, Bytes(64), size));
+                table.number(walk.and_then(Outcome::nanoseconds));
+            }
+        }
     });
 }
 
 /// What every number of pages costs.
 fn probe(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let probed = || {
-        let shown = |lines: &u64| had(report).any(|pages| excess(report.outcomes, pages, *lines).is_some());
-        LINES_PROBED.into_iter().filter(shown)
-    };
-    document.table(&Shown {
-        caption: "Extra cycles per access when every access needs another 4 KiB page",
-        level: Level::Verbose,
-        words: 0,
-        columns: 2 + had(report).count(),
-        rows: probed().count(),
-        heading: &|out, column| match column {
-            0 => out.write_str("pages"),
-            1 => out.write_str("span"),
-            _ => out.write_str(had(report).nth(column - 2).map_or("", heading)),
-        },
-        cell: &|out, row, column| match (column, probed().nth(row)) {
-            (0, Some(lines)) => write!(out, "{lines}"),
-            (1, Some(lines)) => write!(out, "{}", Bytes(4096 * lines)),
-            (_, Some(lines)) => {
-                let extra =
-                    had(report).nth(column - 2).and_then(|pages| excess(report.outcomes, pages, lines));
+    let caption = "Extra cycles per access when every access needs another 4 KiB page";
+    document.tabulate(caption, Level::Verbose, 0, &|table| {
+        table.texts("pages|span");
+        had(report).for_each(|pages| table.text(heading(pages)));
+        for lines in LINES_PROBED {
+            let extra = || had(report).map(|pages| excess(report.outcomes, pages, lines));
+            if extra().flatten().next().is_none() {
+                continue;
+            }
+            table.row();
+            table.show(&lines);
+            table.show(&Bytes(4096 * lines));
+            for extra in extra() {
                 match extra {
                     // A difference has a sign even where it is shown as nothing.
-                    Some(extra) if extra.abs() < 0.05 => out.write_str("0.0"),
-                    Some(extra) => write!(out, "{:.1}", Decimal(extra)),
-                    None => out.write_char('-'),
+                    Some(extra) if extra.abs() < 0.05 => table.text("0.0"),
+                    Some(extra) => table.cell(format_args!("{:.1}", Decimal(extra))),
+                    None => table.text("-"),
                 }
             }
-            (_, None) => Ok(()),
-        },
+        }
     });
 }

@@ -6,13 +6,13 @@ use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use crate::analysis::estimate::Side;
+use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::huge_pages::{kinds, spanned, walks, Conclusion, Larger, Worth, KINDS};
 use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share};
 use crate::experiment::facts::{self, estimate, method, point, trust, Report};
 use crate::options::{Choice, Pages};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Level, Part, Picture, Role, Table as Shown};
+use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
@@ -158,38 +158,41 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
 /// Nanoseconds by working set, and what the largest pages save.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let outcomes = report.outcomes;
-    let columns = had(report).count();
     let largest = had(report).last().filter(|pages| *pages != Pages::Small4k);
-    document.table(&Shown {
-        caption: "",
-        level: Level::Quiet,
-        words: 0,
-        columns: 1 + columns + usize::from(largest.is_some()),
-        rows: walks(outcomes, Pages::Small4k).count(),
-        heading: &|out, column| match (column.checked_sub(1).map(|kind| had(report).nth(kind)), largest) {
-            (None, _) => out.write_str("working set"),
-            (Some(Some(pages)), _) => write!(out, "{} ns", heading(pages)),
-            (Some(None), largest) => write!(out, "{} saves", largest.map_or("", heading)),
-        },
-        cell: &|out, row, column| {
-            let Some(small) = walks(outcomes, Pages::Small4k).nth(row) else { return Ok(()) };
+    document.tabulate("", Level::Quiet, 0, &|table| {
+        table.text("working set");
+        had(report).for_each(|pages| table.cell(format_args!("{} ns", heading(pages))));
+        if let Some(largest) = largest {
+            table.cell(format_args!("{} saves", heading(largest)));
+        }
+        for small in walks(outcomes, Pages::Small4k) {
             let point = &small.point;
-            let Some(kind) = column.checked_sub(1) else { return write!(out, "{}", point.size) };
-            if let Some(pages) = had(report).nth(kind) {
+            table.row();
+            table.show(&point.size);
+            for pages in had(report) {
                 let walk = find(outcomes, pages, (point.order, point.stride, point.size));
-                return write!(out, "{}", Digits(walk.and_then(Outcome::nanoseconds).unwrap_or(f64::NAN)));
+                table.number(walk.and_then(Outcome::nanoseconds));
             }
-            /// Two per cent are not worth the trouble.
-            const ALIKE: f64 = 1.02;
-            let Some(ratio) = ratio(outcomes, small) else { return out.write_char('-') };
-            match ratio.side(ALIKE) {
-                Side::Above => write!(out, "{:.0} %", Decimal((1.0 - 1.0 / ratio.value) * 100.0)),
-                // No walk of a page table is faster than none: other things differed by more.
-                Side::Near | Side::Below => out.write_str("nothing"),
-                Side::Open => out.write_str("unclear"),
+            if largest.is_some() {
+                saves(table, ratio(outcomes, small));
             }
-        },
+        }
     });
+}
+
+/// Pushes what the largest pages save of the time in the smallest.
+fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
+    /// Two per cent are not worth the trouble.
+    const ALIKE: f64 = 1.02;
+    match ratio.map(|ratio| (ratio.side(ALIKE), ratio.value)) {
+        Some((Side::Above, ratio)) => {
+            table.cell(format_args!("{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0)));
+        }
+        // No walk of a page table is faster than none: other things differed by more.
+        Some((Side::Near | Side::Below, _)) => table.text("nothing"),
+        Some((Side::Open, _)) => table.text("unclear"),
+        None => table.text("-"),
+    }
 }
 
 /// The kinds that could not be had, with what would allow them.

@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::options::{Options, When};
 use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
-use crate::report::document::{headings, Document, Level, PageRole, Part, Role, Table as Shown};
+use crate::report::document::{Document, Level, PageRole, Part, Role};
 use crate::sys::table::Table;
 use crate::warning::Warnings;
 
@@ -78,8 +78,6 @@ impl Plans {
 
     /// Describes them: a line for each, and for programs the plan of each.
     pub fn present(&self, document: &mut dyn Document) {
-        const HEADINGS: [&str; 4] = ["experiment", "points", "memory", "time"];
-        let bytes = |planned: &Planned| regions::bytes(planned.budget.memory, &planned.points);
         let (count, points) = self
             .possible()
             .fold((0, 0), |(count, points), (_, planned, _)| (count + 1, points + planned.points.len()));
@@ -87,20 +85,15 @@ impl Plans {
             Role::Answer,
             format_args!("{count} experiments of {points} points, {}; longer on a busy machine.", self.takes),
         );
-        document.table(&Shown {
-            caption: "",
-            level: Level::Quiet,
-            words: 1,
-            columns: HEADINGS.len(),
-            rows: count,
-            heading: &headings(&HEADINGS),
-            cell: &|out, row, column| match (self.possible().nth(row), column) {
-                (Some((name, ..)), 0) => out.write_str(name),
-                (Some((_, planned, _)), 1) => write!(out, "{}", planned.points.len()),
-                (Some((_, planned, _)), 2) => write!(out, "{}", bytes(planned)),
-                (Some((.., takes)), _) => write!(out, "{takes}"),
-                (None, _) => Ok(()),
-            },
+        document.tabulate("", Level::Quiet, 1, &|table| {
+            table.texts("experiment|points|memory|time");
+            for (name, planned, takes) in self.possible() {
+                table.row();
+                table.text(name);
+                table.show(&planned.points.len());
+                table.show(&regions::bytes(planned.budget.memory, &planned.points));
+                table.show(&takes);
+            }
         });
         facts::tool(document, "report", "");
         missing(document, &|index| self.slots.get(index)?.as_ref()?.as_ref().err(), &|_| false);

@@ -15,7 +15,7 @@ use crate::error::{Failure, Problem, SavedError};
 use crate::experiment::command::Write;
 use crate::experiment::facts;
 use crate::options::Options;
-use crate::report::document::{fields, headings, Document, Level, PageRole, Part, Role, Table as Shown};
+use crate::report::document::{fields, Document, Level, PageRole, Part, Role};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, Row, CLASS};
 use crate::saved::conditions::KERNEL;
@@ -144,29 +144,25 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
 
 /// Every file on a line of one table.
 fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
-    const HEADINGS: [&str; 9] =
-        ["file", "host", "CPU", "experiment", "trust", "points", "least", "median", "most"];
-    document.table(&Shown {
-        caption: "",
-        level: Level::Quiet,
-        words: 5,
-        columns: HEADINGS.len(),
-        rows: files.len(),
-        heading: &headings(&HEADINGS),
-        cell: &|out, row, column| {
-            let Some(file) = files.get(row) else { return Ok(()) };
-            let value = |index: usize| file.values.get(index).copied().unwrap_or(f64::NAN);
-            match column {
-                0 => out.write_str(file.name().as_str()),
-                1 => out.write_str(file.saved.host()),
-                2 => out.write_str(file.saved.cpu()),
-                3 => out.write_str(file.experiment()),
-                4 => out.write_str(file.trust()),
-                5 => write!(out, "{}", file.saved.rows.len()),
-                8 if !value(2).is_nan() => write!(out, "{} {}", Digits(value(2)), unit(file.saved.rows)),
-                _ => write!(out, "{}", Digits(value(column - 6))),
+    document.tabulate("", Level::Quiet, 5, &|table| {
+        table.texts("file|host|CPU|experiment|trust|points|least|median|most");
+        for file in files {
+            let Saved { rows, .. } = file.saved;
+            table.row();
+            table.text(file.name().as_str());
+            table.text(file.saved.host());
+            table.text(file.saved.cpu());
+            table.text(file.experiment());
+            table.text(file.trust());
+            table.show(&rows.len());
+            let [least, median, most] = file.values;
+            table.number(least);
+            table.number(median);
+            match most.is_nan() {
+                true => table.text("-"),
+                false => table.cell(format_args!("{} {}", Digits(most), unit(rows))),
             }
-        },
+        }
     });
 }
 
@@ -209,33 +205,26 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
 
 /// Every point by what tells it apart.
 fn points(document: &mut dyn Document, rows: &[Row]) {
-    let shown = differing(rows);
-    let words = ["point", unit(rows), "95 %", "core cycles", "pages"];
-    document.table(&Shown {
-        caption: "",
-        level: if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal },
-        words: 1,
-        columns: words.len(),
-        rows: rows.len(),
-        heading: &headings(&words),
-        cell: &|out, index, column| {
-            let Some(row) = rows.get(index) else { return Ok(()) };
-            point(out, row, (shown, unit(rows) == SEVERAL), column)
-        },
-    });
-}
-
-fn point(out: &mut dyn fmt::Write, row: &Row, (shown, several): (u32, bool), column: usize) -> fmt::Result {
-    match (column, row.sample.interval) {
-        (0, _) => write!(out, "{}", Label { row, shown: shown | 1 << CLASS }),
-        (1, _) if several => write!(out, "{} {}", Digits(value(row)), unit(slice::from_ref(row))),
-        (1, _) => write!(out, "{}", Digits(value(row))),
-        // The interval of a rate is that of the time of a line.
-        (2, Some(interval)) if row.traffic().is_none() => {
-            write!(out, "{} to {}", Digits(interval.low), Digits(interval.high))
+    let (shown, unit_of_all) = (differing(rows) | 1 << CLASS, unit(rows));
+    let level = if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal };
+    document.tabulate("", level, 1, &|table| {
+        table.text("point");
+        table.text(unit_of_all);
+        table.texts("95 %|core cycles|pages");
+        for row in rows {
+            table.row();
+            table.show(&Label { row, shown });
+            match unit_of_all {
+                SEVERAL => table.cell(format_args!("{} {}", Digits(value(row)), unit(slice::from_ref(row)))),
+                _ => table.number(value(row)),
+            }
+            // The interval of a rate is that of the time of a line.
+            table.range(row.sample.interval.filter(|_| row.traffic().is_none()), "");
+            match row.sample.core_cycles {
+                Some(cycles) => table.number(cycles),
+                None => table.text(""),
+            }
+            table.text(row.pages.as_str());
         }
-        (2, _) => Ok(()),
-        (3, _) => row.sample.core_cycles.map_or(Ok(()), |cycles| write!(out, "{}", Digits(cycles))),
-        _ => out.write_str(row.pages.as_str()),
-    }
+    });
 }

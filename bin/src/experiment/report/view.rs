@@ -11,9 +11,7 @@ use crate::error::Failure;
 use crate::experiment::facts::{self, trust, Report, SUMMARY};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{
-    fields, headings, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value,
-};
+use crate::report::document::{fields, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value};
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
@@ -180,7 +178,6 @@ fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings
 
 /// The answer of each section in its own words: as a table on pages, which have room for it.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
-    const HEADINGS: [&str; 3] = ["question", "answer", "trust"];
     let answer = |out: &mut dyn Write, index: usize, report: &Report<'_, '_>| {
         let Some(section) = SECTIONS.get(index) else { return Ok(()) };
         let wanted = [Role::Answer, Role::Finding, Role::Line];
@@ -195,19 +192,14 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         }
         return;
     }
-    document.table(&Table {
-        caption: "",
-        level: Level::Quiet,
-        words: HEADINGS.len(),
-        columns: HEADINGS.len(),
-        rows: whole.measured().count(),
-        heading: &headings(&HEADINGS),
-        cell: &|out, row, column| match (whole.measured().nth(row), column) {
-            (Some((index, _)), 0) => out.write_str(question(index)),
-            (Some((index, report)), 1) => answer(out, index, &report),
-            (Some((_, report)), _) => out.write_str(trust::level(report.warnings)),
-            (None, _) => Ok(()),
-        },
+    document.tabulate("", Level::Quiet, 3, &|table| {
+        table.texts("question|answer|trust");
+        for (index, report) in whole.measured() {
+            table.row();
+            table.text(question(index));
+            table.show(&fmt::from_fn(|out| answer(out, index, &report)));
+            table.text(trust::level(report.warnings));
+        }
     });
 }
 

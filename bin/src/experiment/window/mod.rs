@@ -105,8 +105,8 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         view::reaches(document, report);
         view::by_fillers(document, view);
     }
-    rows::table(document, report, "point", &|out, _, outcome| {
-        write!(out, "{}", chains::name(&outcome.point))
+    rows::table(document, report, "point", &|table, _, outcome| {
+        table.show(&chains::name(&outcome.point));
     });
     facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         if let Some(outcome) = report.outcomes.get(index) {

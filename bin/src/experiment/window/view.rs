@@ -13,7 +13,7 @@ use crate::analysis::window::{conclude, room, Buffer, Conclusion, Prefetch};
 use crate::experiment::facts::method::optional;
 use crate::experiment::facts::{point, Report};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role, Table};
+use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::Walk;
 
@@ -154,43 +154,32 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
 /// A row for each amount of work.
 pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
     let place = view.place();
-    // Without points in the cache there is no column of them.
-    let column = |shown: usize| shown + usize::from(view.floor.is_none() && shown >= 2);
-    document.table(&Table {
-        caption: "ns per load, 16 chains with work between their loads",
-        level: Level::Quiet,
-        words: 0,
-        columns: if view.floor.is_some() { 6 } else { 5 },
-        rows: KERNELS.len(),
-        heading: &|out, shown| {
-            out.write_str(match column(shown) {
-                0 => "work",
-                1 => "instructions",
-                2 => "L1",
-                3 => place.as_str(),
-                4 => "prefetched",
-                _ => "saved",
-            })
-        },
-        cell: &|out, row, shown| {
-            let Some([plain, _]) = KERNELS.get(row) else { return Ok(()) };
-            let time = |region: Option<Region<'_, '_>>, prefetch| {
-                let sample = region.and_then(|region| region.with_work(plain.work(), prefetch));
-                sample.map_or(f64::NAN, |sample| sample.nanoseconds)
+    document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
+        table.texts("work|instructions");
+        // Without points in the cache there is no column of them.
+        if view.floor.is_some() {
+            table.text("L1");
+        }
+        table.text(place.as_str());
+        table.texts("prefetched|saved");
+        for [plain, _] in &KERNELS {
+            let time = |region: Region<'_, '_>, prefetch| {
+                region.with_work(plain.work(), prefetch).map_or(f64::NAN, |sample| sample.nanoseconds)
             };
-            let (without, with) = (time(Some(view.memory), false), time(Some(view.memory), true));
-            match column(shown) {
-                0 => write!(out, "{}", plain.work()),
-                1 => write!(out, "{}", plain.instructions()),
-                2 => write!(out, "{}", Digits(time(view.floor, false))),
-                3 => write!(out, "{}", Digits(without)),
-                4 => write!(out, "{}", Digits(with)),
-                _ if (with / without).is_finite() => {
-                    write!(out, "{:.0} %", Decimal((1.0 - with / without) * 100.0))
-                }
-                _ => out.write_char('-'),
+            let (without, with) = (time(view.memory, false), time(view.memory, true));
+            table.row();
+            table.show(&plain.work());
+            table.show(&plain.instructions());
+            if let Some(floor) = view.floor {
+                table.number(time(floor, false));
             }
-        },
+            table.number(without);
+            table.number(with);
+            match (1.0 - with / without) * 100.0 {
+                saved if saved.is_finite() => table.cell(format_args!("{:.0} %", Decimal(saved))),
+                _ => table.text("-"),
+            }
+        }
     });
 }
 
@@ -225,25 +214,20 @@ pub fn by_fillers(document: &mut dyn Document, view: &View<'_, '_>) {
         })
     };
     let measured = view.memory.samples().any(|sample| matches!(sample.outcome.point.walk, Walk::Apart(_)));
-    document.table(&Table {
-        caption: "Two loads, their time over that without instructions between them",
-        level: Level::Verbose,
-        words: 0,
-        columns: 1 + Filler::ALL.len(),
-        rows: if measured { Gap::MOST / STEP + 1 } else { 0 },
-        heading: &|out, column| match Filler::ALL.get(column.wrapping_sub(1)) {
-            Some(filler) => out.write_str(filler.name()),
-            None => out.write_str("instructions"),
-        },
-        cell: &|out, row, column| {
-            let Some(&filler) = Filler::ALL.get(column.wrapping_sub(1)) else {
-                return write!(out, "{}", row * STEP);
-            };
-            match (time(filler, row * STEP), time(filler, 0)) {
-                (Some(with), Some(without)) => write!(out, "{:.2}", Decimal(with / without)),
-                _ => out.write_char('-'),
+    let caption = "Two loads, their time over that without instructions between them";
+    document.tabulate(caption, Level::Verbose, 0, &|table| {
+        table.text("instructions");
+        Filler::ALL.iter().for_each(|filler| table.text(filler.name()));
+        for fillers in (0..=Gap::MOST).step_by(STEP).filter(|_| measured) {
+            table.row();
+            table.show(&fillers);
+            for filler in Filler::ALL {
+                match (time(filler, fillers), time(filler, 0)) {
+                    (Some(with), Some(without)) => table.cell(format_args!("{:.2}", Decimal(with / without))),
+                    _ => table.text("-"),
+                }
             }
-        },
+        }
     });
 }
 

@@ -216,35 +216,22 @@ fn write_table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
     if !table.caption.is_empty() {
         writeln!(out, "<caption>{}</caption>", Escaped(table.caption))?;
     }
-    let row = |out: &mut dyn Write,
-               tag: &dyn Fn(usize) -> &'static str,
-               cell: &dyn Fn(&mut dyn Write, usize) -> fmt::Result| {
-        out.write_str("<tr>")?;
-        for column in 0..table.columns {
-            let tag = tag(column);
-            write!(out, "<{tag}>")?;
-            cell(&mut Escaping(out), column)?;
-            let name = tag.get(..2).unwrap_or(tag);
-            write!(out, "</{name}>")?;
+    out.write_str("<thead>\n<tr>")?;
+    table.each(&mut |row, column, cell| {
+        if column == 0 && row > 0 {
+            out.write_str(if row == 1 { "</tr>\n</thead>\n<tbody>\n<tr>" } else { "</tr>\n<tr>" })?;
         }
-        out.write_str("</tr>\n")
-    };
-    let is_word = |column| column < table.words;
-    out.write_str("<thead>\n")?;
-    let heading =
-        |column| if is_word(column) { "th scope=\"col\" class=\"word\"" } else { "th scope=\"col\"" };
-    row(out, &heading, &|out, column| (table.heading)(out, column))?;
-    out.write_str("</thead>\n<tbody>\n")?;
-    let tag = |column| match column {
-        0 if is_word(0) => "th scope=\"row\" class=\"word\"",
-        0 => "th scope=\"row\"",
-        _ if is_word(column) => "td class=\"word\"",
-        _ => "td",
-    };
-    for index in 0..table.rows {
-        row(out, &tag, &|out, column| (table.cell)(out, index, column))?;
-    }
-    out.write_str("</tbody>\n</table>\n</div>\n")
+        let (name, scope) = match (row, column) {
+            (0, _) => ("th", " scope=\"col\""),
+            (_, 0) => ("th", " scope=\"row\""),
+            _ => ("td", ""),
+        };
+        let class = if column < table.words { " class=\"word\"" } else { "" };
+        write!(out, "<{name}{scope}{class}>")?;
+        write!(Escaping(out), "{cell}")?;
+        write!(out, "</{name}>")
+    })?;
+    out.write_str("</tr>\n</tbody>\n</table>\n</div>\n")
 }
 
 impl Document for Taking<'_> {
@@ -278,7 +265,7 @@ impl Document for Taking<'_> {
 
     fn table(&mut self, table: &Table<'_>) {
         let wanted = if table.level == Level::Verbose { Want::LongTables } else { Want::Tables };
-        if self.want == wanted && table.rows > 0 && !self.is_of_another() {
+        if self.want == wanted && !self.is_of_another() && table.has_rows() {
             self.keep(|taking| write_table(taking.out, table));
         }
     }

@@ -9,7 +9,7 @@ use roxmltree::{Document as Tree, ParsingOptions};
 
 use super::HTML;
 use crate::report::chart::{Axis, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
-use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style, Table};
+use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style};
 use crate::report::terminal::Terminal;
 
 static NAME: Field = Field::new("name", "Its name.");
@@ -46,14 +46,13 @@ fn everything(document: &mut dyn Document, text: &str) {
         document.sentence(role, format_args!("{text}"));
     }
     for level in [Level::Quiet, Level::Verbose] {
-        document.table(&Table {
-            caption: text,
-            level,
-            words: 1,
-            columns: 3,
-            rows: 2,
-            heading: &|out, _| out.write_str(text),
-            cell: &|out, _, _| out.write_str(text),
+        document.tabulate(text, level, 1, &|table| {
+            for row in 0..3 {
+                if row > 0 {
+                    table.row();
+                }
+                [text; 3].iter().for_each(|text| table.text(text));
+            }
         });
     }
     let points = [Point::new(1.0, 2.0), Point::new(2.0, 3.0)];
@@ -106,14 +105,11 @@ fn shape(page: &str) -> Vec<(usize, String)> {
 #[test]
 fn a_page_has_its_parts_in_the_order_of_its_reader() {
     let page = written(&mut |document| {
-        document.table(&Table {
-            caption: "",
-            level: Level::Normal,
-            words: 1,
-            columns: 2,
-            rows: 1,
-            heading: &|out, column| out.write_str(if column == 0 { "thing" } else { "ns" }),
-            cell: &|out, _, column| out.write_str(if column == 0 { "all" } else { "116" }),
+        document.tabulate("", Level::Normal, 1, &|table| {
+            table.texts("thing|ns");
+            table.row();
+            table.text("all");
+            table.number(116.0);
         });
         document.sentence(Role::Page(PageRole::Warning("fair")), format_args!("it is warm"));
         document.sentence(Role::Page(PageRole::Remedy), format_args!("open the door"));
