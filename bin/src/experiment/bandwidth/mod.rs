@@ -90,6 +90,5 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
     members::summary(document, report);
-    members::attributes(document, report);
     super::facts::circumstances(document, report);
 }

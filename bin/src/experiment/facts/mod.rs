@@ -5,7 +5,6 @@
 pub mod attributes;
 pub mod conditions;
 pub mod estimate;
-pub mod for_hwloc;
 pub mod lanes;
 pub mod machine;
 pub mod method;
