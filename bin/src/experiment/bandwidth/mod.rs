@@ -2,7 +2,6 @@
 
 pub(super) mod members;
 mod picture;
-mod rates;
 mod tables;
 mod view;
 

@@ -4,10 +4,11 @@ use core::fmt::{self, Write};
 
 use latency_core::decimal::Decimal;
 
+use super::super::facts::rates::{gigabytes, Gigabytes, Half};
 use super::super::facts::Report;
 use super::super::matrix::Grid;
-use super::rates::{gigabytes, Half, GIGA};
-use crate::analysis::traffic::{groups, rate, shares, Group, Rate};
+use crate::analysis::estimate::Estimate;
+use crate::analysis::traffic::{groups, rate, shares, Group};
 use crate::options::View;
 use crate::report::document::{Document, Level, Table};
 use crate::report::figures::Digits;
@@ -134,7 +135,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
             1 => write!(out, "{}", traffic.generators),
             2 => allocated(out, group, Some(found)),
             3 => write!(out, "{}", Half(Some(found))),
-            4 => write!(out, "{}", Digits(found.value / f64::from(traffic.generators) / GIGA)),
+            4 => write!(out, "{}", Gigabytes(found.value / f64::from(traffic.generators))),
             5 => write!(out, "{:.2}", Decimal(group.efficiency(with).unwrap_or(f64::NAN))),
             _ => write!(out, "{}", Digits(group.in_flight(with).unwrap_or(f64::NAN))),
         }
@@ -161,7 +162,7 @@ fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Writes a cell of an outcome, by column.
 type OfOutcome<'c> =
-    &'c dyn Fn(&mut dyn Write, usize, &Group<'_, '_>, &Outcome<'_>, (Traffic, Rate)) -> fmt::Result;
+    &'c dyn Fn(&mut dyn Write, usize, &Group<'_, '_>, &Outcome<'_>, (Traffic, Estimate)) -> fmt::Result;
 
 /// A row for each outcome that has a rate.
 fn rows(
@@ -207,11 +208,11 @@ fn count(out: &mut dyn Write, count: Option<u32>) -> fmt::Result {
 }
 
 /// A rate; and, where memory may move more than is counted, the most that it may be.
-fn allocated(out: &mut dyn Write, group: &Group<'_, '_>, rate: Option<Rate>) -> fmt::Result {
+fn allocated(out: &mut dyn Write, group: &Group<'_, '_>, rate: Option<Estimate>) -> fmt::Result {
     write!(out, "{}", gigabytes(rate))?;
     match (shares(group.traffic.kind).owned, rate) {
         (owned, Some(rate)) if owned > 0.0 => {
-            write!(out, " (to {})", Digits(rate.value * (1.0 + owned) / GIGA))
+            write!(out, " (to {})", Gigabytes(rate.value * (1.0 + owned)))
         }
         _ => Ok(()),
     }

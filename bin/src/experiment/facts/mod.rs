@@ -11,6 +11,7 @@ pub mod method;
 mod metrics;
 mod optional;
 pub mod point;
+pub mod rates;
 pub mod report;
 pub mod rows;
 mod sizing;
