@@ -70,9 +70,14 @@ impl Estimate {
         });
         value.is_finite().then_some(Estimate { value, interval })
     }
-}
 
-impl Estimate {
+    /// Returns a share of it.
+    #[must_use]
+    pub fn scaled(self, share: f64) -> Estimate {
+        let of = |Interval { low, high }| Interval { low: low * share, high: high * share };
+        Estimate { value: self.value * share, interval: self.interval.map(of) }
+    }
+
     /// Returns whether this is larger beyond both intervals; where one of them is missing, by a ninth of the other.
     #[must_use]
     pub fn is_beyond(self, other: Estimate) -> bool {

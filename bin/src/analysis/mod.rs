@@ -23,5 +23,4 @@ pub mod side_by_side;
 pub mod traffic;
 pub mod translation;
 pub mod variants;
-pub mod weights;
 pub mod window;

@@ -14,15 +14,6 @@ const STEPS: u64 = 6;
 /// Of the largest rate, so much is as good as all of it.
 const NEARLY: f64 = 0.95;
 
-/// Bytes per second, and within which that lies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate {
-    /// The bytes that are read and written.
-    pub value: f64,
-    /// Its confidence interval.
-    pub interval: Option<Interval>,
-}
-
 /// How the bytes of some traffic are composed, as shares of those that are read and written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
@@ -64,14 +55,14 @@ pub fn shares(kind: &Kind) -> Shares {
     }
 }
 
-/// The rate of an outcome that is traffic.
+/// Returns the bytes per second of an outcome that is traffic.
 #[must_use]
-pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Rate)> {
+pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
     let Walk::Traffic(traffic) = outcome.point.walk else { return None };
     let found = outcome.result.as_ref().ok()?.series.nanoseconds;
     let of = |nanoseconds: f64| bytes_per_line(traffic.kind) * 1e9 / nanoseconds;
     let interval = found.interval.map(|interval| Interval { low: of(interval.high), high: of(interval.low) });
-    Some((traffic, Rate { value: of(found.median), interval }))
+    Some((traffic, Estimate { value: of(found.median), interval }))
 }
 
 /// The traffic of one kind between two nodes, by ascending numbers of generators; of each CPU by itself where they were
@@ -153,18 +144,9 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
     Some((mean(false)?, mean(true)?))
 }
 
-impl Rate {
-    /// Returns a share of it.
-    #[must_use]
-    pub fn scaled(&self, share: f64) -> Estimate {
-        let of = |Interval { low, high }| Interval { low: low * share, high: high * share };
-        Estimate { value: self.value * share, interval: self.interval.map(of) }
-    }
-}
-
 impl<'r, 'a> Group<'r, 'a> {
     /// The rates, with the numbers of generators that had them.
-    pub fn rates(&self) -> impl Iterator<Item = (u32, Rate)> + use<'r, 'a> {
+    pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + use<'r, 'a> {
         self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
     }
 
@@ -176,14 +158,13 @@ impl<'r, 'a> Group<'r, 'a> {
 
     /// The rate of all generators, or of fewer that deliver more beyond both intervals.
     #[must_use]
-    pub fn best(&self) -> Option<(u32, Rate)> {
-        let of = |(generators, rate): (u32, Rate)| (generators, rate.scaled(1.0));
-        self.rates().nth(limit(&|index| self.rates().nth(index).map(of))?)
+    pub fn best(&self) -> Option<(u32, Estimate)> {
+        self.rates().nth(limit(&|index| self.rates().nth(index))?)
     }
 
     /// The rate of one generator.
     #[must_use]
-    pub fn of_one(&self) -> Option<Rate> {
+    pub fn of_one(&self) -> Option<Estimate> {
         self.rates().find(|(generators, _)| *generators == 1).map(|(_, rate)| rate)
     }
 
@@ -196,13 +177,13 @@ impl<'r, 'a> Group<'r, 'a> {
 
     /// A rate over that of as many generators each of which were alone.
     #[must_use]
-    pub fn efficiency(&self, (generators, rate): (u32, Rate)) -> Option<f64> {
+    pub fn efficiency(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         Some(rate.value / (f64::from(generators) * self.of_one()?.value))
     }
 
     /// The lines that each generator has in flight at a rate, by Little's law: those read, at the latency of one chain.
     #[must_use]
-    pub fn in_flight(&self, (generators, rate): (u32, Rate)) -> Option<f64> {
+    pub fn in_flight(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         let reads = rate.value * shares(self.traffic.kind).read;
         let lines = reads * 1e-9 * self.latency_ns? / LINE;
         (lines > 0.0).then_some(lines / f64::from(generators))

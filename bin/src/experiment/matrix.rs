@@ -7,7 +7,6 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::facts::for_hwloc::{self, Attribute};
 use super::facts::{self, attributes, method, point, rows, trust, undisturbed, Report};
 use super::interface::Experiment;
 use crate::analysis::firmware;
@@ -25,7 +24,6 @@ use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::{Digits, Figure};
-use crate::report::hwloc::READ_LATENCY;
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::sys::table::Table;
@@ -151,8 +149,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     facts::points(document, Part::List(&NODE_PAIRS), report, &|_, _| {});
     facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
     summary(document, report, &found);
-    let latency = |Pair { from, to, ns, .. }| Attribute { from, to, field: &READ_LATENCY, value: ns };
-    for_hwloc::attributes(document, report, pairs(report.outcomes, &report.machine.topology).map(latency));
     facts::circumstances(document, report);
 }
 

@@ -10,7 +10,7 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::stats::Interval;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, NodeId};
 
 use super::chart::{Chart, Matrix};
 use super::figures::Digits;
@@ -355,6 +355,8 @@ pub trait Document {
     fn table(&mut self, _table: &Table<'_>) {}
     /// A sample of a metric, which no other has the labels of.
     fn sample(&mut self, _metric: &'static Metric, _labels: Labels<'_>, _value: Value<'_>) {}
+    /// A value of a node's memory to the CPUs of a node, by hwloc's name for it and in hwloc's unit.
+    fn attribute(&mut self, _name: &'static str, _initiator: NodeId, _target: NodeId, _value: f64) {}
     /// A picture.
     fn picture(&mut self, _picture: Picture<'_>) {}
 }

@@ -5,18 +5,14 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{fields, Document, Field, Format, Part, Value};
+use latency_core::topology::MAX_NODES;
+use latency_core::units::NodeId;
 
-fields! {
-    pub ATTRIBUTES "memory_attributes" "Values of memory by node, for hwloc.";
-    pub TARGET "target" "The node of the memory.";
-    pub INITIATOR "initiator" "The node of the CPUs.";
-    pub READ_LATENCY "ReadLatency" "In nanoseconds.";
-    pub READ_BANDWIDTH "ReadBandwidth" "In bytes a second.";
-    pub WRITE_BANDWIDTH "WriteBandwidth" "In bytes a second.";
-    pub WEIGHTS "weights" "Weights for interleaving over nodes.";
-    pub WEIGHT "weight" "The weight of a node.";
-}
+use super::document::{Document, Format};
+use super::weights;
+
+/// The attribute from which weights for interleaving follow.
+pub const READ_BANDWIDTH: &str = "ReadBandwidth";
 
 /// A script of `hwloc-annotate`.
 pub const HWLOC: Format = Format {
@@ -27,10 +23,17 @@ pub const HWLOC: Format = Format {
     collected: false,
     draws: false,
     write: |out, _, describe| {
-        let mut script =
-            Script { out, within: None, depth: 0, found: false, target: 0, initiator: 0, failed: Ok(()) };
+        let mut script = Script {
+            out,
+            found: false,
+            nodes: [NodeId(0); MAX_NODES],
+            largest: [0.0; MAX_NODES],
+            count: 0,
+            failed: Ok(()),
+        };
         script.keep(format_args!("{BEGIN}"));
         describe(&mut script);
+        script.weights();
         script.keep(format_args!("{}", if script.found { END } else { NOTHING }));
         script.failed
     },
@@ -55,15 +58,14 @@ const END: &str = "lstopo -i \"$output\" --memattrs\n";
 /// Of a result without the latency or bandwidth of any node.
 const NOTHING: &str = "echo 'this result has no memory attributes' >&2\nexit 1\n";
 
-/// What is written of the list that is being described.
+/// A script, and what is known of the nodes.
 struct Script<'o> {
     out: &'o mut dyn Write,
-    within: Option<&'static Field>,
-    /// The parts within that list.
-    depth: usize,
     found: bool,
-    target: u64,
-    initiator: u64,
+    /// The nodes whose memory was read, and the largest bandwidth of each.
+    nodes: [NodeId; MAX_NODES],
+    largest: [f64; MAX_NODES],
+    count: usize,
     failed: fmt::Result,
 }
 
@@ -73,41 +75,34 @@ impl Script<'_> {
             self.failed = self.out.write_fmt(line);
         }
     }
+
+    /// Writes weights in the ratio of the largest bandwidths, where there are several.
+    fn weights(&mut self) {
+        let (nodes, largest) = (self.nodes, self.largest);
+        let Some(largest @ [_, _, ..]) = largest.get(..self.count) else { return };
+        let scale = weights::scale(largest);
+        for (node, rate) in nodes.iter().zip(largest) {
+            let weight = weights::weight(largest, *rate, scale);
+            self.keep(format_args!("# suggested weight for interleaving: node {node}: {weight}\n"));
+        }
+    }
 }
 
 impl Document for Script<'_> {
-    fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        let Some(within) = self.within else { return };
-        match value {
-            Value::Count(node) if field.is(&TARGET) => self.target = node,
-            Value::Count(node) if field.is(&INITIATOR) => self.initiator = node,
-            Value::Count(weight) if within.is(&WEIGHTS) => {
-                let target = self.target;
-                self.keep(format_args!("# suggested weight for interleaving: node {target}: {weight}\n"));
-            }
-            Value::Real(number) if number.is_finite() && number >= 0.0 => {
-                let unit = if field.is(&READ_LATENCY) { 1.0 } else { f64::from(1 << 20) };
-                let (target, initiator, shown) = (self.target, self.initiator, (number / unit + 0.5) as u64);
-                self.found = true;
-                self.keep(format_args!("attribute {} {target} {initiator} {shown}\n", field.key()));
-            }
-            _ => {}
+    fn attribute(&mut self, name: &'static str, initiator: NodeId, target: NodeId, value: f64) {
+        if !(0.0..=f64::MAX).contains(&value) {
+            return;
         }
-    }
-
-    fn begin(&mut self, part: Part) {
-        match part {
-            Part::List(field) if field.is(&ATTRIBUTES) || field.is(&WEIGHTS) => {
-                (self.within, self.depth) = (Some(field), 0);
-            }
-            _ => self.depth += 1,
+        self.found = true;
+        self.keep(format_args!("attribute {name} {target} {initiator} {}\n", (value + 0.5) as u64));
+        if name != READ_BANDWIDTH {
+            return;
         }
-    }
-
-    fn end(&mut self) {
-        match self.depth.checked_sub(1) {
-            Some(depth) => self.depth = depth,
-            None => self.within = None,
+        let known = self.nodes.iter().take(self.count).position(|node| *node == target);
+        let place = known.unwrap_or(self.count);
+        if let (Some(node), Some(rate)) = (self.nodes.get_mut(place), self.largest.get_mut(place)) {
+            (*node, *rate) = (target, value.max(*rate));
+            self.count = self.count.max(place + 1);
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod shade;
 pub mod svg;
 pub mod table;
 pub mod terminal;
+pub mod weights;
 pub mod wrap;
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! Traffic for programs: a record for each number of generators.
 
-use super::super::facts::for_hwloc::{self, Attribute};
 use super::super::facts::{estimate, point, Report, SUMMARY};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::traffic::{groups, rate, shares, Group};
-use crate::options::{Choice, View};
+use crate::options::Choice;
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
-use crate::report::hwloc::{READ_BANDWIDTH, WRITE_BANDWIDTH};
-use crate::result::{Outcome, Traffic};
+use crate::result::Outcome;
 
 fields! {
     BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";
@@ -113,23 +111,6 @@ pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
             estimate::flat(document, names, rate);
         }
     });
-}
-
-/// Gives hwloc what all cores of a node read, and write past the caches, of the memory of each node.
-pub fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let of = |name: &'static str, field: &'static Field| {
-        groups(report.outcomes).filter_map(move |group| {
-            let Traffic { kind, from, node, .. } = group.traffic;
-            let (_, rate) = group.best().filter(|_| kind.name == name)?;
-            Some(Attribute { from, to: node, field, value: rate.value })
-        })
-    };
-    let reads = || of("read", &READ_BANDWIDTH);
-    // One CPU alone says little of its node.
-    if report.options.view != View::Cores {
-        for_hwloc::attributes(document, report, reads().chain(of("nt-write", &WRITE_BANDWIDTH)));
-        for_hwloc::suggested(document, report, reads());
-    }
 }
 
 fn record(

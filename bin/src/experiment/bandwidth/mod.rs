@@ -2,7 +2,6 @@
 
 pub(super) mod members;
 mod picture;
-mod rates;
 mod tables;
 mod view;
 
@@ -90,6 +89,5 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
     members::summary(document, report);
-    members::attributes(document, report);
     super::facts::circumstances(document, report);
 }

@@ -4,9 +4,9 @@ use core::fmt::Write;
 
 use latency_core::text::Text;
 
+use super::super::facts::rates::GIGA;
 use super::super::facts::Report;
 use super::super::matrix::Grid;
-use super::rates::GIGA;
 use crate::analysis::traffic::{groups, rate};
 use crate::options::View;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};

@@ -3,13 +3,13 @@
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
+use super::super::facts::rates::{gigabytes, Gigabytes, Half};
 use super::super::facts::Report;
 use super::super::matrix::Grid;
-use super::rates::{gigabytes, Half, GIGA};
-use crate::analysis::traffic::{groups, rate, shares, Group, Rate};
+use crate::analysis::estimate::Estimate;
+use crate::analysis::traffic::{groups, rate, shares, Group};
 use crate::options::View;
 use crate::report::document::{Document, Level, Rows};
-use crate::report::figures::Digits;
 use crate::result::{Outcome, Traffic};
 
 /// So many pairs and kinds have a row each where not everything is asked for.
@@ -113,7 +113,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
             table.show(&traffic.generators);
             allocated(table, group, Some(found));
             table.show(&Half(Some(found)));
-            table.number(found.value / f64::from(traffic.generators) / GIGA);
+            table.show(&Gigabytes(found.value / f64::from(traffic.generators)));
             table.cell(format_args!("{:.2}", Decimal(group.efficiency(with).unwrap_or(f64::NAN))));
             table.number(group.in_flight(with));
         });
@@ -136,7 +136,7 @@ fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Takes an outcome that has a rate, and its group.
-type Take<'t> = &'t mut dyn FnMut(&Group<'_, '_>, &Outcome<'_>, (Traffic, Rate));
+type Take<'t> = &'t mut dyn FnMut(&Group<'_, '_>, &Outcome<'_>, (Traffic, Estimate));
 
 /// Gives every outcome that has a rate to `take`.
 fn each(report: &Report<'_, '_>, take: Take<'_>) {
@@ -159,11 +159,11 @@ fn name(table: &mut Rows<'_>, pairs: bool, group: &Group<'_, '_>) {
 }
 
 /// Pushes a rate; and, where memory may move more than is counted, the most that it may be.
-fn allocated(table: &mut Rows<'_>, group: &Group<'_, '_>, rate: Option<Rate>) {
+fn allocated(table: &mut Rows<'_>, group: &Group<'_, '_>, rate: Option<Estimate>) {
     let shown = gigabytes(rate);
     match (shares(group.traffic.kind).owned, rate) {
         (owned, Some(rate)) if owned > 0.0 => {
-            table.cell(format_args!("{shown} (to {})", Digits(rate.value * (1.0 + owned) / GIGA)));
+            table.cell(format_args!("{shown} (to {})", Gigabytes(rate.value * (1.0 + owned))));
         }
         _ => table.show(&shown),
     }

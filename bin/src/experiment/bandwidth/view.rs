@@ -8,15 +8,14 @@ use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 use latency_core::traffic::Kind;
 
+use super::super::facts::rates::{gigabytes, Gigabytes};
 use super::super::facts::{method, trust, Report};
-use super::rates::{gigabytes, GIGA};
 use super::{picture, tables};
 use crate::analysis::traffic::{groups, local_and_remote, shares, Group};
 use crate::options::{Threads, View};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
-use crate::report::figures::Digits;
 use crate::result::{Traffic, Walk};
 
 /// Describes everything for people.
@@ -86,7 +85,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 verb(group.traffic.kind, generators),
                 gigabytes(Some(best)),
                 method::optional(best.interval, |interval, out| {
-                    write!(out, " ({} to {})", Digits(interval.low / GIGA), Digits(interval.high / GIGA))
+                    write!(out, " ({} to {})", Gigabytes(interval.low), Gigabytes(interval.high))
                 }),
                 fmt::from_fn(|out| match report.options.size {
                     Some(size) => write!(out, "in {size} each"),
@@ -145,8 +144,8 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
             format_args!(
                 "Memory of another node delivers {:.0} % of what a node's own does ({} against {} GB/s).",
                 Decimal(remote / local * 100.0),
-                Digits(remote / GIGA),
-                Digits(local / GIGA)
+                Gigabytes(remote),
+                Gigabytes(local)
             ),
         );
     }

@@ -8,9 +8,11 @@ use core::fmt::{self, Write};
 
 use super::{undisturbed, Report};
 use crate::analysis::loaded::delivered;
+use crate::analysis::traffic::groups;
 use crate::analysis::{cores, traffic};
 use crate::options::{Choice, View};
 use crate::report::document::{Document, Labels, Metric, Value};
+use crate::report::hwloc::READ_BANDWIDTH;
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, Traffic, Walk};
 
@@ -44,6 +46,7 @@ static LAST_RUN: Metric =
 pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     let experiment = ("experiment", Value::Word(report.options.experiment.descriptor.name));
     let varied = Varied::of(report.outcomes);
+    attributes(document, report);
     for outcome in report.outcomes {
         let point = &outcome.point;
         if is_latency(point) {
@@ -87,6 +90,25 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     let untrusted = report.warnings.untrusted().map_or(0, |(_, count)| count);
     document.sample(&UNTRUSTED, &[experiment], untrusted.into());
     document.sample(&LAST_RUN, &[experiment], report.started.into());
+}
+
+/// Gives what the memory of each node is to CPUs of each: what all of them read, and write past the caches; where no
+/// traffic was measured by itself, the latency.
+fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
+        for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
+            let Some(nanoseconds) = outcome.nanoseconds() else { continue };
+            document.attribute("ReadLatency", outcome.point.initiator, outcome.point.target, nanoseconds);
+        }
+    }
+    for (name, kind) in [(READ_BANDWIDTH, "read"), ("WriteBandwidth", "nt-write")] {
+        // One CPU alone says little of its node.
+        for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
+            let Traffic { from, node, .. } = group.traffic;
+            let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
+            document.attribute(name, from, node, rate.value / f64::from(1 << 20));
+        }
+    }
 }
 
 fn latency(document: &mut dyn Document, labels: Labels<'_>, outcome: &Outcome<'_>) {

@@ -5,13 +5,13 @@
 pub mod attributes;
 pub mod conditions;
 pub mod estimate;
-pub mod for_hwloc;
 pub mod lanes;
 pub mod machine;
 pub mod method;
 mod metrics;
 mod optional;
 pub mod point;
+pub mod rates;
 pub mod report;
 pub mod rows;
 mod sizing;

@@ -2,7 +2,6 @@
 
 use latency_core::decimal::Decimal;
 
-use super::words::GIGA;
 use crate::analysis::traffic::bytes_per_line;
 use crate::engine::lines::Lines;
 use crate::engine::memory::Memory;
@@ -37,7 +36,8 @@ pub fn hold(
     });
     schedule.stay(index, schedule.budget.held, &mut |point, round| {
         let Some(traffic) = point.walk.traffic() else { return };
-        let rate = round.delivered * bytes_per_line(traffic.kind) * 1e9 / GIGA;
+        // Bytes in a nanosecond, which are as many GB/s.
+        let rate = round.delivered * bytes_per_line(traffic.kind);
         lines.add(&|out, now| {
             write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;
             write!(out, "{:>13.1}", Decimal(round.nanoseconds))?;

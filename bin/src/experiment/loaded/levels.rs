@@ -8,8 +8,9 @@ use latency_core::text::{plural, Text};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
+use super::super::facts::rates::{Gigabytes, Within};
 use super::members::burst;
-use super::words::{CoresDeliver, Multiple, Within, GIGA};
+use super::words::{CoresDeliver, Multiple};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{Limit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
@@ -58,10 +59,10 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
             table.row();
             match level.offered {
                 Some(0.0) => table.text("idle"),
-                Some(offered) => table.number(offered / GIGA),
+                Some(offered) => table.show(&Gigabytes(offered)),
                 None => table.text("max"),
             }
-            table.number(level.delivered.value / GIGA);
+            table.show(&Gigabytes(level.delivered.value));
             match limit {
                 Some(limit) => table
                     .cell(format_args!("{:.0} %", Decimal(level.delivered.value / limit.rate.value * 100.0))),
@@ -127,9 +128,9 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
 fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
     let shares = shares(loading.traffic.kind);
     let part = |share: f64, word: &'static str| {
-        let rate = limit.rate.value * share / GIGA;
+        let rate = limit.rate.value * share;
         optional(Some(rate).filter(|_| share > 0.0 && share < 1.0), move |rate, out| {
-            write!(out, "; {} {word}", Digits(rate))
+            write!(out, "; {} {word}", Gigabytes(rate))
         })
     };
     document.sentence(
@@ -184,7 +185,7 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
                     match last {
                         None => write!(out, ", {lines} line{} at a time", plural(lines))?,
                         Some(before) if before != lines => {
-                            write!(out, ", {lines} from {} GB/s", Digits(offered / GIGA))?;
+                            write!(out, ", {lines} from {} GB/s", Gigabytes(offered))?;
                         }
                         Some(_) => {}
                     }
@@ -197,13 +198,13 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
                     out,
                     "delivered = offered within {} % up to {} GB/s",
                     Tenths(most * 100.0),
-                    Digits(to / GIGA)
+                    Gigabytes(to)
                 ),
                 None => write!(
                     out,
                     "delivered and offered differ by {} % at {} GB/s",
                     Tenths(off(first, offered) * 100.0),
-                    Digits(offered / GIGA)
+                    Gigabytes(offered)
                 ),
             })
         ),
@@ -271,7 +272,7 @@ fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
                 "{} deliver{} {} GB/s without a pace, and a load takes {} ns meanwhile",
                 step.generators,
                 if step.generators == 1 { "s" } else { "" },
-                Digits(step.level.delivered.value / GIGA),
+                Gigabytes(step.level.delivered.value),
                 Digits(step.level.latency.value)
             ),
         );

@@ -9,7 +9,6 @@ mod words;
 
 use latency_core::units::Picoseconds;
 
-use super::facts::for_hwloc::{self, Attribute};
 use super::facts::{self, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
@@ -28,7 +27,6 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
 use crate::report::document::Document;
-use crate::report::hwloc::READ_LATENCY;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -265,18 +263,7 @@ fn is_alike(one: &Traffic, other: &Traffic) -> bool {
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
-    let first = loadings(report.outcomes).next();
-    members::summary(document, first.as_ref());
-    let idle = |loading: Loading<'_, '_>| {
-        let steps = loading.steps();
-        let step = steps.as_slice().iter().find(|step| step.level.offered == Some(0.0))?;
-        let value = step.level.latency.value;
-        Some(Attribute { from: loading.from(), to: loading.to(), field: &READ_LATENCY, value })
-    };
-    // Idle memory is the same for every kind of traffic.
-    let first = first.map(|loading| loading.traffic.kind.name);
-    let once = loadings(report.outcomes).filter(|loading| Some(loading.traffic.kind.name) == first);
-    for_hwloc::attributes(document, report, once.filter_map(idle));
+    members::summary(document, loadings(report.outcomes).next().as_ref());
     facts::circumstances(document, report);
 }
 

@@ -4,7 +4,8 @@ use core::fmt::Write;
 
 use latency_core::text::Text;
 
-use super::words::{Multiple, GIGA};
+use super::super::facts::rates::GIGA;
+use super::words::Multiple;
 use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
 use crate::experiment::facts::Report;

@@ -5,8 +5,9 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
+use super::super::facts::rates::{Gigabytes, Within};
 use super::super::facts::{method, trust, Report};
-use super::words::{CoresDeliver, Within, GIGA};
+use super::words::CoresDeliver;
 use super::{levels, picture};
 use crate::analysis::load::{Level, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
@@ -75,7 +76,7 @@ impl Display for At<'_> {
         write!(out, "{} ns ", Digits(latency.value))?;
         match offered {
             Some(0.0) => out.write_str("idle"),
-            _ => write!(out, "at {} GB/s", Digits(delivered.value / GIGA)),
+            _ => write!(out, "at {} GB/s", Gigabytes(delivered.value)),
         }
     }
 }
@@ -88,7 +89,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     let route = method::optional(Some(loading.to()).filter(|_| several), |to: NodeId, out| {
         write!(out, "{} -> {to}, ", loading.from())
     });
-    let rate = Digits(limit.rate.value / GIGA);
+    let rate = Gigabytes(limit.rate.value);
     let all = limit.all;
     let doubled = method::optional(loading.knee(2.0), |knee, out| {
         out.write_str("latency doubles")?;
@@ -139,7 +140,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
             Role::Finding,
             format_args!(
                 "{route}{name}: more load delivers less: {} GB/s at most, and {:.0} % of that lost beyond.",
-                Digits(bend.best.delivered.value / GIGA),
+                Gigabytes(bend.best.delivered.value),
                 Decimal(bend.lost * 100.0)
             ),
         );
