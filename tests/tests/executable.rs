@@ -10,9 +10,9 @@ use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
 use std::process::Command;
 
-/// Maximum bytes of the executable: the budget of right figures and of trust in them. It is not moved with each change:
+/// Maximum bytes of the executable: the budget of everything that comes in and goes out. It is not moved with each change:
 /// what is added has to replace something. `make size` shows the bytes by module.
-const SIZE_LIMIT: usize = 907 * 1024;
+const SIZE_LIMIT: usize = 896 * 1024;
 
 /// Symbols that no program without a C library has.
 const LIBC_SYMBOLS: [&str; 9] = [
@@ -89,7 +89,7 @@ fn it_has_no_thread_local_storage() {
 #[test]
 fn it_is_small() {
     let size = fs::metadata(binary()).expect("the executable").len();
-    assert!(size < SIZE_LIMIT as u64, "{size} bytes, the limit is {SIZE_LIMIT}");
+    assert!(size <= SIZE_LIMIT as u64, "{size} bytes, the limit is {SIZE_LIMIT}");
 }
 
 /// `{}` of an `f64`, and `parse` to one, bring tables and code of 30 KiB: `decimal` and

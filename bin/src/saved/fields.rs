@@ -122,10 +122,7 @@ fn with_unit(field: &str, numerals: Numerals) -> Option<(f64, &str)> {
 /// Returns whether a field says that there is no value.
 pub fn is_missing(field: &str) -> bool {
     // Spreadsheets write #N/A and #DIV/0!.
-    field.starts_with('#')
-        || ["", "-", "--", "n/a", "na", "nan", "null", "none"]
-            .iter()
-            .any(|word| field.eq_ignore_ascii_case(word))
+    field.starts_with('#') || field.is_empty() || unit::is_one_of(field, "- -- n/a na nan null none")
 }
 
 /// A word as our columns have it, from a number or a flag.

@@ -3,7 +3,7 @@
 //! A column is taken for what its heading says. One that says something else than a time is no latency, wherever it stands.
 
 use super::fields::fields;
-use super::unit::{named, of_heading, of_time, words};
+use super::unit::{is_one_of, named, of_heading, of_time, words};
 
 /// Two columns by their places, with their units: bytes, where the heading tells, and nanoseconds.
 pub struct Headings {
@@ -35,7 +35,7 @@ const OTHERS: &str =
 /// Returns whether one of the words of a heading is known.
 #[inline(never)]
 fn has(heading: &str, known: &str) -> bool {
-    words(heading).any(|word| known.split_ascii_whitespace().any(|known| word.eq_ignore_ascii_case(known)))
+    words(heading).any(|word| is_one_of(word, known))
 }
 
 /// Returns whether a heading says that its column is a rate, a count or a spread.

@@ -8,29 +8,37 @@ use crate::result::row::Row;
 ///
 /// lat_mem_rd divides by 1024 * 1024 and calls it MB; Chips and Cheese's MemoryLatency multiplies its KB by 1024.
 pub fn named(word: &str) -> Option<f64> {
-    const NAMES: [(f64, [&str; 8]); 4] = [
-        (1.0, ["b", "byte", "bytes", "o", "octet", "octets", "b", "b"]),
-        (1024.0, ["k", "kb", "kib", "ko", "kio", "kbytes", "kilobytes", "kibibytes"]),
-        (1_048_576.0, ["m", "mb", "mib", "mo", "mio", "mbytes", "megabytes", "mebibytes"]),
-        (1_073_741_824.0, ["g", "gb", "gib", "go", "gio", "gbytes", "gigabytes", "gibibytes"]),
+    const NAMES: [(f64, &str); 4] = [
+        (1.0, "b byte bytes o octet octets"),
+        (1024.0, "k kb kib ko kio kbytes kilobytes kibibytes"),
+        (1_048_576.0, "m mb mib mo mio mbytes megabytes mebibytes"),
+        (1_073_741_824.0, "g gb gib go gio gbytes gigabytes gibibytes"),
     ];
-    let found = NAMES.iter().find(|(_, names)| names.iter().any(|name| word.eq_ignore_ascii_case(name)));
-    found.map(|(bytes, _)| *bytes)
+    among(&NAMES, word)
 }
 
-/// Nanoseconds in a unit of time by its name in a heading or behind a number.
+/// Returns nanoseconds in a unit of time by its name in a heading or behind a number.
 pub fn of_time(word: &str) -> Option<f64> {
-    const NAMES: [(f64, [&str; 6]); 5] = [
-        (1e-3, ["ps", "psec", "picosecond", "picoseconds", "ps", "ps"]),
-        (1.0, ["ns", "nsec", "nanosecond", "nanoseconds", "ns", "ns"]),
-        (1e3, ["us", "usec", "microsecond", "microseconds", "\u{b5}s", "\u{3bc}s"]),
-        (1e6, ["ms", "msec", "millisecond", "milliseconds", "ms", "ms"]),
-        (1e9, ["s", "sec", "second", "seconds", "secs", "s"]),
+    const NAMES: [(f64, &str); 5] = [
+        (1e-3, "ps psec picosecond picoseconds"),
+        (1.0, "ns nsec nanosecond nanoseconds"),
+        (1e3, "us usec microsecond microseconds \u{b5}s \u{3bc}s"),
+        (1e6, "ms msec millisecond milliseconds"),
+        (1e9, "s sec second seconds secs"),
     ];
-    NAMES
-        .iter()
-        .find(|(_, names)| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
-        .map(|(nanoseconds, _)| *nanoseconds)
+    among(&NAMES, word)
+}
+
+/// Returns the factor of a unit by one of its names, in letters of either case.
+#[inline(never)]
+fn among(units: &[(f64, &str)], word: &str) -> Option<f64> {
+    units.iter().find(|(_, names)| is_one_of(word, names)).map(|(factor, _)| *factor)
+}
+
+/// Returns whether a word is one of several, in letters of either case.
+#[inline(never)]
+pub fn is_one_of(word: &str, words: &str) -> bool {
+    words.split_ascii_whitespace().any(|one| word.eq_ignore_ascii_case(one))
 }
 
 /// The unit among the words of a heading such as `size_kb` or `Working set (KiB)`.

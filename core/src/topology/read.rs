@@ -23,8 +23,11 @@ impl Topology {
         let online_cpus = files::set(files, path(format_args!("{CPUS}/online")).as_str());
         // This program runs on one.
         let online_cpus = online_cpus.filter(|cpus| !CpuSet::is_empty(cpus));
-        self.present_cpus =
-            files::set(files, path(format_args!("{CPUS}/present")).as_str()).unwrap_or(CpuSet::EMPTY);
+        // Not `unwrap_or`: the executable would hold an empty set of a kilobyte.
+        self.present_cpus = CpuSet::EMPTY;
+        if let Some(present) = files::set(files, path(format_args!("{CPUS}/present")).as_str()) {
+            self.present_cpus = present;
+        }
         match files::set(files, path(format_args!("{NODES}/online")).as_str()) {
             Some(online) if !NodeSet::is_empty(&online) => self.read_nodes(files, &online, online_cpus),
             _ => self.assume_one_node(files, allowed, online_cpus),
