@@ -193,7 +193,8 @@ fn refuse_input_as_output<'a>(options: &Options<'a>) -> Result<(), UsageError<'a
     let output = options.output;
     let Some(written) = file::identity(output, Stream::Output) else { return Ok(()) };
     let read = |path: &&[u8]| file::identity(Some(*path).filter(|path| path != b"-"), Stream::Input);
-    match options.operands().iter().copied().find(|path| read(path) == Some(written)) {
+    match options.operands().iter().copied().chain(options.baseline).find(|path| read(path) == Some(written))
+    {
         Some(input) => Err(UsageError::OutputIsInput { output, input }),
         None => Ok(()),
     }

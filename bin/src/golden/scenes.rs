@@ -107,6 +107,7 @@ const WIDE: &[Row] = &[
     ("order-kernel-clock", TABLES, ONE, "order --size=16M", &[KernelClock]),
     ("pages", EVERY, TWO, "pages", &[]),
     ("pages-quiet", TEXT, TWO, "pages --quiet", &[]),
+    ("pages-small", TEXT, TWO, "pages --size=64K", &[]),
     ("pages-no-pools", TABLES, ONE, "pages --verbose", &[Imprecise]),
     ("pages-one-kind", EVERY, ONE, "pages --pages=thp", &[KernelClock]),
     ("pages-interrupted", TEXT, TWO, "pages", &[Interrupted]),

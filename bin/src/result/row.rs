@@ -242,7 +242,9 @@ impl Display for Label<'_> {
         {
             // That lines go one way is what pairs are about, and traffic is a stream unless another is said.
             let usual = self.row.is_word(PATTERN, Pattern::Stream.name()) && self.row.traffic().is_some();
-            if (field == OP && self.row.is_word(OP, ONE_WAY)) || (field == PATTERN && usual) {
+            // The name of a variant begins with that of its kernel.
+            let named = field == KERNEL && self.row.tells(VARIANT);
+            if named || (field == OP && self.row.is_word(OP, ONE_WAY)) || (field == PATTERN && usual) {
                 continue;
             }
             out.write_str(match field {

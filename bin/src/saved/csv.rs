@@ -14,6 +14,10 @@ use crate::result::row::{Row, A, FIELDS, WORDS};
 /// The most columns that are looked at.
 const MAX_COLUMNS: usize = 64;
 
+/// Minimum latency of a load in another tool's table: no core waits for less than three of its cycles, and several chains
+/// side by side share them.
+const FASTEST_NS: f64 = 0.05;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Column {
@@ -231,6 +235,9 @@ impl Table {
         let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
         if found < wanted {
             return Err("columns are missing");
+        }
+        if self.is_foreign() && (1e-12..FASTEST_NS).contains(&row.sample.nanoseconds) {
+            return Err("a latency below 0.05 ns; name its unit in the heading, such as us");
         }
         // A row of another operation, such as a bandwidth.
         if self.is_foreign() && row.sample.nanoseconds == 0.0 {

@@ -149,7 +149,13 @@ impl<'s> Case<'s> {
             let text = formats::without_colour(&run.stdout);
             // A report without a format is a page where it is not shown on a terminal.
             let page = arguments[0] == "report" && text.starts_with("<!");
-            let format = if page && format_of(arguments) == "text" { "html" } else { format_of(arguments) };
+            let plan = arguments.iter().any(|word| word == "--dry-run");
+            let format = match format_of(arguments) {
+                "text" if page => "html",
+                // A plan has nothing to draw, to collect or to annotate, and is a text.
+                "svg" | "prometheus" | "hwloc" if plan => "text",
+                format => format,
+            };
             for finding in formats::check(format, &text, judged) {
                 self.note(finding.class, arguments, &finding.seen);
             }

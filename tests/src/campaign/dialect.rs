@@ -126,6 +126,8 @@ impl Dialect {
             dialect.vary(random);
             dialect.class = if class == PLAIN { dialect.class } else { class };
         }
+        // Without headings nothing tells the unit or the quantity, and the reader cannot know.
+        dialect.headed |= [dialect.size.1, dialect.time.1] != [1.0; 2];
         dialect
     }
 

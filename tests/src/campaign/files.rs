@@ -118,7 +118,7 @@ pub fn usage(case: &mut Case<'_>) {
     }
     let option = match experiment.plans && !experiment.reads() {
         true => "--dry-run",
-        false => *case.random.pick(&["--json", "--quiet", "--format=csv", "--format=html"]),
+        false => *case.random.pick(&["--json", "--quiet", "--format=html"]),
     };
     let several = case.random.one_in(2);
     let mut arguments: Vec<String> = Vec::new();

@@ -9,7 +9,12 @@ use super::{Case, REFUSED};
 const SIZES: [&str; 7] = ["4K", "16K", "32K", "65536", "100000", "192k", "1M"];
 
 /// The reasons for which a combination of valid options is refused.
-const REASONS: [&str; 3] = ["cannot be combined", "cannot be compared", "--hold holds one load"];
+const REASONS: [&str; 4] = [
+    "cannot be combined",
+    "cannot be compared",
+    "--hold holds one load",
+    "a report of saved results cannot be written as csv",
+];
 
 /// Runs one experiment or command with random options.
 pub fn run(case: &mut Case<'_>) {
@@ -27,9 +32,7 @@ pub fn run(case: &mut Case<'_>) {
     if !files.is_empty() && also_measures(experiment) {
         // Of the options of an experiment files take those of the output alone.
         few.retain(|word| {
-            ["--quiet", "--verbose", "--strict", "--progress", "--color"]
-                .iter()
-                .any(|one| word.starts_with(one))
+            ["--quiet", "--verbose", "--progress", "--color"].iter().any(|one| word.starts_with(one))
         });
     }
     arguments.append(&mut few);

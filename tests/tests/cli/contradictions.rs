@@ -108,4 +108,7 @@ fn a_difference_that_cannot_be_seen_is_no_number_of_hundred_digits() {
     let text = &found.expect_status(0).stdout;
     assert!(text.contains("cannot show below 1000 %"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv", "--json"]));
+    let document: serde_json::Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");
+    assert!(document["shows_from"].is_null() && !document["median_ratio"].is_null(), "{document}");
 }

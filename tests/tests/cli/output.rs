@@ -159,7 +159,12 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
         assert_eq!(directory.names(), ["a.json", "b.json", "hard.json", "link.json"], "{found}");
     };
     for name in ["a.json", "./a.json", "link.json", "hard.json"] {
-        for arguments in [&["fit", "a.json"][..], &["compare", "b.json", "a.json"], &["report", "a.json"]] {
+        for arguments in [
+            &["fit", "a.json"][..],
+            &["compare", "b.json", "a.json"],
+            &["report", "a.json"],
+            &["fleet", "b.json", "--baseline=a.json"],
+        ] {
             let words = format!("the output '{name}' is the input 'a.json', which would be lost");
             refused(&mut directory.command(&[arguments, &["-o", name]].concat()), &words);
         }

@@ -53,6 +53,9 @@ fn the_unit_of_sizes_is_what_the_heading_says() {
     fitted(&directory, &without, &[]).expect_status(1).expect_error("say what they are, such as --unit=K");
     assert_eq!(first(&fitted(&directory, &without, &["--unit=K"])), expected);
     fitted(&directory, "size,cycles\n16384,4\n", &[]).expect_status(1).expect_error("a latency in cycles");
+    // Microseconds, and nothing says so.
+    let words = "line 1: a latency below 0.05 ns; name its unit in the heading, such as us";
+    fitted(&directory, "16384 0.00108\n", &[]).expect_status(1).expect_error(words);
 }
 
 #[test]

@@ -188,8 +188,8 @@ impl View<'_> {
             );
         }
         let shows = core::fmt::from_fn(|out| match self.shows_from() {
-            from if from < 10.0 => write!(out, "shows from {:.1} % on", Decimal(from * 100.0)),
-            _ => out.write_str("cannot show below 1000 %"),
+            Some(from) => write!(out, "shows from {:.1} % on", Decimal(from * 100.0)),
+            None => out.write_str("cannot show below 1000 %"),
         });
         match self.files.counts {
             [1, 1] => document.sentence(

@@ -61,7 +61,7 @@ impl View<'_> {
                 Role::Answer,
                 format_args!(
                     "No regression{}: the median ratio B/A is {median:.3} ({of} point{s}; {allowed} % are allowed).",
-                    if self.shows_from() < BLIND { "" } else { " seen, but the values are too uncertain to show one" }
+                    if self.shows_from().is_some_and(|from| from < BLIND) { "" } else { " seen, but the values are too uncertain to show one" }
                 ),
             ),
         }

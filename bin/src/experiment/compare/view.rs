@@ -47,10 +47,11 @@ pub struct View<'v> {
 }
 
 impl View<'_> {
-    /// The difference of the whole that would be beyond chance.
-    pub fn shows_from(&self) -> f64 {
+    /// Returns the difference of the whole that would be beyond chance, unless that is ten times A.
+    pub fn shows_from(&self) -> Option<f64> {
+        const LARGEST: f64 = 10.0;
         let least = HALF * self.comparison.whole.error;
-        (exp(least) - 1.0).max(self.threshold)
+        Some((exp(least) - 1.0).max(self.threshold)).filter(|from| *from < LARGEST)
     }
 
     /// Whether two columns of sides are a curve.

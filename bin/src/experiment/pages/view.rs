@@ -8,7 +8,7 @@ use latency_core::units::Bytes;
 
 use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::huge_pages::{kinds, spanned, walks, Conclusion, Larger, Worth, KINDS};
-use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share};
+use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share, SMALLEST};
 use crate::experiment::facts::{self, estimate, method, point, trust, Report};
 use crate::options::{Choice, Pages};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -84,6 +84,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&C
                 "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
                 Digits(small.value)
             ),
+        ),
+        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => document.sentence(
+            Role::Answer,
+            format_args!("Kinds of pages are compared over {SMALLEST} and more; use a larger --size."),
         ),
         None => {}
     }
