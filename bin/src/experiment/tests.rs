@@ -18,6 +18,7 @@ use crate::engine::placement::node_of;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
+use crate::experiment::facts::point::COUNTED_COLUMNS;
 use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::processor::Processor;
 use crate::machine::Machine;
@@ -25,8 +26,18 @@ use crate::options::plain::assert_plain;
 use crate::options::{self, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{duration, matrix, working_set, Scope};
+use crate::report::rows::MOST_COLUMNS;
 use crate::result::Point;
 use crate::warning::{Warning, Warnings};
+
+#[test]
+fn every_column_has_room_in_a_row() {
+    for experiment in EXPERIMENTS {
+        let [common, own] = experiment.columns;
+        let all = common.len() + own.len() + COUNTED_COLUMNS.len();
+        assert!(all <= MOST_COLUMNS, "{}: {all}", experiment.descriptor.name);
+    }
+}
 
 pub(crate) struct Fixture(BTreeMap<String, String>);
 

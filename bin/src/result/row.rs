@@ -253,7 +253,7 @@ impl Display for Label<'_> {
                 _ => separator,
             })?;
             match (field, FIELDS.get(field)) {
-                (FROM | TO | SIZE | B | CLASS, _) | (_, None) => {}
+                (FROM | TO | SIZE | B | CLASS | VARIANT, _) | (_, None) => {}
                 (OP, _) if self.row.is_word(OP, MEDIAN) => {}
                 (A, _) => out.write_str(if self.row.tells(B) { "CPUs " } else { "CPU " })?,
                 (_, Some((_, words))) => write!(out, "{words} ")?,

@@ -13,7 +13,7 @@ const REASONS: [&str; 4] = [
     "cannot be combined",
     "cannot be compared",
     "--hold holds one load",
-    "a report of saved results cannot be written as csv",
+    "a report of saved results cannot be written as",
 ];
 
 /// Runs one experiment or command with random options.

@@ -88,11 +88,14 @@ fn text_begins_with_percentiles_and_has_one_mean() {
 
 #[test]
 fn a_row_of_csv_has_a_field_for_each_name() {
+    for more in [&["--csv"][..], &["--csv", "--counters"]] {
+        let found = run(&options(more));
+        found.expect_status(0);
+        let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(fields.len(), 2, "{found}");
+        assert_eq!(fields[0], fields[1], "{found}");
+    }
     let found = run(&options(&["--csv"]));
-    found.expect_status(0);
-    let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(fields.len(), 2, "{found}");
-    assert_eq!(fields[0], fields[1], "{found}");
     let names: Vec<&str> = found.stdout.lines().next().unwrap_or("").split(',').collect();
     assert_eq!(&names[..4], ["from", "to", "cycles", "ns"], "{found}");
     for name in ["hop_p99_9_ns", "hop_p99_9_ci95_low_ns", "hop_p99_9_ci95_high_ns", "core_cycles", "trials"] {
