@@ -255,6 +255,7 @@ impl Display for Label<'_> {
             match (field, FIELDS.get(field)) {
                 (FROM | TO | SIZE | B | CLASS | VARIANT, _) | (_, None) => {}
                 (OP, _) if self.row.is_word(OP, MEDIAN) => {}
+                (PAGES_ASKED, _) if self.row.tells(VARIANT) => out.write_str("pages ")?,
                 (A, _) => out.write_str(if self.row.tells(B) { "CPUs " } else { "CPU " })?,
                 (_, Some((_, words))) => write!(out, "{words} ")?,
             }
