@@ -84,9 +84,13 @@ pub fn points<'a>(
         walk: Walk::Chain,
     };
     chain::chain(&point(least, options.stride))?;
+    let mut last = Bytes(0);
     for size in grid(least, most, options.points_per_octave.map_or(POINTS_PER_OCTAVE, u32::from)) {
         let size = Bytes(size.0 / granule(options).0 * granule(options).0);
-        each(point(size, options.stride));
+        // Small sizes have the same pages, or the same nodes far apart.
+        if core::mem::replace(&mut last, size) != size {
+            each(point(size, options.stride));
+        }
     }
     if looks_for_translation(options) {
         let page = Bytes(4096);

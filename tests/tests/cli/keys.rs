@@ -8,9 +8,10 @@ use latency_tests::document::at;
 use latency_tests::run::run;
 
 /// Every experiment that measures, with what makes it short.
-const EXPERIMENTS: [&[&str]; 9] = [
+const EXPERIMENTS: [&[&str]; 10] = [
     &["matrix", "--size=1M"],
     &["curve", "--min-size=8K", "--max-size=1M", "--points-per-octave=2"],
+    &["curve", "--min-size=8K", "--max-size=32K", "--points-per-octave=4", "--order=page-local"],
     &["parallel", "--size=1M"],
     // Large enough for the test of the window.
     &["window"],
