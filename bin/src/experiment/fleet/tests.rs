@@ -336,7 +336,7 @@ fn what_results_have_besides_points_is_compared_as_well() {
         ("loaded-two-nodes", &["loaded 0 -> 1\"", "loaded 0 -> 1 traffic read generators"][..]),
         ("cores", &["cores same L3"]),
         ("curve", &["curve 0 -> 0 32 KiB"]),
-        ("variants", &["variant "]),
+        ("variants", &["variants 0 -> 0 "]),
         ("parallel", &["lanes 4"]),
     ] {
         let path = files.add(golden(name).as_bytes());
