@@ -16,39 +16,53 @@ pub const ATTEMPTS: u32 = 3;
 /// # Panics
 ///
 /// As the last attempt does.
-pub fn retried<T>(test: &str, mut body: impl FnMut(u32) -> T) -> T {
-    for attempt in 1..ATTEMPTS {
-        match catch_unwind(AssertUnwindSafe(|| body(attempt))) {
-            Ok(result) => return result,
-            Err(reason) => say(test, attempt, &message(&*reason)),
-        }
-    }
-    body(ATTEMPTS)
+pub fn retried<T>(test: &str, body: impl FnMut(u32) -> T) -> T {
+    attempts(body, |attempt, reason| failed_attempt(test, attempt, reason))
 }
 
-/// Runs `body` until it returns `Ok`, at most [`ATTEMPTS`] times; what the host kept from being conclusive in the last of
-/// them, which `Err` says, is reported and no failure.
+/// Runs `body` until it returns `Ok`, at most [`ATTEMPTS`] times. Where even the last attempt is not conclusive because of
+/// the host, which `Err` says, the test is reported as not shown.
 ///
 /// # Panics
 ///
 /// As the last attempt does.
-pub fn retried_where_quiet(test: &str, mut body: impl FnMut(u32) -> Result<(), String>) {
-    let shown = retried(test, |attempt| match body(attempt) {
-        Err(reason) if attempt < ATTEMPTS => panic!("not shown: {reason}"),
-        shown => shown,
-    });
-    if let Err(reason) = shown {
+pub fn retried_where_quiet(test: &str, body: impl FnMut(u32) -> Result<(), String>) {
+    let tell = |attempt, reason: &str| failed_attempt(test, attempt, reason);
+    if let Err(reason) = attempts_where_quiet(body, tell) {
         not_shown(test, &reason);
     }
 }
 
-/// Reports a failed attempt past the capture of a test that may pass in the end.
-fn say(test: &str, attempt: u32, reason: &str) {
+/// Reports an attempt that failed and is followed by another one, past the capture of a test that may pass in the end.
+///
+/// `latency_tests::lanes` counts these lines.
+pub fn failed_attempt(test: &str, attempt: u32, reason: &str) {
     // Nothing is left to tell it to when standard error is closed.
     let _ = writeln!(
         std::io::stderr(),
         "\n==== attempt {attempt} of {ATTEMPTS} failed: {test}\n{reason}\n==== end of the attempt"
     );
+}
+
+fn attempts<T>(mut body: impl FnMut(u32) -> T, tell: impl Fn(u32, &str)) -> T {
+    for attempt in 1..ATTEMPTS {
+        match catch_unwind(AssertUnwindSafe(|| body(attempt))) {
+            Ok(result) => return result,
+            Err(reason) => tell(attempt, &message(&*reason)),
+        }
+    }
+    body(ATTEMPTS)
+}
+
+fn attempts_where_quiet(
+    mut body: impl FnMut(u32) -> Result<(), String>,
+    tell: impl Fn(u32, &str),
+) -> Result<(), String> {
+    let body = |attempt| match body(attempt) {
+        Err(reason) if attempt < ATTEMPTS => panic!("not shown: {reason}"),
+        shown => shown,
+    };
+    attempts(body, tell)
 }
 
 fn message(reason: &(dyn Any + Send)) -> String {
@@ -60,27 +74,39 @@ fn message(reason: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    const QUIETLY: fn(u32, &str) = |_, _| {};
 
     #[test]
-    fn what_fails_once_or_twice_passes() {
-        let passes_at = |number| retried("a test of attempts", |attempt| assert!(attempt >= number));
-        passes_at(1);
-        passes_at(ATTEMPTS);
+    fn a_test_that_fails_once_or_twice_passes_and_each_failure_is_told() {
+        for passes_at in [1, ATTEMPTS] {
+            let told = Cell::new(0);
+            let tell = |attempt, reason: &str| {
+                assert!(reason.contains("too early"), "{reason}");
+                told.set(attempt);
+            };
+            attempts(|attempt| assert!(attempt >= passes_at, "too early"), tell);
+            assert_eq!(told.get(), passes_at - 1);
+        }
     }
 
     #[test]
-    fn what_is_never_shown_passes_after_all_attempts() {
-        let mut attempts = 0;
-        retried_where_quiet("a test of attempts", |attempt| {
-            attempts = attempt;
-            Err("a busy host".into())
-        });
-        assert_eq!(attempts, ATTEMPTS);
+    fn a_test_that_is_never_conclusive_says_so_after_all_attempts() {
+        let mut made = 0;
+        let shown = attempts_where_quiet(
+            |attempt| {
+                made = attempt;
+                Err("a busy host".into())
+            },
+            QUIETLY,
+        );
+        assert_eq!((made, shown), (ATTEMPTS, Err("a busy host".into())));
     }
 
     #[test]
     #[should_panic(expected = "always")]
-    fn what_always_fails_fails() {
-        retried("a test of attempts", |_| panic!("always"));
+    fn a_test_that_always_fails_fails() {
+        attempts(|_| panic!("always"), QUIETLY);
     }
 }

@@ -4,6 +4,7 @@ use crate::program::binary;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory under `/tmp` that every user may enter and write, with a copy of the
 /// executable; it disappears with its owner.
@@ -11,14 +12,16 @@ use std::process::{Command, Stdio};
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// A new directory; `name` tells those of one test program apart.
+    /// A new directory; `name` tells a reader of `/tmp` which test made it.
     ///
     /// # Panics
     ///
     /// When it cannot be made.
     pub fn new(name: &str) -> Self {
         use std::os::unix::fs::PermissionsExt;
-        let path = std::env::temp_dir().join(format!("latency-bench-{name}-{}", std::process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("latency-bench-{name}-{process}-{number}"));
         let made = std::fs::create_dir_all(&path)
             .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)))
             .and_then(|()| copy(&path.join("latency-bench")))

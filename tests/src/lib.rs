@@ -15,6 +15,7 @@ pub mod everywhere;
 pub mod group;
 pub mod imports;
 pub mod lab;
+pub mod lanes;
 pub mod packages;
 pub mod places;
 pub mod program;

@@ -10,7 +10,7 @@ pub const REQUIRE_VARIABLE: &str = "LATENCY_BENCH_REQUIRE_EMULATOR";
 ///
 /// The test harness captures `eprintln!` of a test that passes, and a skipped
 /// test passes; so the line is written past the capture. It begins with
-/// `SKIPPED`, which the continuous integration script counts.
+/// `SKIPPED`; `latency_tests::lanes` counts it as skipped, and not as passed.
 ///
 /// # Panics
 ///
@@ -25,8 +25,8 @@ pub fn skip(test: &str, reason: &str) {
 /// Reports on the real standard error that `test` ran and showed nothing either way, because of what else the host did,
 /// or because it has not what would be good to have.
 ///
-/// No `SKIPPED`, and no failure where emulators are required: the program ran, and what it said was compared with what
-/// can be known on a busy host.
+/// It is counted as not shown, and neither as passed nor as failed: the program ran, and its output was compared with
+/// everything that can be known on a busy host.
 pub fn not_shown(test: &str, reason: &str) {
     // Nothing is left to tell it to when standard error is closed.
     let _ = writeln!(std::io::stderr(), "\nNOT SHOWN {test}: {reason}");

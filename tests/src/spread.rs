@@ -4,11 +4,13 @@
 //! one, while others do nothing: so each is given the CPU that the fewest others have.
 
 use crate::confine::{allow_cpus, allowed_cpus};
+use crate::lanes::LANE_VARIABLE;
 use std::io;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
-/// The CPUs that this process may use, each with the number of processes that have it.
+/// The CPUs that this process may use, each with the number of processes that have it. Of those with as few, the first in
+/// the list is taken, which is another one in each lane.
 static TAKEN: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 /// A CPU, taken until this is dropped.
@@ -21,6 +23,9 @@ impl Place {
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_empty() {
             *taken = allowed_cpus().into_iter().map(|cpu| (cpu, 0)).collect();
+            let lane = std::env::var(LANE_VARIABLE).ok().and_then(|lane| lane.parse().ok()).unwrap_or(0);
+            let count = taken.len();
+            taken.rotate_left(lane % count.max(1));
         }
         if taken.len() < 2 {
             return None;

@@ -12,8 +12,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Environment variable with the seed of the numbers that are drawn, to repeat a run.
 const SEED_VARIABLE: &str = "LAB_SEED";
-/// Environment variable that asks for the runs that take minutes.
-const LONG_VARIABLE: &str = "LAB";
 
 /// The largest difference of a pair from itself alone, as a fraction.
 const TOLERANCE: f64 = 0.01;
@@ -223,11 +221,11 @@ fn each_pair_is_what_it_is_alone_in_shared_regions_beside_busy_programs() {
     }
 }
 
-// Not by default: it takes two minutes.
 #[test]
+#[ignore = "it takes two minutes: make lab LAB=all"]
 fn each_pair_is_what_it_is_alone_in_long_runs() {
     const TEST: &str = "pairs, long runs";
-    if std::env::var_os(LONG_VARIABLE).is_some_and(|value| value == "all") && ready(TEST) {
+    if ready(TEST) {
         for random in [false, true] {
             retried_where_quiet(TEST, |_| {
                 check(

@@ -27,7 +27,7 @@ fn source_of(test: &str) -> Option<(String, &str)> {
     match parts[..] {
         [suite, function] => Some((read(&format!("{suite}.rs"))?, function)),
         [suite, module, function] => {
-            let root = read(&format!("{suite}/main.rs"))?;
+            let root = read(&format!("{suite}/mod.rs"))?;
             let declared = root.lines().any(|line| line == format!("mod {module};"));
             Some((read(&format!("{suite}/{module}.rs")).filter(|_| declared)?, function))
         }

@@ -76,7 +76,7 @@ fn sections(file: &ElfFile64<'_, Endianness>, whole: u64) -> Result<BTreeMap<usi
         }
         println!("{bytes:>8}  {:>5.1}  {name}", percent(bytes, whole));
         left = left.saturating_sub(bytes);
-        if matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(object::elf::SHF_ALLOC) != 0)
+        if matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(object::elf::SHF_ALLOC))
         {
             loaded.insert(section.index().0, (name.to_owned(), bytes));
         }

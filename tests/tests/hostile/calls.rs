@@ -7,6 +7,7 @@ use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
 use latency_tests::enclose::{Enclose, Fate};
 use latency_tests::everywhere::everywhere;
+use latency_tests::lanes::of_everything;
 use latency_tests::run::command;
 use libc::{c_int, c_long};
 use std::os::unix::process::ExitStatusExt;
@@ -142,12 +143,13 @@ fn older(name: &str) -> Directory {
 
 #[test]
 fn each_call_may_be_forbidden_in_each_experiment() {
+    let part = of_everything(33, 11);
     let mut places = Vec::new();
     for (index, run) in runs().into_iter().enumerate() {
         // An end that is forbidden is a place of its own.
         for (step, &(name, call)) in CALLS.iter().filter(|(name, _)| !name.starts_with("ex")).enumerate() {
             for (turn, refusal) in REFUSALS.into_iter().enumerate() {
-                if all() || (index + step + turn) % 11 == 0 {
+                if all() || (index + step + turn) % part == 0 {
                     places.push((run.clone(), name, call, refusal));
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::body::{all, end, held, judge, smallest, tasks, REPORT};
 use latency_tests::confine::Confine;
+use latency_tests::document::at;
 use latency_tests::enclose::Enclose;
 use latency_tests::everywhere::everywhere;
 use latency_tests::run::command;
@@ -77,13 +78,25 @@ fn when_cpu_time_ends_the_result_is_partial() {
     });
 }
 
-/// A run that needs less than its CPU time does not notice the limit.
+/// A run that needs less than its CPU time does not notice the limit: it measures the same points in as many trials, and
+/// nothing in its document speaks of an end.
 #[test]
 fn cpu_time_that_suffices_changes_nothing() {
-    for seconds in [1, 2, 1000] {
+    let run = |seconds: Option<u64>| {
         let found = held(&smallest(&[]), |command| {
-            command.limited(libc::RLIMIT_CPU as c_int, seconds);
+            if let Some(seconds) = seconds {
+                command.limited(libc::RLIMIT_CPU as c_int, seconds);
+            }
         });
-        found.unwrap_or_else(|reason| panic!("{seconds} s: {reason}")).expect_status(0);
+        let document = found.unwrap_or_else(|reason| panic!("{seconds:?} s: {reason}")).expect_json(0);
+        assert_eq!(at(&document, "/partial"), false, "{seconds:?} s: {document:#}");
+        (
+            at(&document, "/node_pairs/0/trials").clone(),
+            document.as_object().map(|members| members.keys().cloned().collect::<Vec<_>>()),
+        )
+    };
+    let free = run(None);
+    for seconds in [1, 2, 1000] {
+        assert_eq!(run(Some(seconds)), free, "{seconds} s");
     }
 }

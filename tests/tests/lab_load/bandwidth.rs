@@ -6,7 +6,7 @@ use latency_tests::lab::ticks_per_second;
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
 /// Kinds of traffic, the names of their kernels, and the lines that are read and written at a time.
 const KINDS: [(&str, &str, u64, u64); 6] = [

@@ -5,7 +5,7 @@ use latency_tests::lab::load::{nanoseconds, Loaded};
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{model, number, records};
+use super::{model, number, records};
 
 /// How far a found latency is from so many ticks, as a fraction.
 fn off(record: &Value, key: &str, ticks: u64) -> f64 {

@@ -7,7 +7,7 @@ use latency_tests::lab::load::{
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
 /// The latency and the rates of one level, as they were given: medians over its windows.
 struct Level {

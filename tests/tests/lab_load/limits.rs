@@ -8,7 +8,7 @@ use latency_tests::lab::load::{nanoseconds, Loaded, Visit};
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
 /// The options of every run.
 const OPTIONS: &str = "--progress=never --size=2M --pages=4k --traffic=read --warmup-iters=16384";

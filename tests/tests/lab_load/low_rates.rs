@@ -4,7 +4,7 @@ use latency_tests::attempts::retried;
 use latency_tests::lab::load::Loaded;
 use latency_tests::vm::ready;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
 /// The share of the lines that has to reach memory. Generators that begin each run at the same line touch some thousand
 /// lines in it, and the same ones again in the next: the cache served 64 to 85 of 100.

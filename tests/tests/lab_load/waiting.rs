@@ -6,7 +6,7 @@ use latency_tests::lab::load::{Call, Loaded};
 use latency_tests::lab::ticks_per_second;
 use latency_tests::vm::ready;
 
-use crate::{microseconds, model};
+use super::{microseconds, model};
 
 /// Generators at one share of the server's time.
 struct Case {

@@ -1,6 +1,6 @@
 //! One body for all trees: runs the executable in one, and checks what holds in every place.
 
-use crate::tree::Tree;
+use super::tree::Tree;
 use latency_tests::confine::{is_root, Confine};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at};

@@ -1,7 +1,7 @@
 //! Reported cache sizes that no processor has: ignored and said, wherever sizes of caches are used.
 
-use crate::body::{place, Root};
-use crate::tree::Tree;
+use super::body::{place, Root};
+use super::tree::Tree;
 use latency_tests::document::{array, number, warnings};
 use latency_tests::everywhere::everywhere;
 use serde_json::Value;

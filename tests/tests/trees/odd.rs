@@ -1,7 +1,7 @@
 //! The table of odd trees, and what is said of each.
 
-use crate::body::{checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
-use crate::tree::{Entry, Tree};
+use super::body::{checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
+use super::tree::{Entry, Tree};
 use latency_tests::confine::Confine;
 use latency_tests::document::{number, warnings};
 use latency_tests::everywhere::everywhere;

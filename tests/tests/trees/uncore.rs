@@ -1,7 +1,7 @@
 //! The clock of the uncore as Linux tells it on machines that nobody has here: told of every level, or of none.
 
-use crate::body::{checked, place, Root};
-use crate::tree::{Entry, Tree};
+use super::body::{checked, place, Root};
+use super::tree::{Entry, Tree};
 use latency_tests::confine::{allowed_cpus, Confine};
 use latency_tests::document::array;
 use latency_tests::everywhere::everywhere;
