@@ -6,10 +6,12 @@
 
 use latency_tests::directory::Directory;
 use latency_tests::program::workspace;
+use latency_tests::run::run;
 use latency_tests::skip::not_shown;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Writes down in the document what the browser made of it.
 const LOOK: &str = "<script>addEventListener('load', () => {
@@ -85,9 +87,16 @@ impl Browser {
     }
 }
 
-/// The stored page, and what it becomes with a script in it, which its own rules would forbid.
+/// The page of a report, and what it becomes with a script in it, which its own rules would forbid.
 fn page() -> (PathBuf, String) {
-    let path = workspace().join("tests/golden/report.html");
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    let path = MADE.get_or_init(|| {
+        let path = pictures().join("report.html");
+        run(&["report", "--size=64K", "--budget=0.5", &format!("--output={}", path.display())])
+            .expect_status(0);
+        path
+    });
+    let path = path.clone();
     let text = fs::read_to_string(&path).expect("a page");
     let (before, rest) = text.split_once("<meta http-equiv=\"Content-Security-Policy\"").expect("rules");
     let rest = rest.split_once("/>").expect("the end of a tag").1;

@@ -81,7 +81,8 @@ fn a_report_refuses_nodes_and_cpus_that_are_not_there_before_it_measures() {
 #[test]
 fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
     let directory = Directory::new("asked-terminal");
-    fs::copy(workspace().join("tests/golden/report.json"), directory.path().join("a.json")).expect("a file");
+    fs::copy(workspace().join("tests/golden/report-few-sizes.json"), directory.path().join("a.json"))
+        .expect("a file");
     let how = "Page: add -o report.html";
     let saved = under(&mut directory.command(&["report", "a.json"]), 100);
     assert!(saved.0.success() && saved.1.starts_with("9 saved results of 1 host."), "{saved:?}");

@@ -19,7 +19,7 @@ const SMALL: [&str; 3] = ["report", "--size=64K", "--budget=0.5"];
 
 /// A result of a run, as `make golden` keeps it.
 fn saved() -> Value {
-    let path = workspace().join("tests/golden/report.json");
+    let path = workspace().join("tests/golden/report-few-sizes.json");
     serde_json::from_str(&fs::read_to_string(path).expect("a document")).expect("JSON")
 }
 

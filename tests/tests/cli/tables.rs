@@ -133,12 +133,12 @@ fn results_of_other_experiments_are_no_curves() {
     let directory = Directory::new("files-experiments");
     let golden = workspace().join("tests/golden");
     for (name, why) in [
-        ("parallel", "several chains side by side"),
-        ("window", "several chains side by side"),
+        ("parallel-one-size", "several chains side by side"),
+        ("window-in-cache", "several chains side by side"),
         ("variants", "several data structures"),
         ("distribution", "fewer than 6 sizes"),
         ("order", "fewer than 6 sizes"),
-        ("matrix-four-nodes", "fewer than 6 sizes"),
+        ("matrix-two-nodes", "fewer than 6 sizes"),
     ] {
         let path = |extension: &str| golden.join(name).with_extension(extension).display().to_string();
         let experiment = name.split('-').next().unwrap_or(name);

@@ -335,9 +335,9 @@ fn what_results_have_besides_points_is_compared_as_well() {
     for (name, points) in [
         ("loaded-two-nodes", &["loaded 0 -> 1\"", "loaded 0 -> 1 traffic read generators"][..]),
         ("cores", &["cores same L3"]),
-        ("curve", &["curve 0 -> 0 32 KiB"]),
+        ("curve-one-size", &["curve 0 -> 0 1 MiB"]),
         ("variants", &["variants 0 -> 0 "]),
-        ("parallel", &["lanes 4"]),
+        ("parallel-one-size", &["lanes 4"]),
     ] {
         let path = files.add(golden(name).as_bytes());
         let (json, failure) = written(&[&path, "--json"]);
