@@ -15,7 +15,7 @@ use crate::experiment::fleet_tests::{written, Files};
 fn lines() -> Vec<u8> {
     let names = [
         "matrix-two-nodes",
-        "cores-two-cpus",
+        "cores",
         "bandwidth-in-cache",
         "loaded-one-rate",
         "system",
