@@ -1,19 +1,19 @@
-//! Hostile places: each with what happens there and the test that shows it.
+//! Hostile places: each with its effect and the test that shows it.
 //!
-//! README.md has the table as Markdown; `tests/tests/places.rs` compares the two. A new test of such a place is a
-//! row here, then `make golden`.
+//! README.md has the table as Markdown; `tests/tests/places.rs` compares the two. For a new test of a hostile
+//! place add a row here, then run `make golden`.
 
 use std::fmt::Write;
 
 /// The line of README.md above the table.
 pub const HEADING: &str = "## Hostile places";
 
-/// Surroundings that withhold something or change meanwhile.
+/// An environment that withholds something or changes during the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// The surroundings, in the words of somebody who is there.
+    /// The environment, in the words of a user who is in it.
     pub place: &'static str,
-    /// A short sentence of what the user sees, with the exit status.
+    /// A short sentence with the visible effect and the exit status.
     pub happens: &'static str,
     /// `suite::module::function` below `tests/tests`; a suite of one file has no module.
     pub test: &'static str,
@@ -23,7 +23,7 @@ const fn row(place: &'static str, happens: &'static str, test: &'static str) -> 
     Place { place, happens, test }
 }
 
-/// All places, by what they withhold.
+/// All places, grouped by the missing resource.
 pub const PLACES: &[Place] = &[
     // File systems and privileges.
     row(
@@ -127,7 +127,7 @@ pub const PLACES: &[Place] = &[
         "A result with the warning `counters-unavailable`, exit 0.",
         "cli::counters::counters_count_or_it_is_said_why_not",
     ),
-    // What the system says of itself.
+    // The system's description of itself.
     row(
         "4096 CPUs, ids up to 8191, 1024 nodes, node ids with gaps, none of them this machine's",
         "A result for what this process may use, exit 0, or exit 2 where that is nothing.",
@@ -614,12 +614,12 @@ pub const PLACES: &[Place] = &[
     ),
 ];
 
-/// The table as Markdown.
+/// Returns the table as Markdown.
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| place | what happens | test |\n| --- | --- | --- |\n");
     for Place { place, happens, test } in PLACES {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "| {place} | {happens} | `{test}` |");
     }
     text
