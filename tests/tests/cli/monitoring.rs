@@ -1,4 +1,5 @@
-//! Results for monitoring systems: what a collector reads, and what becomes of its file when a run fails.
+//! Results for monitoring systems: the text that a collector reads, and the fate of its file when a run
+//! fails.
 
 use super::small;
 use latency_tests::directory::Directory;
@@ -12,7 +13,7 @@ use std::path::Path;
 
 fn samples(path: &Path) -> Vec<Sample> {
     let text = fs::read_to_string(path).expect("a file");
-    // What a command fails with stands behind its result in a stored one.
+    // In a stored result, the message of a failed command follows the result.
     let text = text.split("standard error: ").next().unwrap_or_default();
     read(text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
@@ -22,7 +23,7 @@ fn named<'s>(samples: &'s [Sample], name: &str) -> Vec<&'s Sample> {
 }
 
 #[test]
-fn every_stored_result_is_what_collectors_take() {
+fn collectors_accept_every_stored_result() {
     let mut seen = 0;
     for entry in fs::read_dir(workspace().join("tests/golden")).expect("the directory") {
         let path = entry.expect("an entry").path();
@@ -51,7 +52,7 @@ fn the_files_of_two_experiments_can_be_collected_together() {
 }
 
 #[test]
-fn metrics_are_the_numbers_of_the_document() {
+fn metrics_equal_the_numbers_of_the_document() {
     let document = run(&small(&["--json"])).expect_json(0);
     let found = run(&small(&["--format=prometheus"]));
     let samples = read(&found.expect_status(0).stdout).unwrap_or_else(|why| panic!("{why}: {found}"));
@@ -68,7 +69,7 @@ fn metrics_are_the_numbers_of_the_document() {
 }
 
 #[test]
-fn everybody_may_read_the_file_of_a_collector() {
+fn the_file_of_a_collector_is_readable_for_all() {
     let directory = Directory::new("readable");
     let mode = |name: &str| {
         let found = fs::metadata(directory.path().join(name)).expect("a file");
