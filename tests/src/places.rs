@@ -115,7 +115,7 @@ pub const PLACES: &[Place] = &[
     row(
         "`prctl`, `getrusage` and signal masks forbidden",
         "The same result, exit 0.",
-        "cli::confined::without_the_calls_that_only_help",
+        "cli::confined::without_optional_calls",
     ),
     row(
         "`clock_gettime` forbidden",

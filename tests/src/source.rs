@@ -90,7 +90,7 @@ impl Source {
         rest.is_some_and(|rest| rest == format!("{module}.rs") || rest.starts_with(&format!("{module}/")))
     }
 
-    /// Returns true if this is the program's start-up, which is a crate of its own beside the library.
+    /// Returns true if this is the program's start-up, which is a separate crate beside the library.
     pub fn is_start_up(&self) -> bool {
         self.path.ends_with("/src/main.rs") || self.path.ends_with("/src/rt.rs")
     }

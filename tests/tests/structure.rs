@@ -202,7 +202,7 @@ fn both_packages_are_without_the_standard_library() {
 }
 
 #[test]
-fn the_top_level_holds_what_it_should() {
+fn the_top_level_has_only_the_agreed_files() {
     // A working tree has other files beside the repository's; an unpacked archive has no git.
     let git = Command::new("git").arg("ls-files").current_dir(workspace()).output();
     let listed = git.ok().filter(|output| output.status.success()).map(|output| output.stdout);

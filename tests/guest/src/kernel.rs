@@ -183,7 +183,7 @@ pub fn power_off() -> ! {
     unsafe { libc::sync() };
     // SAFETY: takes a number.
     unsafe { libc::reboot(libc::LINUX_REBOOT_CMD_POWER_OFF) };
-    // Process 1 may not end: the kernel would panic, which the emulator takes for a reset.
+    // Process 1 may not end: the kernel would panic, which looks like a reset to the emulator.
     std::process::exit(1)
 }
 

@@ -72,7 +72,7 @@ impl Calls {
     }
 
     /// Closes the call at `to`; a call of fewer than `fewest` accesses is not kept. `gap` is the longest time
-    /// meanwhile in which generators sent for no line.
+    /// during the call in which generators requested no line.
     pub fn close(&mut self, to: u64, gap: u64, fewest: u64, served: impl FnOnce() -> Served) {
         if let Some(call) = self.open.take().filter(|call| call.hops >= fewest) {
             self.closed = Some(Call { to, gap, after: served(), ..call });

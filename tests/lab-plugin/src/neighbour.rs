@@ -1,7 +1,7 @@
 //! A neighbour: a simulated program that streams through a cache shared by several CPUs, at a known rate.
 //!
-//! It uses lines of its own as time passes, each once, so that the cache evicts other lines. The caller
-//! passes all times.
+//! It uses new lines as time passes, each once, so that the cache evicts other lines. The caller passes all
+//! times.
 
 use std::ops::Range;
 

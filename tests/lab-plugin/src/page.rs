@@ -77,8 +77,8 @@ impl Pages {
         Self { rule, frames: Vec::new(), agreeing: vec![None; REGIONS] }
     }
 
-    /// Returns the page of an access. A small page that agrees is taken for large until an access next to it,
-    /// in its region or in its frame, shows otherwise.
+    /// Returns the page of an access. A small page that agrees counts as large until an access next to it, in
+    /// its region or in its frame, shows otherwise.
     pub fn of(&mut self, virtual_address: u64, physical_address: u64) -> Page {
         if let PageRule::Always(page) = self.rule {
             return page;

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_wait_for_those_before_them() {
+    fn lines_wait_for_earlier_lines() {
         let servers = Servers::new(&[0, 1], &[(Place::Node(0), service(100))]).unwrap();
         let serve = |pair, arrival| servers.serve(pair, Request::Read, arrival);
         assert_eq!(serve(LOCAL, 1000), Slot { start: 1000, end: 1100 });
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_link_serves_all_that_crosses_nodes() {
+    fn the_link_serves_all_lines_between_nodes() {
         let given = [(Place::Node(1), service(10)), (Place::Link, service(100))];
         let servers = Servers::new(&[0, 1, 0], &given).unwrap();
         assert_eq!(servers.serve(REMOTE, Request::Hop, 0), Slot { start: 0, end: 100 });
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn service_grows_with_what_waits() {
+    fn service_slows_down_with_a_long_queue() {
         let service = Service { ticks: 100, congestion: Some(Congestion { lines: 4, share: 0.5 }) };
         assert_eq!(service.slot(400, 0), Slot { start: 400, end: 500 });
         assert_eq!(service.slot(499, 0), Slot { start: 499, end: 599 });
@@ -282,7 +282,7 @@ mod tests {
     // Lines arrive at random, at a share of the server's capacity. Their mean wait is half of that share over
     // the remaining share (M/D/1).
     #[test]
-    fn random_lines_wait_as_long_as_theory_says() {
+    fn random_lines_wait_as_theory_predicts() {
         let mut random = Generator(5);
         for load in [0.2, 0.5, 0.8] {
             let servers = Servers::new(&[0], &[(Place::Node(0), service(1000))]).unwrap();

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_limit_what_fits() {
+    fn sets_limit_the_capacity() {
         // 8 sets × 4 ways, pages of one set only: four fit, five do not.
         let tlb = Tlb::new(PageRule::Always(Page::Small), &[TlbLevel { ways: 4, ..level(32, 10) }]);
         assert_eq!(lap(&mut tlb.clone(), 4, 32 * KIB, 0), 0);

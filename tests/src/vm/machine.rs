@@ -15,8 +15,8 @@ const NOT_NEEDED: &str = "load_system_certificate_list,init_kprobe_trace,cubictc
 /// clear every page if they are offered, and otherwise clears eight bytes at a time.
 const NOT_OFFERED: &str = "-erms,-fsrm";
 
-/// One NUMA node. Its id is the position in the machine's list: the kernel numbers the
-/// nodes that the firmware declares without gaps, so gaps cannot be had this way.
+/// A NUMA node. Its id is its position in the machine's list: the kernel numbers the declared nodes without
+/// gaps, so a machine cannot have gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeSpec {
     /// CPUs of the node; numbered through all nodes in order.

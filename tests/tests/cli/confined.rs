@@ -175,7 +175,7 @@ fn without_a_clock() {
 }
 
 #[test]
-fn without_the_calls_that_only_help() {
+fn without_optional_calls() {
     let calls = [libc::SYS_prctl, libc::SYS_getrusage, libc::SYS_rt_sigpending, libc::SYS_rt_sigprocmask];
     let document = finish(command(&small(&["--json"])).denied(&calls, libc::EPERM)).expect_json(0);
     measured(&document);

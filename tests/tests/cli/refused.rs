@@ -36,7 +36,7 @@ fn a_node_beyond_the_last() {
 
 /// Scripts pass options to every experiment, so the one that measures nothing accepts them.
 #[test]
-fn system_takes_the_options_that_only_present() {
+fn system_takes_the_presentation_options() {
     for option in ["--quiet", "--verbose", "--progress=always", "--color=never", "--output=-"] {
         run(&["system", option]).expect_status(0);
     }

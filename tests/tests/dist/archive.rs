@@ -102,7 +102,7 @@ fn each_third_party_crate_comes_with_its_licence() {
 }
 
 #[test]
-fn the_bill_of_materials_lists_what_cargo_links() {
+fn the_bill_of_materials_lists_the_linked_crates() {
     let packed = packed("bill", "UTC");
     let text = fs::read_to_string(packed.file(".cdx.json")).expect("a file");
     let bill: Value = serde_json::from_str(&text).expect("JSON");

@@ -14,7 +14,7 @@ fn words_become_a_model() {
 }
 
 #[test]
-fn memory_that_serves_lines_has_words() {
+fn servers_are_read() {
     let line = "cpus=2 latency=0:0:9 server=0:500 server=link:900:20:150 outstanding=128 cost=far:load:m:9";
     let model: Model = line.parse().unwrap();
     assert_eq!((model.cpus, model.outstanding), (2, Some(128)));
