@@ -111,7 +111,7 @@ guest:
 lab: all plugin guest
 	@tests/setup packages
 	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test suite -- --nocapture \
-		$(if $(LAB_ARGS),--ignored the_model_given,$(if $(LAB),--include-ignored --skip the_model_given) lab:: lab_pairs:: lab_load::)
+		$(if $(LAB_ARGS),--ignored the_model_of_the_environment_variable,$(if $(LAB),--include-ignored --skip the_model_of_the_environment_variable) lab:: lab_pairs:: lab_load::)
 
 # Guests in a row, with each kernel in turn: none may hang. A hundred take ten minutes on an idle host.
 BOOTS := 100

@@ -1,31 +1,31 @@
-//! Tests of what a busy host can spoil: a failed attempt is made again, up to three in all.
+//! Retries for tests that a busy host can disturb: up to three attempts.
 //!
-//! A program that is wrong is wrong in each attempt; a host that was busy in one is rarely so in three at the same
-//! moment. Every failed attempt is printed, also where a later one passes.
+//! A wrong program fails in each attempt; a busy host rarely disturbs three in a row. Every failed attempt is
+//! printed, even if a later one passes.
 
 use crate::skip::not_shown;
 use std::any::Any;
 use std::io::Write;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// Attempts, the first included.
+/// Number of attempts, including the first.
 pub const ATTEMPTS: u32 = 3;
 
 /// Runs `body` until it returns, at most [`ATTEMPTS`] times.
 ///
 /// # Panics
 ///
-/// As the last attempt does.
+/// If the last attempt panics.
 pub fn retried<T>(test: &str, body: impl FnMut(u32) -> T) -> T {
     attempts(body, |attempt, reason| failed_attempt(test, attempt, reason))
 }
 
-/// Runs `body` until it returns `Ok`, at most [`ATTEMPTS`] times. Where even the last attempt is not conclusive because of
-/// the host, which `Err` says, the test is reported as not shown.
+/// Runs `body` until it returns `Ok`, at most [`ATTEMPTS`] times. If even the last attempt is inconclusive
+/// because of the host (`Err`), the test is reported as not shown.
 ///
 /// # Panics
 ///
-/// As the last attempt does.
+/// If the last attempt panics.
 pub fn retried_where_quiet(test: &str, body: impl FnMut(u32) -> Result<(), String>) {
     let tell = |attempt, reason: &str| failed_attempt(test, attempt, reason);
     if let Err(reason) = attempts_where_quiet(body, tell) {
@@ -33,11 +33,12 @@ pub fn retried_where_quiet(test: &str, body: impl FnMut(u32) -> Result<(), Strin
     }
 }
 
-/// Reports an attempt that failed and is followed by another one, past the capture of a test that may pass in the end.
+/// Reports a failed attempt that is followed by another one. It bypasses the capture of output, since the
+/// test may pass in the end.
 ///
 /// `latency_tests::lanes` counts these lines.
 pub fn failed_attempt(test: &str, attempt: u32, reason: &str) {
-    // Nothing is left to tell it to when standard error is closed.
+    // If standard error is closed, there is no other place to report it.
     let _ = writeln!(
         std::io::stderr(),
         "\n==== attempt {attempt} of {ATTEMPTS} failed: {test}\n{reason}\n==== end of the attempt"
@@ -79,7 +80,7 @@ mod tests {
     const QUIETLY: fn(u32, &str) = |_, _| {};
 
     #[test]
-    fn a_test_that_fails_once_or_twice_passes_and_each_failure_is_told() {
+    fn a_retry_passes_and_each_failed_attempt_is_reported() {
         for passes_at in [1, ATTEMPTS] {
             let told = Cell::new(0);
             let tell = |attempt, reason: &str| {
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_is_never_conclusive_says_so_after_all_attempts() {
+    fn an_inconclusive_test_is_reported_after_all_attempts() {
         let mut made = 0;
         let shown = attempts_where_quiet(
             |attempt| {

@@ -1,18 +1,19 @@
-//! The English of comments, docs, test names and assertions: one table of what a stranger has to read twice.
+//! The English of comments, docs, test names and assertions: a table of patterns that a stranger has to read
+//! twice.
 //!
-//! A pattern is found in sentences, across line breaks. Where it is right, the exception stands beside it.
+//! The test finds a pattern in sentences, across line breaks. Its correct uses are listed beside it.
 
 use latency_tests::source::{sources, Source};
 use regex_lite::Regex;
 use std::collections::BTreeMap;
 
-/// A pattern that is not written here.
+/// A pattern that the sources must not contain.
 struct Pattern {
-    /// The words, as a regular expression without regard to case.
+    /// The words, as a case-insensitive regular expression.
     words: &'static str,
-    /// The uses that are right, in the same form; they may be longer than the pattern.
+    /// Correct uses, in the same form; they may be longer than the pattern.
     right: &'static str,
-    /// Only at the beginning of a documentation comment.
+    /// True if the pattern matches only at the beginning of a documentation comment.
     begins: bool,
 }
 
@@ -42,21 +43,23 @@ const PATTERNS: [Pattern; 15] = [
     anywhere(r"\bbesides\b", ""),
 ];
 
-/// Everything that is written in Rust or assembly.
+/// All folders with Rust or assembly.
 const FOLDERS: [&str; 7] =
     ["asm", "bin", "core", "tests/guest", "tests/lab-plugin", "tests/src", "tests/tests"];
 
-/// Matches that are still there, by the beginning of a path; a folder that is not listed has none. Numbers go down.
+/// Remaining matches, by the beginning of a path; a folder that is not listed has none. The numbers only
+/// decrease.
 const LEFT: [(&str, usize); 0] = [];
 
-/// Words of a file that belong together: a comment, the name of a test, the text of an assertion.
+/// A unit of text: a comment, the name of a test, the text of an assertion.
 struct Passage {
     line: usize,
     text: String,
     is_documentation: bool,
 }
 
-/// The comments of a file, each with all of its lines; a paragraph of a documentation comment is one of its own.
+/// Returns the comments of a file, each with all of its lines; each paragraph of a documentation comment is a
+/// passage.
 fn comments(source: &Source) -> Vec<Passage> {
     let mut passages: Vec<Passage> = Vec::new();
     let (mut before, mut in_code) = (0, false);
@@ -86,13 +89,13 @@ fn comments(source: &Source) -> Vec<Passage> {
     passages
 }
 
-/// The comment behind the code of a line.
+/// Returns the comment behind the code of a line.
 fn behind_code(line: &str) -> Option<String> {
     let (at, _) = line.match_indices(" // ").find(|(at, _)| line[..*at].matches('"').count() % 2 == 0)?;
     Some(line[at + 4..].into())
 }
 
-/// The names of tests, and the texts of assertions, of `expect` and of `panic!`.
+/// Returns the names of tests, and the texts of assertions, of `expect` and of `panic!`.
 fn names_and_assertions(source: &Source) -> Vec<Passage> {
     let lines: Vec<&str> = source.text.lines().collect();
     let text = Regex::new(r#"(assert\w*!|panic!|\.expect|#\[ignore = )[^"]*"([^"]+)""#).expect("a pattern");
@@ -116,7 +119,7 @@ fn is_test(before: &[&str]) -> bool {
         .any(|line| line.contains("#[test]"))
 }
 
-/// Finds every pattern in a passage: the words that match.
+/// Returns the words of a passage that match a pattern.
 fn found(passage: &Passage) -> Vec<String> {
     let regex = |text: &str| Regex::new(&format!("(?i){text}")).expect("a pattern");
     let matches = PATTERNS.iter().flat_map(|pattern| {
@@ -131,7 +134,7 @@ fn found(passage: &Passage) -> Vec<String> {
 }
 
 #[test]
-fn comments_and_names_read_at_once() {
+fn comments_and_names_contain_no_forbidden_pattern() {
     let mut counts = BTreeMap::<&str, Vec<String>>::new();
     for source in FOLDERS.into_iter().flat_map(sources) {
         let passages = comments(&source).into_iter().chain(names_and_assertions(&source));
@@ -165,7 +168,7 @@ fn comments_and_names_read_at_once() {
 }
 
 #[test]
-fn every_pattern_is_found_and_every_exception_is_not() {
+fn patterns_are_found_and_exceptions_are_not() {
     let of = |text: &str, is_documentation| found(&Passage { line: 1, text: text.into(), is_documentation });
     for (text, count) in [
         ("What it does.", 1),
@@ -181,19 +184,19 @@ fn every_pattern_is_found_and_every_exception_is_not() {
     ] {
         assert_eq!(of(text, true).len(), count, "{text}: {:?}", of(text, true));
     }
-    // A comment beside code may begin as it likes.
+    // A comment behind code may begin with any word.
     assert!(of("Where it ends.", false).is_empty());
 }
 
 #[test]
-fn passages_go_on_over_lines_and_end_with_paragraphs() {
-    let text = "/// Counts hops, so\n/// many a lap.\n///\n/// What follows.\nfn f() {} // so\n// long\n";
+fn passages_continue_over_lines_and_end_with_paragraphs() {
+    let text = "/// Counts hops\n/// and laps.\n///\n/// It ends.\nfn f() {} // one\n// two\n";
     let source = Source::new("bin/src/f.rs".into(), text.into());
     let passages = comments(&source);
     let texts: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
-    assert_eq!(texts, ["Counts hops, so many a lap.", "What follows.", "so", "long"]);
-    let tests = "#[test]\n#[should_panic]\nfn a_b() {\n    assert!(x, \"is no y\");\n}\nfn c() {}\n";
+    assert_eq!(texts, ["Counts hops and laps.", "It ends.", "one", "two"]);
+    let tests = "#[test]\n#[should_panic]\nfn a_b() {\n    assert!(x, \"x is y\");\n}\nfn c() {}\n";
     let found = names_and_assertions(&Source::new("bin/src/t.rs".into(), tests.into()));
     let texts: Vec<&str> = found.iter().map(|passage| passage.text.as_str()).collect();
-    assert_eq!(texts, ["a b", "is no y"]);
+    assert_eq!(texts, ["a b", "x is y"]);
 }

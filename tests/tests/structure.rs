@@ -1,5 +1,5 @@
-//! The rules of the architecture, held against the source text: who may import whom,
-//! where assembly and `unsafe` may stand, what the tree and the dependencies are.
+//! The rules of the architecture, checked in the source text: allowed imports, allowed places of assembly and
+//! `unsafe`, the files of the tree and the dependencies.
 
 use latency_tests::imports::{circles, imports, upward};
 use latency_tests::program::workspace;
@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// The floors of `bin`, from the top down: a file imports only from floors below its own, and from its own folder.
-/// The rooms of one floor do not know each other. What stands beside the folders is above them all.
+/// The floors of `bin`, from the top down: a file imports only from floors below its own, and from its own
+/// folder. The rooms of one floor do not import each other. Files beside the folders are above them all.
 const FLOORS: [&[&str]; 8] = [
-    // Built for tests alone: they run the whole house on made-up findings, and on damaged input.
+    // Built only for tests: they run the whole crate on made-up findings, and on damaged input.
     &["calibration", "golden", "fuzz"],
     &["experiment"],
     &["engine"],
@@ -22,14 +22,14 @@ const FLOORS: [&[&str]; 8] = [
     &["report", "options", "sys"],
 ];
 
-/// Everything in `bin/src` that is no folder.
+/// Everything in `bin/src` that is not a folder.
 const BESIDE_THE_FOLDERS: [&str; 3] = ["lib.rs", "main.rs", "rt.rs"];
 
-/// Folders of `bin` that ask the system nothing, and what they may take from `sys` all the same: plain data.
+/// Folders of `bin` that ask the system nothing, and the plain data that they may still import from `sys`.
 const PURE: [&str; 4] = ["experiment", "plan", "analysis", "result"];
 const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
 
-/// Crates that speak to the kernel.
+/// Crates that call the kernel.
 const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];
 
 /// The only places of `bin` and `core` with inline or included assembly.
@@ -46,7 +46,7 @@ const UNSAFE: [&str; 7] = [
     "bin/src/rt.rs",
 ];
 
-/// Everything at the top of the tree, besides dotfiles and what is built.
+/// Everything at the top of the tree, without dotfiles and build results.
 const TOP_LEVEL: [&str; 10] = [
     "Cargo.lock",
     "Cargo.toml",
@@ -78,7 +78,7 @@ fn assert_none(rule: &str, violations: Vec<String>) {
     assert!(violations.is_empty(), "{rule}:\n  {}", violations.join("\n  "));
 }
 
-/// `file:line: what` for each line.
+/// Formats `file:line: what` for each line.
 fn at(source: &Source, lines: impl Iterator<Item = usize>, what: &str) -> Vec<String> {
     lines.map(|line| format!("{}:{line}: {what}", source.path)).collect()
 }
@@ -202,7 +202,7 @@ fn both_packages_are_without_the_standard_library() {
 }
 
 #[test]
-fn the_top_level_holds_what_it_should() {
+fn the_top_level_has_only_the_agreed_files() {
     // A working tree has other files beside the repository's; an unpacked archive has no git.
     let git = Command::new("git").arg("ls-files").current_dir(workspace()).output();
     let listed = git.ok().filter(|output| output.status.success()).map(|output| output.stdout);
@@ -260,7 +260,7 @@ fn the_readme_starts_with_make() {
     }
 }
 
-/// The lines of the fenced blocks of a Markdown text, without prompts.
+/// Returns the lines of the fenced blocks of a Markdown text, without prompts.
 fn commands(markdown: &str) -> Vec<&str> {
     let mut inside = false;
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! A whole run of the default experiment on a simulated machine, judged by the rules of every run.
 //!
-//! The order of its parts is that of `experiment::conduct`; what is planned, measured and warned of is the program's
+//! The order of its parts follows `experiment::conduct`; plan, measurement and warnings are the program's
 //! own.
 
 use std::boxed::Box;
@@ -31,22 +31,22 @@ use crate::result::{Exclusion, Health, KernelClock, Means, Measurement, Outcome,
 use crate::result::{Undisturbed, Walk};
 use crate::warning::{Severity, Warnings};
 
-/// The memory that the prefetch audit walks at most.
+/// Maximum memory that the prefetch audit walks.
 const AUDITED: Bytes = Bytes(256 << 20);
 
-/// What the kernel tells of the memory, before and after.
+/// The kernel's information about the memory, before and after.
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
-    /// Where the pages are.
+    /// True if it gives the nodes of pages.
     pub nodes: bool,
-    /// The share in huge pages.
+    /// Share in huge pages.
     pub huge: Option<[f64; 2]>,
-    /// Pages on another node.
+    /// Number of pages on another node.
     pub elsewhere: [u64; 2],
 }
 
 impl Told {
-    /// All pages are where they have to be, and huge.
+    /// All pages are huge, and on the right node.
     pub const ALL: Told = Told { nodes: true, huge: Some([1.0; 2]), elsewhere: [0; 2] };
 
     fn placed(&self, size: Bytes) -> Placed {
@@ -70,49 +70,50 @@ impl Told {
     }
 }
 
-/// A machine on which a run takes place.
+/// A simulated host for a run.
 pub struct Host {
     /// Its memory, neighbours and clock.
     pub simulated: Simulated,
-    /// The command line.
+    /// Command line.
     pub line: &'static str,
-    /// The kernel's word on the memory.
+    /// The kernel's information about the memory.
     pub told: Told,
     /// Core cycles of a hit in the first-level cache, and of a multiplication over those of an addition.
     pub l1_cycles: f64,
     pub multiply_ratio: f64,
-    /// Times that the thread was found on another CPU.
+    /// Number of times that the thread was found on another CPU.
     pub moves: u64,
-    /// Something is wrong with it that makes a value wrong, or unproven.
+    /// True if a fault makes a value wrong, or unproven.
     pub is_faulty: bool,
 }
 
-/// What a run said, and what was true.
+/// The report of a run, with the true values.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The word.
+    /// The level of trust.
     pub level: &'static str,
-    /// The codes of what weighs, worst first.
+    /// The codes of its reasons, worst first.
     pub reasons: Vec<&'static str>,
-    /// The value in nanoseconds, its interval, and the rounds it is made of.
+    /// The value in nanoseconds, its interval, and its rounds.
     pub value_ns: Option<f64>,
     pub interval: Option<Interval>,
     pub rounds: usize,
     /// The working set.
     pub size: Bytes,
-    /// The latency while neighbours are quiet.
+    /// Latency while neighbours are quiet.
     pub undisturbed: Option<Undisturbed>,
-    /// The mean and the median over the run's window, and the latency without neighbours: nanoseconds.
+    /// Mean and median over the run's window, and the latency without neighbours, in nanoseconds.
     pub typical_ns: f64,
     pub median_ns: f64,
     pub alone_ns: f64,
     /// See [`Host::is_faulty`].
     pub is_faulty: bool,
-    /// From start to end in simulated time.
+    /// Simulated time from start to end.
     pub seconds: f64,
 }
 
-/// Measures points in the memory that the machine has for them, the first of them twice if the budget says so.
+/// Measures points in the memory that the machine has for them, the first of them twice if the budget
+/// requests it.
 fn measured<'a>(
     session: &mut Session<'a, '_>,
     mut simulated: Simulated,
@@ -154,7 +155,7 @@ fn measured<'a>(
     (schedule.arena, outcomes, window)
 }
 
-/// Looks for a working set where its size is not given: the machine as the look found it.
+/// Searches for a working set if its size is not given; returns the machine as the search found it.
 fn looked_at(
     session: &mut Session<'_, '_>,
     simulated: &mut Simulated,
@@ -239,7 +240,7 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     }
 }
 
-/// The conditions as the kernel would tell them.
+/// Returns the conditions as the kernel would report them.
 fn conditions_of(simulated: &Simulated, noted: &Noted) -> Conditions {
     let shares = simulated.absences.each_ref().map(|absences| absences.lost_ns / simulated.wanted_ns);
     let [other_work, stolen] = shares;

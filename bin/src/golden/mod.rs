@@ -1,8 +1,8 @@
-//! Everything that the program writes, for fixed findings, beside what it wrote when somebody last read it.
+//! Everything that the program writes, for fixed findings, compared with stored texts that a person has read.
 //!
-//! One file a scene in tests/golden; `make golden` writes them again, and the difference is read like any other. Long ones
-//! are shortened (`stored`); the full text of one that differs is in target/golden.
-//! This file lists the scenes and compares; which types results have is the business of `findings` alone.
+//! Each scene has a file in tests/golden; `make golden` rewrites them, and the difference is reviewed like any other. Long
+//! texts are shortened (`stored`); the full text of one that differs is in target/golden. This file lists the scenes and
+//! compares; only `findings` knows the types of results.
 
 mod claims;
 mod findings;
@@ -32,8 +32,8 @@ fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden")
 }
 
-/// Compares what a scene writes with what is stored: the name of the stored file, and the first line that differs. With
-/// `update`, stores the new text.
+/// Compares the output of a scene with the stored text: returns the name of the stored file, and the first line that
+/// differs. With `update`, stores the new text.
 fn compared(scene: &Scene, update: bool) -> (String, Option<String>) {
     let whole = findings::written(scene);
     let (name, text) = stored(&scene.file, &whole);
@@ -56,7 +56,7 @@ fn compared(scene: &Scene, update: bool) -> (String, Option<String>) {
 }
 
 #[test]
-fn what_is_written_is_what_was_read() {
+fn output_matches_the_golden_files() {
     let update = env::var_os("UPDATE_GOLDEN").is_some();
     let scenes = scenes::all();
     let files: BTreeSet<&str> = scenes.iter().map(|scene| scene.file.as_str()).collect();
@@ -94,7 +94,7 @@ fn what_is_written_is_what_was_read() {
 }
 
 #[test]
-fn a_terminal_that_is_wider_than_a_line_changes_nothing() {
+fn a_wider_terminal_does_not_change_short_lines() {
     for line in ["matrix --heatmap", "distribution", "parallel"] {
         let [usual, wide] = [100, 240].map(|columns| {
             let scene = Scene { columns, ..scenes::plain(String::new(), "four-nodes", line.into()) };
@@ -104,15 +104,15 @@ fn a_terminal_that_is_wider_than_a_line_changes_nothing() {
     }
 }
 
-/// Lines that are longer than the terminal on purpose: what scripts look for, what is copied as a whole, and cells that
-/// hold the name of a file.
+/// Returns true for lines that may be longer than the terminal: those that scripts look for, those that are
+/// copied as a whole, and cells with the name of a file.
 fn may_be_long(line: &str) -> bool {
     ["Node ", "echo ", "standard error: "].iter().any(|begin| line.trim_start().starts_with(begin))
         || line.contains("../tests/fixtures/")
 }
 
 #[test]
-fn text_is_as_wide_as_a_terminal_of_80_columns() {
+fn text_fits_a_terminal_of_80_columns() {
     let mut wide = Vec::new();
     for scene in scenes::all() {
         let quiet = scene.line.contains("--quiet") || scene.line.contains("--verbose");
@@ -130,7 +130,7 @@ fn text_is_as_wide_as_a_terminal_of_80_columns() {
 }
 
 #[test]
-fn the_schema_says_what_descriptions_say() {
+fn the_schema_matches_all_descriptions() {
     let mut documents = schema::Documents::default();
     for scene in scenes::for_programs() {
         if let Some(seen) = findings::seen(&scene) {

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs everything; whether all tests passed.
+/// Runs everything; returns true if all tests passed.
 fn all_jobs() -> Result<bool, String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let (messages, only) = match &words[..] {

@@ -25,46 +25,46 @@ const fn moved_to_all(tests: &'static str, stays: &'static str, only: &'static s
 pub const MOVED: &[Moved] = &[
     moved_to_all(
         "lab::four_nodes_with_all_pairs_different",
-        "lab::two_nodes_unlike",
+        "lab::two_asymmetric_nodes",
         "an error that needs more than two nodes and a wrong latency; emulator::nodes has four nodes without latencies",
     ),
     moved_to_all(
         "lab::every_line_is_walked",
-        "cachegrind::above_the_last_level_every_hop_misses_both",
+        "cachegrind::every_hop_misses_both_levels_above_the_last",
         "the same by latency",
     ),
     moved_to_all(
-        "lab::a_cache_that_holds_the_working_set_is_told",
-        "lab::a_cache_that_nobody_reports_is_told",
+        "lab::a_cache_that_holds_the_working_set_is_reported",
+        "lab::a_hidden_cache_is_reported",
         "a warning about a cache that the processor reports",
     ),
     moved_to_all(
-        "lab::the_other_nodes_cache_serves_nobody",
-        "lab_pairs (in everything), lab::two_nodes_unlike",
+        "lab::the_other_nodes_cache_serves_no_timed_hop",
+        "lab_pairs (in everything), lab::two_asymmetric_nodes",
         "memory that another node's cache serves",
     ),
     moved_to_all(
-        "lab::a_last_level_that_is_not_there_holds_nothing",
-        "lab::a_cache_that_nobody_reports_is_told",
+        "lab::a_last_level_that_only_the_processor_claims_is_ignored",
+        "lab::a_hidden_cache_is_reported",
         "a cache that the processor claims and does not have",
     ),
     moved_to_all(
         "lab::a_disturbance",
-        "lab::one_slow_hop_in_fifty_and_another_in_two_hundred_are_found; the schedule's unit tests",
+        "lab::tails_of_one_in_50_and_one_in_200_are_found; the schedule's unit tests",
         "disturbances through the whole program",
     ),
     moved_to_all(
-        "lab::one_slow_hop_in_a_hundred",
-        "lab::one_slow_hop_in_fifty_and_another_in_two_hundred_are_found",
+        "lab::tails_of_one_in_100",
+        "lab::tails_of_one_in_50_and_one_in_200_are_found",
         "tails of another frequency",
     ),
     moved_to_all(
-        "lab::a_slow_drift_is_averaged_or_told",
+        "lab::a_slow_drift_is_averaged_or_reported",
         "the schedule's unit tests of coverage",
         "drift through the whole program",
     ),
     moved_to_all(
-        "lab::bursts_leave_the_median_alone_or_are_told",
+        "lab::bursts_are_reported_or_do_not_change_the_median",
         "the schedule's unit tests of coverage",
         "bursts through the whole program",
     ),
@@ -79,18 +79,18 @@ pub const MOVED: &[Moved] = &[
         "other hierarchies through the whole program",
     ),
     moved_to_all(
-        "lab::a_curve_tells_translation_from_caches",
-        "lab::translation_costs_what_it_costs",
+        "lab::a_curve_distinguishes_translation_from_caches",
+        "lab::the_cost_of_translation_is_measured",
         "translation taken for a cache",
     ),
     moved_to_all(
         "lab::without_a_prefetcher_the_order_does_not_matter",
-        "lab::a_prefetcher_helps_walks_in_order_alone",
+        "lab::a_prefetcher_speeds_up_only_walks_in_order",
         "an order that matters without a prefetcher",
     ),
     moved_to_all(
         "lab_load::cores::states_of_lines_are_ranked",
-        "lab_load::cores::pairs_cost_what_their_class_does_and_a_slow_line_is_found",
+        "lab_load::cores::pairs_have_the_cost_of_their_class_and_a_slow_line_is_found",
         "lines in other states",
     ),
     moved_to_all(
@@ -100,7 +100,7 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all("lab_load::low_rates", "lab_load::levels", "low rates that a cache serves"),
     moved_to_all("lab_load::waiting", "lab_load::levels", "queues that are not those of theory"),
-    moved_to_all("lab_pairs::", "lab::two_nodes_unlike", "caches and directories that one pair leaves to the next"),
+    moved_to_all("lab_pairs::", "lab::two_asymmetric_nodes", "caches and directories that one pair leaves to the next"),
     moved_to_all(
         "emulator::kernels::every_experiment_runs_with_the",
         "the kernel of this system's release in all other guests",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-/// How many tests ended in each way.
+/// The number of tests with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Passed, and showed something.
@@ -28,7 +28,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// How a job ended.
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Its tests.

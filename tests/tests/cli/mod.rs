@@ -1,7 +1,7 @@
-//! The built executable on this machine: arguments, results, errors, and everything that
-//! an environment can withhold.
+//! The built executable on this machine: arguments, results, errors, and everything that an environment can
+//! withhold.
 //!
-//! Measured values are asserted as what is plausible on any machine, never as numbers.
+//! Measured values are only asserted to be plausible for any machine, never to be certain numbers.
 
 mod asked;
 mod confined;
@@ -29,7 +29,7 @@ mod tables;
 mod trust;
 mod usage;
 
-/// A measurement that takes a tenth of a second.
+/// A measurement that needs a tenth of a second.
 const SMALL: [&str; 3] = ["--size=1M", "--iters=2000", "--trials=3"];
 
 fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {

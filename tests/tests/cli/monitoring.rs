@@ -1,4 +1,5 @@
-//! Results for monitoring systems: what a collector reads, and what becomes of its file when a run fails.
+//! Results for monitoring systems: the text that a collector reads, and the fate of its file when a run
+//! fails.
 
 use super::small;
 use latency_tests::confine::allowed_cpus;
@@ -19,7 +20,7 @@ fn named<'s>(samples: &'s [Sample], name: &str) -> Vec<&'s Sample> {
     samples.iter().filter(|sample| sample.name == name).collect()
 }
 
-/// What measures, as little as it can.
+/// Each experiment with the smallest measurement that it has.
 const EXPERIMENTS: [&[&str]; 12] = [
     &["matrix", "--size=64K"],
     &["curve", "--min-size=8K", "--max-size=16K"],
@@ -36,7 +37,7 @@ const EXPERIMENTS: [&[&str]; 12] = [
 ];
 
 #[test]
-fn the_metrics_of_every_experiment_are_read_by_collectors() {
+fn collectors_accept_the_metrics_of_every_experiment() {
     for arguments in EXPERIMENTS {
         let short = if arguments[0] == "system" { &[][..] } else { &["--time-limit=0.02"] };
         let found = run(&[arguments, short, &["--format=prometheus"]].concat());
@@ -65,7 +66,7 @@ fn the_files_of_two_experiments_can_be_collected_together() {
 }
 
 #[test]
-fn metrics_are_the_numbers_of_the_document() {
+fn metrics_equal_the_numbers_of_the_document() {
     let document = run(&small(&["--json"])).expect_json(0);
     let found = run(&small(&["--format=prometheus"]));
     let samples = read(&found.expect_status(0).stdout).unwrap_or_else(|why| panic!("{why}: {found}"));
@@ -82,7 +83,7 @@ fn metrics_are_the_numbers_of_the_document() {
 }
 
 #[test]
-fn everybody_may_read_the_file_of_a_collector() {
+fn the_file_of_a_collector_is_readable_for_all() {
     let directory = Directory::new("readable");
     let mode = |name: &str| {
         let found = fs::metadata(directory.path().join(name)).expect("a file");

@@ -1,4 +1,5 @@
-//! What a release has besides the executable: manual page, completions, archive, image, bill of materials.
+//! The files of a release other than the executable: manual page, completions, archive, image, bill of
+//! materials.
 
 mod archive;
 mod image;
@@ -10,19 +11,19 @@ use latency_tests::program::binary;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What the program that makes them writes to standard output.
+/// Returns the output of the program that makes these files.
 fn made(arguments: &[&str]) -> String {
     run(Command::new(env!("CARGO_BIN_EXE_dist")).args(arguments))
 }
 
-/// What a command writes to standard output; it has to succeed.
+/// Returns a command's standard output; the command has to succeed.
 fn run(command: &mut Command) -> String {
     let output = command.output().expect("a program of the tests");
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The files of a release of the executable under test; they disappear with it.
+/// The files of a release of the executable under test; they are deleted on drop.
 struct Packed(Directory);
 
 impl Packed {
@@ -30,7 +31,7 @@ impl Packed {
         self.0.path().join("files")
     }
 
-    /// The file whose name ends so.
+    /// Returns the path of the file with this ending.
     fn file(&self, ending: &str) -> PathBuf {
         self.directory().join(format!("latency-bench-{}-x86_64-linux{ending}", env!("CARGO_PKG_VERSION")))
     }

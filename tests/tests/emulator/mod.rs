@@ -1,8 +1,8 @@
-//! The tool as process 1 of emulated machines: nodes, placement, page sizes and exit
-//! statuses on hardware that is not at hand.
+//! The tool as process 1 of emulated machines: nodes, placement, page sizes and exit statuses on hardware
+//! that is not at hand.
 //!
-//! No latency is asserted: the emulator has none to show. What can share a boot does: a guest needs seconds of a CPU
-//! to come up, and the executable less than one.
+//! No latency is asserted: the emulator has no realistic one. Tests share a boot if they can: a guest needs
+//! seconds of a CPU to come up, and the executable less than one.
 
 mod errors;
 mod firmware;
@@ -21,7 +21,7 @@ use serde_json::Value;
 const SMALL: [&str; 3] = ["--size=4M", "--iters=500", "--trials=3"];
 const WORKING_SET: u64 = 4 << 20;
 
-/// What [`assert_matrix`] reads.
+/// The options for [`assert_matrix`].
 const MATRIX: [&str; 2] = ["--json", "--pages=4k"];
 
 const LOCAL: u8 = 10;
@@ -30,7 +30,8 @@ const REMOTE: u8 = 21;
 /// Distances between two nodes.
 const TWO: [&[u8]; 2] = [&[LOCAL, REMOTE], &[REMOTE, LOCAL]];
 
-/// Runs `body`, which boots guests, where guests can be booted; again if a busy host may have spoilt it.
+/// Runs `body`, which boots guests, if guests can be booted; repeats it, since a busy host may have disturbed
+/// it.
 fn in_guests(test: &str, body: impl Fn()) {
     if ready(test) {
         retried(test, |_| body());
@@ -41,7 +42,7 @@ fn options<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SMALL.into_iter().chain(more.iter().copied()).collect()
 }
 
-/// `nodes` nodes with one CPU and 256 MiB each, all equally far from each other.
+/// Makes `nodes` nodes with one CPU and 256 MiB each, all equally far from each other.
 fn uniform(nodes: usize) -> Machine {
     let rows: Vec<Vec<u8>> =
         (0..nodes).map(|i| (0..nodes).map(|j| if i == j { LOCAL } else { REMOTE }).collect()).collect();
@@ -49,24 +50,24 @@ fn uniform(nodes: usize) -> Machine {
     Machine::new(&vec![NodeSpec::new(1, 256); nodes]).distances(&rows)
 }
 
-/// Two nodes with CPUs, and a third one with memory alone.
+/// Makes two nodes with CPUs, and a third one with only memory.
 fn with_memory_only_node() -> Machine {
     let nodes = [NodeSpec::new(1, 256), NodeSpec::new(1, 256), NodeSpec::memory_only(256)];
     Machine::new(&nodes).distances(&[&[10, 21, 31], &[21, 10, 41], &[31, 41, 10]])
 }
 
-/// A node with everything, and one with a CPU alone.
+/// Makes a complete node, and one with only a CPU.
 fn with_cpu_only_node() -> Machine {
     Machine::new(&[NodeSpec::new(1, 512), NodeSpec::cpus_only(1)]).distances(&TWO)
 }
 
-/// All combinations of initiators and targets, in the order of a matrix.
+/// Returns all combinations of initiators and targets, in the order of a matrix.
 fn combinations(initiators: &[u64], targets: &[u64]) -> Vec<(u64, u64)> {
     initiators.iter().flat_map(|&from| targets.iter().map(move |&to| (from, to))).collect()
 }
 
-/// The pair's pages were all on its target node, before and after, and of `page` bytes;
-/// `pages` is the word for that.
+/// Asserts that the pair's pages were all on its target node, before and after, and of `page` bytes; `pages`
+/// is the word for that.
 fn assert_placed(pair: &Value, pages: &str, page: u64) {
     let target = number(pair, "/to");
     assert_eq!(number(pair, "/working_set_bytes"), WORKING_SET);
@@ -78,14 +79,14 @@ fn assert_placed(pair: &Value, pages: &str, page: u64) {
         let counts = array(evidence, "/nodes");
         let nodes: Vec<u64> = counts.iter().map(|count| number(count, "/node")).collect();
         assert_eq!(nodes, [target], "nodes {moment} of\n{pair:#}");
-        // The working set, and with it the room for its chain to lie elsewhere in.
+        // The working set, and with it the room to place its chain elsewhere in it.
         let mapped = number(pair, "/placement/mapped_bytes");
         assert_eq!(number(&counts[0], "/pages") * page, mapped, "pages {moment} of\n{pair:#}");
         assert!((WORKING_SET..=WORKING_SET / 2 * 3).contains(&mapped), "mapped {moment} of\n{pair:#}");
     }
 }
 
-/// A matrix with these pairs, each placed on pages of 4 KiB.
+/// Asserts a matrix with these pairs, each placed on pages of 4 KiB, and returns its document.
 fn assert_matrix(console: &Console, initiators: &[u64], targets: &[u64]) -> Value {
     let document = console.expect_json(0);
     assert_valid(&document);

@@ -1,6 +1,7 @@
-//! The built executable in hostile places: one table of places, one body that says what must hold in each.
+//! The built executable in hostile places: one table of places, and one body that checks the same rules in
+//! each.
 //!
-//! `make test` goes through a part of the combinations that is always the same; `make hostile` through all.
+//! `make test` tries a fixed part of the combinations, `make hostile` all of them.
 
 mod body;
 mod calls;

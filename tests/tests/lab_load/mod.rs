@@ -1,7 +1,9 @@
-//! The latency lab under load: memory that serves one line at a time, and what `loaded` and `bandwidth` say of it.
+//! The latency lab under load: memory that serves one line at a time, and the reports of `loaded` and
+//! `bandwidth`.
 //!
-//! What the tool says is compared with what the emulator has really given it, in each window; that holds on a busy host.
-//! Where it depends on virtual CPUs that run at the same time, the log tells whether they did.
+//! The tests compare the tool's report with the emulator's delivered load in each window, which also works on
+//! a busy host. If a result depends on virtual CPUs that run at the same time, the log shows whether they
+//! did.
 
 mod bandwidth;
 mod cores;
@@ -17,7 +19,7 @@ fn model(line: &str) -> Model {
     line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"))
 }
 
-/// So many microseconds of the host's counter, in ticks.
+/// Converts microseconds to ticks of the host's counter.
 fn microseconds(count: f64) -> u64 {
     (count * ticks_per_second() / 1e6).round() as u64
 }

@@ -1,6 +1,6 @@
-//! The end that comes early: signals at any moment, and files that are complete or not there.
+//! Early ends: signals at any moment, and output files that are either complete or missing.
 //!
-//! Measured times are CPU time and the process's own waiting, which a busy host does not change.
+//! The limits apply to CPU time and to the process's own waiting, which a busy host does not change.
 
 mod blocked;
 mod bounds;
@@ -13,10 +13,10 @@ use latency_tests::directory::Directory;
 use latency_tests::run::Run;
 use std::fs;
 
-/// The older result that a run is to replace, or to leave as it was.
+/// The older result that a run has to replace or to keep.
 const OLDER: &str = "older";
 
-/// A directory, with an older result in it if `older`.
+/// Makes a directory, with an older result in it if `older`.
 fn place(name: &str, older: bool) -> Directory {
     let directory = Directory::new(name);
     if older {
@@ -25,12 +25,12 @@ fn place(name: &str, older: bool) -> Directory {
     directory
 }
 
-/// What the file `result` holds, if it is there.
+/// Returns the content of the file `result`, if it exists.
 fn result(directory: &Directory) -> Option<String> {
     fs::read_to_string(directory.path().join("result")).ok()
 }
 
-/// The run has left an older result as it was, or none, and nothing else.
+/// Asserts that the run has left an older result unchanged, or none, and no other file.
 fn assert_untouched(directory: &Directory, older: bool, found: &Run) {
     assert_eq!(result(directory).as_deref(), older.then_some(OLDER), "{found}");
     assert_eq!(directory.names().len(), usize::from(older), "{:?} {found}", directory.names());

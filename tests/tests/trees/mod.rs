@@ -1,8 +1,8 @@
-//! The built executable in front of odd `/sys` and `/proc` trees: machines that nobody has, files that are no files,
-//! and trees that a seeded generator has spoilt.
+//! The built executable with unusual `/sys` and `/proc` trees: machines that are not at hand, paths that are
+//! not files, and trees that a seeded generator has damaged.
 //!
-//! A tree is written to a directory, which becomes the root of the executable: what it reads there is what it is told
-//! of the machine, while CPU and memory stay those of this one. For root alone.
+//! A tree is written to a directory, which becomes the root of the executable: it reads the machine's
+//! description there, while CPU and memory are this machine's. Only root can do this.
 
 mod body;
 mod caches;

@@ -1,5 +1,5 @@
-//! A container image with the executable and nothing else, as an OCI layout: it is loaded from the file, and pulled from
-//! nowhere.
+//! A container image with only the executable, as an OCI layout: it is loaded from the file, not pulled from
+//! a registry.
 //!
 //! # References
 //! OCI image specification 1.0: image-layout.md, manifest.md, config.md.
@@ -10,7 +10,7 @@ use crate::release;
 use crate::tar::Tar;
 use crate::tools::sha256;
 
-/// Nobody: no file of the image belongs to it.
+/// The user nobody: no file of the image belongs to it.
 const USER: &str = "65534:65534";
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -19,7 +19,7 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 ///
 /// # Errors
 ///
-/// What could not be summed or packed.
+/// If the image cannot be hashed or packed.
 pub fn of(executable: &[u8]) -> Result<Vec<u8>, String> {
     let mut layer = Tar::new(release::seconds());
     layer.file("latency-bench", 0o755, executable)?;
@@ -66,7 +66,7 @@ pub fn of(executable: &[u8]) -> Result<Vec<u8>, String> {
     Ok(image.finish())
 }
 
-/// A part of an image, named by its content.
+/// A part of an image, named by its content hash.
 struct Blob {
     media_type: &'static str,
     sum: String,

@@ -1,5 +1,5 @@
-//! Sums and compression, by crates whose version is locked: the bytes of a release do not depend on the host's programs.
-//! And what `cargo` and `rustc` print.
+//! Checksums and compression, by crates whose version is locked, so that the bytes of a release do not depend
+//! on the host's programs. Also runs `cargo` and `rustc`.
 
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
@@ -11,22 +11,22 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns bytes as gzip compresses them, without a name and a time.
+/// Compresses bytes in the gzip format, without a name and a time.
 ///
 /// # Errors
 ///
-/// Those of writing, which memory has none of.
+/// An error of writing, which does not occur in memory.
 pub fn gzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
     written.map_err(|error| error.to_string())
 }
 
-/// Returns what a program writes to standard output.
+/// Returns a program's standard output.
 ///
 /// # Errors
 ///
-/// Where it is missing or failed, with what it said.
+/// If it is missing or fails, with its messages.
 pub fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_of_nothing_is_that_of_the_standard() {
+    fn the_checksum_of_no_bytes_is_the_published_one() {
         assert_eq!(sha256(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 

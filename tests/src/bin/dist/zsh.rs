@@ -1,4 +1,4 @@
-//! The completion of zsh: a file for `$fpath`, which may be sourced as well.
+//! The completion of zsh: a file for `$fpath` that may also be sourced.
 
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ pub fn script() -> String {
     out + END
 }
 
-/// One option as `_arguments` reads it.
+/// Returns one option in the form that `_arguments` reads.
 fn specification(experiment: &Descriptor, flag: &Flag) -> String {
     let action = match value(experiment, flag) {
         None => String::new(),
@@ -90,7 +90,7 @@ fn specification(experiment: &Descriptor, flag: &Flag) -> String {
     }
 }
 
-/// A word that the shell takes as it is.
+/// Quotes a word so that the shell takes it literally.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
