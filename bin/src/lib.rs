@@ -10,6 +10,9 @@ extern crate std;
 mod analysis;
 #[cfg(test)]
 mod calibration;
+pub mod catalogue;
+pub mod commands;
+mod describe;
 mod engine;
 pub mod error;
 pub mod experiment;
@@ -29,22 +32,24 @@ pub mod warning;
 use core::fmt::Write;
 
 use latency_core::units::NodeId;
+use latency_core::words::When;
 
+use catalogue::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use commands::report::{self as whole_report, Plans, Sections, Whole, REPORT};
+use describe::{output, point};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::conduct::{self, Effort, Planned};
 use experiment::dry_run;
-use experiment::facts::point;
-use experiment::output;
-use experiment::report::{self as whole_report, Plans, Sections, Whole, REPORT};
-use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, idle, Machine};
-use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError, When};
+use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError};
 use plan::duration::{self, Range};
 use report::document::Describe;
+use report::format::Purpose;
 use report::terminal::Terminal;
 use report::wrap::Wrap;
+use report::FORMATS;
 use sys::arguments::{Arguments, Environment};
 use sys::errno::Errno;
 use sys::file::{self, SystemFiles};
@@ -134,7 +139,7 @@ fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
         Errno::ECANCELED => Failure::GivenUp,
         errno => OutputError::Create { path, errno }.into(),
     })?;
-    if options.format.collected {
+    if options.format.purpose == Purpose::Metrics {
         sink.let_everybody_read();
     }
     Ok(sink)
@@ -268,7 +273,7 @@ fn perform<'a>(
     }
     say_time(options, takes, messages);
     // What takes time is left out where nobody would be told.
-    let checked = options.strict || !(options.quiet && options.format.name == "text");
+    let checked = options.strict || !(options.quiet && options.format.purpose == Purpose::Terminal);
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
     let conducted = conduct::conduct(&mut session, experiment, planned, effort);
     progress.clear();
@@ -345,7 +350,7 @@ fn save<'a>(
     [failed, nothing]: [bool; 2],
     description: Describe<'_>,
 ) -> Result<(), Failure<'a>> {
-    if options.output.is_some() && (nothing || failed && options.format.collected) {
+    if options.output.is_some() && (nothing || failed && options.format.purpose == Purpose::Metrics) {
         return Ok(());
     }
     // A write that fails is remembered by the sink, and told by `finish`.

@@ -4,8 +4,8 @@
 
 use latency_core::cores::Method;
 
-use super::facts::Report;
 use super::interface::Experiment;
+use crate::describe::Report;
 use crate::engine::clock::Timer;
 use crate::engine::conditions::Watch;
 use crate::engine::prefetch_audit::UnderWay;

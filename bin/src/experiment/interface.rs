@@ -1,6 +1,6 @@
 //! The interface of an experiment: what its file says of it, and how it comes to its points.
 
-use super::facts::Report;
+use crate::describe::Report;
 use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};

@@ -7,12 +7,12 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::facts::{self, attributes, method, point, rows, trust, undisturbed, Report};
 use super::interface::Experiment;
 use crate::analysis::firmware;
 use crate::analysis::matrix::{
     conclude, groups, pairs, remote_over_local_of, Class, Conclusion, Group, Pair,
 };
+use crate::describe::{self, attributes, method, point, rows, trust, undisturbed, Report};
 use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
@@ -142,14 +142,14 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "pair", &|table, _, outcome| {
         table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
     });
-    if report.options.heatmap || report.options.format.draws {
+    if report.options.heatmap || document.wants_pictures() {
         picture(document, report, &nodes);
     }
     method::paragraphs(document, report);
-    facts::points(document, Part::List(&NODE_PAIRS), report, &|_, _| {});
-    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    describe::points(document, Part::List(&NODE_PAIRS), report, &|_, _| {});
+    describe::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
     summary(document, report, &found);
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }
 
 /// The line that scripts look for.
@@ -414,7 +414,7 @@ fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
 
 #[inline(never)] // offsets into a small frame are short
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);
         document.put(&REMOTE_NS, found.remote_ns());
         document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());

@@ -5,10 +5,10 @@ use core::fmt;
 use latency_core::chain::Order;
 use latency_core::units::Bytes;
 
-use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::orders::{self, Conclusion};
+use crate::describe::{self, estimate, method, point, rows, trust, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::run;
@@ -144,7 +144,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     method::ending(document, report);
     rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         let Some(outcome) = report.outcomes.get(index) else { return };
         document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
         if outcome.point.order == Order::Sequential {
@@ -152,7 +152,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     });
     programs(document, &found, strided);
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }
 
 /// What random order costs.
@@ -258,7 +258,7 @@ fn programs(document: &mut dyn Document, found: &Conclusion, strided: Option<Str
             document.put(field, ratio.map(|ratio| ratio.value));
         }
     });
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &RANDOM, found.random);
         estimate::put(document, &SEQUENTIAL, found.sequential);
         estimate::put(document, &BACKWARD, found.backward);

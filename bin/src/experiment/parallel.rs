@@ -7,12 +7,12 @@ use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::facts::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
     is_like_memory, misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation,
 };
+use crate::describe::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
@@ -86,13 +86,13 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "point", &|table, _, outcome| {
         table.show(&chains::name(&outcome.point));
     });
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         if let Some(outcome) = report.outcomes.get(index) {
             chains::members(document, &outcome.point.walk);
         }
     });
     members(document, report, in_flight);
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }
 
 /// The largest cache that the core has for itself.
@@ -257,7 +257,7 @@ fn members(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Opti
         }
     });
     let memory = from_memory(report);
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &MISSES, in_flight.map(|found| found.misses));
         document.put(
             &LIMIT,

@@ -8,9 +8,9 @@ use latency_core::text::plural;
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
-use super::facts::method::{self, optional};
-use super::facts::{self, attributes, trust, Report};
 use super::interface::Experiment;
+use crate::describe::method::{self, optional};
+use crate::describe::{self, attributes, trust, Report};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
@@ -45,7 +45,7 @@ pub const SYSTEM: Experiment = Experiment {
         })
     },
     present,
-    columns: [facts::point::COLUMNS, &[]],
+    columns: [describe::point::COLUMNS, &[]],
 };
 
 fields! {
@@ -83,7 +83,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
         document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
     });
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }
 
 /// Says from which cores there may be traffic.
@@ -109,7 +109,7 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
 
 /// The machine in one sentence.
 fn headline(document: &mut dyn Document, machine: &Machine) {
-    let brand = facts::machine::cpu_model(machine);
+    let brand = describe::machine::cpu_model(machine);
     let memory: u64 = machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum();
     let name = machine.host.identity.name;
     document.sentence(

@@ -14,12 +14,12 @@ use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
 
 use latency_core::units::{Bytes, CpuId, NodeId};
 
+use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
+use crate::describe::point::COUNTED_COLUMNS;
 use crate::engine::placement::node_of;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
-use crate::experiment::facts::point::COUNTED_COLUMNS;
-use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::processor::Processor;
 use crate::machine::Machine;
 use crate::options::plain::assert_plain;
@@ -27,8 +27,10 @@ use crate::options::{self, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{duration, matrix, working_set, Scope};
 use crate::report::rows::MOST_COLUMNS;
+use crate::report::FORMATS;
 use crate::result::Point;
 use crate::warning::{Warning, Warnings};
+use latency_core::words::When;
 
 #[test]
 fn every_column_has_room_in_a_row() {
@@ -254,8 +256,7 @@ pub(crate) fn planned(machine: &Machine, line: &str) -> Planned {
 
 pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> Planned {
     let experiment = EXPERIMENTS[options.experiment.index];
-    let (mut warnings, mut progress, mut noted) =
-        (Warnings::EMPTY, Progress::new(options::When::Never), Noted::new());
+    let (mut warnings, mut progress, mut noted) = (Warnings::EMPTY, Progress::new(When::Never), Noted::new());
     let mut session =
         Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
     let points = (experiment.plan)(&mut session).map_err(|failure| failure.to_string())?;

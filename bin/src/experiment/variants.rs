@@ -5,16 +5,16 @@ use core::fmt;
 use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{Variant, VARIANTS};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::estimate::Side;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, Conclusion, Difference, Grid};
+use crate::describe::{self, estimate, method, point, rows, trust, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};
 use crate::report::document::{fields, Document, Level, Part, Role};
@@ -119,11 +119,11 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "variant", &|table, index, outcome| {
         table.cell(format_args!("{}, {}", name(index), outcome.point.size));
     });
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         document.put(&VARIANT, name(index));
     });
     summary(document, report, &grid, &found);
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }
 
 /// The level of the memory hierarchy that a column is of: by what is reported of the caches, unless its latency is
@@ -287,7 +287,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &SMALL_NS, found.pages.map(|(small, _)| small));
         estimate::put(document, &HUGE_NS, found.pages.map(|(_, huge)| huge));
         estimate::put(document, &SMALL_OVER_HUGE, found.small_over_huge());

@@ -13,9 +13,12 @@ use proptest::test_runner::TestCaseResult;
 use super::driver::{check, steers};
 use super::mutation::{applied, damaged};
 use super::saved::{files, is_measured, read};
-use crate::experiment::{output, COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
+use crate::catalogue::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use crate::describe::output;
 use crate::options;
+use crate::report::format::Purpose;
 use crate::report::terminal::Terminal;
+use crate::report::FORMATS;
 use crate::result::row::Row;
 
 /// How a command ended: its exit status, what it wrote, and its message.
@@ -80,8 +83,11 @@ fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
 }
 
 fn formats() -> impl Strategy<Value = (&'static str, usize)> {
-    let names: Vec<&'static str> =
-        FORMATS.iter().filter(|format| !format.needs_attributes).map(|format| format.name).collect();
+    let names: Vec<&'static str> = FORMATS
+        .iter()
+        .filter(|format| format.purpose != Purpose::Attributes)
+        .map(|format| format.name)
+        .collect();
     (select(names), 1..200_usize)
 }
 

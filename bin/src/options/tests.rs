@@ -4,6 +4,7 @@ use super::tokens::Escaped;
 use super::UsageError;
 use super::*;
 use crate::options::plain::assert_plain;
+use crate::report::{json, picture, rows, table};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
@@ -32,41 +33,8 @@ const TRAFFIC: FlagSet = FlagSet::of(&[
 
 const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
 
-/// Formats such as the program has.
-pub(crate) const FORMATS: &[FormatName] = &[
-    FormatName {
-        name: "text",
-        extension: "txt",
-        needs_picture: false,
-        needs_attributes: false,
-        collected: false,
-        draws: false,
-    },
-    FormatName {
-        name: "json",
-        extension: "json",
-        needs_picture: false,
-        needs_attributes: false,
-        collected: false,
-        draws: false,
-    },
-    FormatName {
-        name: "csv",
-        extension: "csv",
-        needs_picture: false,
-        needs_attributes: false,
-        collected: false,
-        draws: false,
-    },
-    FormatName {
-        name: "svg",
-        extension: "svg",
-        needs_picture: true,
-        needs_attributes: false,
-        collected: false,
-        draws: true,
-    },
-];
+/// Some formats of the program.
+pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, picture::SVG];
 
 /// Experiments such as the program has, so that every option belongs to one.
 pub(crate) const SAMPLE: &[&Descriptor] = &[

@@ -1,12 +1,12 @@
 //! Traffic for programs: a record for each number of generators.
 
-use super::super::facts::{estimate, point, Report, SUMMARY};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::traffic::{groups, rate, shares, Group};
-use crate::options::Choice;
+use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Outcome;
+use latency_core::words::Worded;
 
 fields! {
     BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";

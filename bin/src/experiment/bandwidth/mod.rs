@@ -5,8 +5,8 @@ mod picture;
 mod tables;
 mod view;
 
-use super::facts::Report;
 use super::interface::{self, Experiment};
+use crate::describe::Report;
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::Style;
 use crate::engine::memory::Beside;
@@ -89,5 +89,5 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
     members::summary(document, report);
-    super::facts::circumstances(document, report);
+    crate::describe::circumstances(document, report);
 }

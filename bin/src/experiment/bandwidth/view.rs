@@ -6,13 +6,12 @@ use core::fmt;
 use latency_core::cpulist::CpuSet;
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
-use latency_core::traffic::Kind;
+use latency_core::traffic::{Kind, Threads, View};
 
-use super::super::facts::rates::{gigabytes, Gigabytes};
-use super::super::facts::{method, trust, Report};
 use super::{picture, tables};
 use crate::analysis::traffic::{groups, local_and_remote, shares, Group};
-use crate::options::{Threads, View};
+use crate::describe::rates::{gigabytes, Gigabytes};
+use crate::describe::{method, trust, Report};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};

@@ -1,7 +1,7 @@
 //! Pairs of CPUs for programs: a record each.
 
-use super::super::facts::{point, Report, SUMMARY};
 use crate::analysis::cores::{left_out, of_classes, pair, Conclusion};
+use crate::describe::{point, Report, SUMMARY};
 use crate::options::Pairs;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::{Outcome, Owned, PerLine, PingPong};

@@ -3,9 +3,9 @@
 mod members;
 mod view;
 
-use super::facts::Report;
 use super::interface::{self, Experiment};
 use crate::analysis::cores::{doubtful, Pair};
+use crate::describe::Report;
 use crate::engine::clock::Timer;
 use crate::engine::enlist::with_helpers;
 use crate::engine::memory::Beside;
@@ -84,5 +84,5 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report, &found);
     members::members(document, report, &found);
     members::summary(document, &found);
-    super::facts::circumstances(document, report);
+    crate::describe::circumstances(document, report);
 }

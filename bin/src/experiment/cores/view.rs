@@ -7,8 +7,8 @@ use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 
-use super::super::facts::{method, trust, Report};
 use crate::analysis::cores::{left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
+use crate::describe::{method, trust, Report};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
@@ -50,7 +50,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     classes(document, report, found);
     states(document, report);
     every(document, report);
-    if report.options.heatmap || report.options.format.draws {
+    if report.options.heatmap || document.wants_pictures() {
         picture(document, report, &cpus);
     }
     method::memory(document, report);

@@ -11,14 +11,14 @@ use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use self::view::View;
-use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
+use crate::describe::{self, method, point, trust, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::{Beside, Memory};
 use crate::engine::run;
@@ -27,7 +27,7 @@ use crate::engine::session::{interrupted, Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part};
@@ -314,7 +314,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view.rows(document);
     method::paragraphs(document, report);
     levels::models(document, analysis);
-    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    describe::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
     model::model(document, analysis);
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }

@@ -8,9 +8,9 @@ mod view;
 use latency_core::cpulist::NodeSet;
 
 use self::known::{at, known};
-use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
 use super::matrix;
+use crate::describe::{self, method, point, trust, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::run;
@@ -100,11 +100,11 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     method::paragraphs(document, report);
     details::paragraphs(document, report);
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         if let Some((_, found)) = at(report, index) {
             members::distribution(document, found);
         }
     });
     members::summary(document, known(report).next());
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }

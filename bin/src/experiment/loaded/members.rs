@@ -1,13 +1,13 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
-use super::super::facts::{estimate, point, Report, SUMMARY};
 use crate::analysis::load::{Level, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
-use crate::options::Choice;
+use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Traffic;
+use latency_core::words::Worded;
 
 fields! {
     CURVES "curves" "Latency against bandwidth: a curve for each pair of nodes and kind of traffic.";

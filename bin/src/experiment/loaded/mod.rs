@@ -9,12 +9,12 @@ mod words;
 
 use latency_core::units::Picoseconds;
 
-use super::facts::{self, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
+use crate::describe::{self, Report};
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::{Generators, Style};
 use crate::engine::memory::{Beside, Memory};
@@ -264,7 +264,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::present(document, report);
     members::members(document, report);
     members::summary(document, loadings(report.outcomes).next().as_ref());
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
-use super::super::facts::rates::{Gigabytes, Within};
-use super::super::facts::{method, trust, Report};
 use super::words::CoresDeliver;
 use super::{levels, picture};
 use crate::analysis::load::{Level, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
+use crate::describe::rates::{Gigabytes, Within};
+use crate::describe::{method, trust, Report};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;

@@ -6,12 +6,12 @@ use latency_core::units::Bytes;
 
 use super::view::{had, heading};
 use crate::analysis::translation::{buffers, excess, find, LINES_PROBED, TWO_MEGABYTE_LOCAL};
-use crate::experiment::facts::{rows, Report};
-use crate::options::Choice;
+use crate::describe::{rows, Report};
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::result::words::{page_words, OrderName};
 use crate::result::Outcome;
+use latency_core::words::Worded;
 
 /// A buffer whose misses cost less than a cycle is noise.
 const LEAST_MISS: f64 = 1.0;

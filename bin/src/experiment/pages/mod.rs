@@ -4,17 +4,17 @@ mod details;
 mod view;
 
 use latency_core::chain::{Order, PAGE_LOCAL};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::facts::{self, method, Report};
 use super::interface::Experiment;
 use crate::analysis::huge_pages::{conclude, KINDS};
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
+use crate::describe::{self, method, Report};
 use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::report::document::Document;
@@ -50,7 +50,7 @@ pub const PAGES: Experiment = Experiment {
     },
     measure,
     present,
-    columns: [&facts::point::CHAINS, &[&view::SHARE]],
+    columns: [&describe::point::CHAINS, &[&view::SHARE]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -169,5 +169,5 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::paragraphs(document, report);
     details::describe(document, report, found.map(|found| found.size));
     view::programs(document, report, found.as_ref());
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }

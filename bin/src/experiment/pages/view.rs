@@ -4,18 +4,18 @@ use core::fmt::Write;
 
 use latency_core::decimal::Decimal;
 use latency_core::text::Text;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, Pages};
 
 use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::huge_pages::{kinds, spanned, walks, Conclusion, Larger, Worth, KINDS};
 use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share, SMALLEST};
-use crate::experiment::facts::{self, estimate, method, point, trust, Report};
-use crate::options::{Choice, Pages};
+use crate::describe::{self, estimate, method, point, trust, Report};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
+use latency_core::words::Worded;
 
 fields! {
     SPANNED "pages_spanned" "The pages that the working set spans.";
@@ -47,7 +47,7 @@ pub fn people(document: &mut dyn Document, report: &Report<'_, '_>, found: Optio
 
 /// Describes what programs read besides the circumstances: points, buffers and conclusions.
 pub fn programs(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         let Some(outcome) = report.outcomes.get(index) else { return };
         document.put(&SPANNED, spanned(outcome));
         document.put(&SHARE, share(report.outcomes, outcome));
@@ -276,7 +276,7 @@ fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
 #[inline(never)] // offsets into a small frame are short
 fn summary(document: &mut dyn Document, found: Option<&Conclusion>) {
     let larger = found.and_then(|found| found.larger);
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&BYTES, found.map(|found| found.size));
         estimate::put(document, &SMALL_NS, found.map(|found| found.small));
         document.put(&LARGEST, larger.map(|larger| larger.pages.word()));

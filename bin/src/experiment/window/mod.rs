@@ -3,9 +3,9 @@
 mod view;
 
 use self::view::View;
-use super::facts::{self, estimate, lanes as chains, point, rows, trust, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::window::{room, Buffer, Conclusion};
+use crate::describe::{self, estimate, lanes as chains, point, rows, trust, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::session::{Findings, Plan, Session};
@@ -108,13 +108,13 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "point", &|table, _, outcome| {
         table.show(&chains::name(&outcome.point));
     });
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
         if let Some(outcome) = report.outcomes.get(index) {
             chains::members(document, &outcome.point.walk);
         }
     });
     members(document, report, view.and_then(|view| view.found));
-    facts::circumstances(document, report);
+    describe::circumstances(document, report);
 }
 
 fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<Conclusion>) {
@@ -137,7 +137,7 @@ fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<C
     });
     let prefetch = found.and_then(|found| found.prefetch?.gain());
     let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &BUFFER, buffer.holds());
         document.put(&AGREE, (buffer != Buffer::NotTested).then_some(buffer != Buffer::FillersDisagree));
         estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));

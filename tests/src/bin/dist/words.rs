@@ -1,7 +1,8 @@
 //! What can stand at each place of a command line, for manual page and completions alike.
 
-use latency_bench::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
+use latency_bench::catalogue::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
 use latency_bench::options::{Descriptor, Flag, FlagId, FlagSet, FLAGS};
+use latency_bench::report::FORMATS;
 use latency_core::traffic::Kind;
 
 /// The words that may stand where an experiment is named, with what they do; the program's own, not in its tables.

@@ -11,7 +11,7 @@ pub mod tests;
 mod values;
 mod view;
 
-use super::command::{Command, Write};
+use super::{Command, Write};
 use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options, MAX_OPERANDS};
 use runs::{Refused, Runs};

@@ -10,11 +10,11 @@ use super::{undisturbed, Report};
 use crate::analysis::loaded::delivered;
 use crate::analysis::traffic::groups;
 use crate::analysis::{cores, traffic};
-use crate::options::{Choice, View};
-use crate::report::document::{Document, Labels, Metric, Value};
-use crate::report::hwloc::READ_BANDWIDTH;
+use crate::report::document::{Attribute, Document, Labels, Metric, Value};
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, Traffic, Walk};
+use latency_core::traffic::View;
+use latency_core::words::Worded;
 
 static LATENCY: Metric = Metric { name: "latency_seconds", about: "Median latency of one dependent load." };
 static LATENCY_LOW: Metric = Metric {
@@ -98,15 +98,20 @@ fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
             let Some(nanoseconds) = outcome.nanoseconds() else { continue };
-            document.attribute("ReadLatency", outcome.point.initiator, outcome.point.target, nanoseconds);
+            document.attribute(
+                Attribute::ReadLatency,
+                outcome.point.initiator,
+                outcome.point.target,
+                nanoseconds,
+            );
         }
     }
-    for (name, kind) in [(READ_BANDWIDTH, "read"), ("WriteBandwidth", "nt-write")] {
+    for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
         // One CPU alone says little of its node.
         for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
             let Traffic { from, node, .. } = group.traffic;
             let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
-            document.attribute(name, from, node, rate.value / f64::from(1 << 20));
+            document.attribute(attribute, from, node, rate.value);
         }
     }
 }

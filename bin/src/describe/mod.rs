@@ -10,6 +10,7 @@ pub mod machine;
 pub mod method;
 mod metrics;
 mod optional;
+pub mod output;
 pub mod point;
 pub mod rates;
 pub mod report;

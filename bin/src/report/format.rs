@@ -1,35 +1,58 @@
-//! The formats as the command line knows them: a name and an extension.
-//!
-//! The caller gives the table; how a format is written is not known here.
+//! A format: its name, its files, its purpose, and the function that writes it.
+
+use core::fmt::{self, Write};
+
+use super::document::{Describe, Style};
 
 /// A format that results can be written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FormatName {
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
     /// The word behind `--format=`.
     pub name: &'static str,
     /// The extension of its files, without the dot.
     pub extension: &'static str,
-    /// True if only results with a picture can be written in it.
-    pub needs_picture: bool,
-    /// True if only results with memory attributes, latencies or bandwidths of nodes, can be written in it.
-    pub needs_attributes: bool,
-    /// True if its files are read by a service of another user, for which an old result is better than half of one.
-    pub collected: bool,
-    /// True if it has room for every picture, those included that a terminal shows on demand.
-    pub draws: bool,
+    /// The purpose, which decides which results it can show.
+    pub purpose: Purpose,
+    /// Writes a description.
+    pub write: fn(&mut dyn Write, &Style, Describe<'_>) -> fmt::Result,
 }
 
-impl FormatName {
+/// The purpose of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reading in a terminal.
+    Terminal,
+    /// Reading elsewhere, or by programs.
+    Document,
+    /// A page that is complete in itself.
+    Page,
+    /// A picture: results without one leave it empty.
+    Picture,
+    /// Memory attributes, latencies or bandwidths of nodes: results without them leave it empty.
+    Attributes,
+    /// Collection by a service of another user, for which an old result is better than half of one.
+    Metrics,
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+impl Format {
     /// Returns the format of that name.
     #[must_use]
-    pub fn named(formats: &'static [FormatName], name: &[u8]) -> Option<&'static FormatName> {
+    pub fn named(formats: &'static [Format], name: &[u8]) -> Option<&'static Format> {
         formats.iter().find(|format| format.name.as_bytes() == name)
     }
 
     /// Returns whether there is nothing to write in it before something was measured.
     #[must_use]
     pub const fn shows_values_alone(&self) -> bool {
-        self.needs_picture || self.needs_attributes || self.collected
+        matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Metrics)
     }
 
     /// Returns the extension of a file, without the dot. A dot at either end of a name does not begin one.
@@ -42,21 +65,21 @@ impl FormatName {
 
     /// Returns the format that a file has by its extension.
     #[must_use]
-    pub fn of_file(formats: &'static [FormatName], path: &[u8]) -> Option<&'static FormatName> {
-        FormatName::of_extension(formats, FormatName::extension_of(path)?)
+    pub fn of_file(formats: &'static [Format], path: &[u8]) -> Option<&'static Format> {
+        Format::of_extension(formats, Format::extension_of(path)?)
     }
 
     /// Returns the format of an extension, in upper or lower case.
     #[must_use]
-    pub fn of_extension(formats: &'static [FormatName], extension: &[u8]) -> Option<&'static FormatName> {
+    pub fn of_extension(formats: &'static [Format], extension: &[u8]) -> Option<&'static Format> {
         formats.iter().find(|format| format.extension.as_bytes().eq_ignore_ascii_case(extension))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::FORMATS;
     use super::*;
+    use crate::report::FORMATS;
 
     #[test]
     fn a_file_has_the_format_of_its_extension() {
@@ -72,9 +95,9 @@ mod tests {
             (b"..", None, None),
             (b"", None, None),
         ] {
-            let found = FormatName::extension_of(path);
+            let found = Format::extension_of(path);
             assert_eq!(found, extension, "{}", path.escape_ascii());
-            let format = FormatName::of_file(FORMATS, path);
+            let format = Format::of_file(&FORMATS, path);
             assert_eq!(format.map(|format| format.name), name, "{}", path.escape_ascii());
         }
     }

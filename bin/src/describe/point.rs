@@ -4,12 +4,12 @@ use latency_core::chain::Order;
 use latency_core::text::Text;
 
 use super::undisturbed;
-use crate::options::Choice;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::counters::{Counters, Software, EVENTS};
 use crate::result::evidence::Evidence;
 use crate::result::words::OrderName;
 use crate::result::{Measurement, Outcome, Placed, Point, Series, Timer};
+use latency_core::words::Worded;
 
 fields! {
     pub POINTS "points" "Everything that was measured or planned, one object a point.";

@@ -2,11 +2,10 @@
 
 use core::fmt::{self, Write};
 
-use super::facts::point;
+use super::point;
 use crate::options::Options;
 use crate::report::document::{Describe, Field, Level, Style};
 use crate::report::terminal::Terminal;
-use crate::report::FORMATS;
 
 /// Columns of tabular formats, group by group.
 pub type Columns = [&'static [&'static Field]; 3];
@@ -35,6 +34,5 @@ pub fn write(
         (false, true) => Level::Verbose,
         (false, false) => Level::Normal,
     };
-    let format = FORMATS.iter().find(|known| known.name == options.format.name);
-    format.map_or(Ok(()), |format| (format.write)(out, &Style { terminal, level, columns }, describe))
+    (options.format.write)(out, &Style { terminal, level, columns }, describe)
 }

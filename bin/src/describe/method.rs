@@ -6,17 +6,17 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
 use latency_core::stats::Summary;
 use latency_core::text::plural;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, Pages};
 
 use super::{conditions, Report};
 use crate::machine::Machine;
-use crate::options::{Choice, Pages};
 use crate::plan::budget::Memory;
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Repeat, Series, Timer, Walk, WarmUp};
+use latency_core::words::Worded;
 
 pub use super::optional::optional;
 

@@ -15,14 +15,15 @@ use core::fmt::{self, Write};
 
 use latency_core::cpulist::NodeSet;
 
-use super::command::Command;
-use super::facts::{point, Report};
-use super::interface::Experiment;
-use super::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
+use super::Command;
+use crate::describe::{point, Report};
 use crate::error::Failure;
-use crate::options::{self, Choice, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
+use crate::experiment::interface::Experiment;
+use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
+use crate::options::{self, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
+use latency_core::words::Worded;
 
 pub use page::format;
 pub use planned::Plans;

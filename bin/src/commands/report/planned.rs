@@ -6,18 +6,20 @@ use core::mem::ManuallyDrop;
 
 use super::view::{missing, SECTIONS_OF};
 use super::{asked, budget_ns, COUNT, SECTIONS, VISITS};
+use crate::describe;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
 use crate::experiment::conduct::{self, Planned};
-use crate::experiment::{dry_run, facts};
+use crate::experiment::dry_run;
 use crate::machine::Machine;
-use crate::options::{Options, When};
+use crate::options::Options;
 use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
 use crate::report::document::{Document, Level, PageRole, Part, Role};
 use crate::sys::table::Table;
 use crate::warning::Warnings;
+use latency_core::words::When;
 
 /// The plan of a section and its time, or the reason for having none. It lives as long as the process.
 type Slot = ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>;
@@ -95,7 +97,7 @@ impl Plans {
                 table.show(&takes);
             }
         });
-        facts::tool(document, "report", "");
+        describe::tool(document, "report", "");
         missing(document, &|index| self.slots.get(index)?.as_ref()?.as_ref().err(), &|_| false);
         document.part(Part::Object(&dry_run::PLAN), |document| {
             document.put(&dry_run::POINTS, points);

@@ -5,10 +5,10 @@ use super::key::{unit, Key};
 use super::runs::Refused;
 use super::values::Value as Found;
 use super::view::View;
-use crate::experiment::facts;
-use crate::options::Choice;
+use crate::describe;
 use crate::report::document::{fields, Document, Field, Metric, Part, Value};
 use crate::saved::{self, alike};
+use latency_core::words::Worded;
 
 fields! {
     OUTLIERS "outliers" "Values of hosts that are slower than is usual, the worst first.";
@@ -135,7 +135,7 @@ impl View<'_> {
                     document.put(&CHANGE, slowed.ratio());
                     document.put(&NEWEST, slowed.counts[0]);
                     document.put(&OLDER, slowed.counts[1]);
-                    document.show(&SINCE, &facts::Utc(slowed.since));
+                    document.show(&SINCE, &describe::Utc(slowed.since));
                 });
             }
         });
@@ -196,7 +196,7 @@ impl View<'_> {
         document.put(&OF, self.options.of.word());
         let path = self.options.baseline.map(saved::shown);
         document.put(&BASELINE, path.as_ref().map(|path| path.as_str()));
-        facts::tool(document, "fleet", "");
+        describe::tool(document, "fleet", "");
     }
 
     /// A value and what is usual instead.

@@ -12,9 +12,11 @@ use latency_core::rng::Pcg32;
 use proptest::prelude::*;
 
 use super::FLEET;
-use crate::experiment::{output, DESCRIPTORS, FORMATS};
+use crate::catalogue::DESCRIPTORS;
+use crate::describe::output;
 use crate::options;
 use crate::report::terminal::Terminal;
+use crate::report::FORMATS;
 use crate::sys::arguments::Arguments;
 
 /// Files that go with the test.

@@ -9,15 +9,17 @@ mod view;
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
-use super::command::{Command, Write};
-use super::facts;
+use super::{Command, Write};
 use crate::analysis::comparison::{obstacle, Comparison, Files, Part as Differing, Verdict};
+use crate::describe;
 use crate::error::{Failure, Regression, SavedError};
-use crate::options::{Choice, Descriptor, FlagId, FlagSet, Of, Operands, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{fields, Document, Part, Role};
+use crate::report::format::Purpose;
 use crate::result::row::Row;
 use crate::saved::{self, Saved};
 use crate::sys::table::Table;
+use latency_core::words::Worded;
 
 use points::COLUMNS;
 use view::View;
@@ -139,7 +141,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         ],
         threshold: options.threshold,
     };
-    if options.format.needs_picture && !view.is_curve() {
+    if options.format.purpose == Purpose::Picture && !view.is_curve() {
         return Err(refused("there is no picture of results that are not curves", ""));
     }
     let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };
@@ -238,7 +240,7 @@ impl View<'_> {
             document.put(&MEDIAN_RATIO, self.median);
             document.put(&SLOWER_BY, self.slower_by);
         });
-        facts::tool(document, "compare", "");
+        describe::tool(document, "compare", "");
         for (field, list, side) in [(&A, &FILES_A, 0), (&B, &FILES_B, 1)] {
             let paths = self.paths.get(side).copied().unwrap_or_default();
             let name = |path: &[u8]| saved::shown(path);

@@ -12,7 +12,7 @@ use super::names::Name;
 use super::runs::{Refused, Runs};
 use super::values::{Slowdowns, Value};
 use crate::analysis::norm::{Quantity, FEWEST};
-use crate::experiment::facts::Utc;
+use crate::describe::Utc;
 use crate::options::Options;
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;

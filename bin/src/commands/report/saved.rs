@@ -11,9 +11,9 @@ use latency_core::text::{plural, Text};
 use super::page::how_to_get_the_page;
 use super::pictures;
 use super::points::{differing, unit, value, SEVERAL};
+use crate::commands::Write;
+use crate::describe;
 use crate::error::{Failure, Problem, SavedError};
-use crate::experiment::command::Write;
-use crate::experiment::facts;
 use crate::options::Options;
 use crate::report::document::{fields, Document, Level, PageRole, Part, Role};
 use crate::report::figures::Digits;
@@ -130,11 +130,11 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
     );
     side_by_side(document, files);
     how_to_get_the_page(document, options);
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&RESULTS, files.len());
         document.put(&HOSTS, hosts);
     });
-    facts::tool(document, "report", "");
+    describe::tool(document, "report", "");
     document.part(Part::List(&FILES), |document| {
         for file in files {
             chapter(document, file);

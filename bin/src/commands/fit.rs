@@ -6,12 +6,12 @@ use latency_core::sort::sort_by;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::command::{Command, Write};
-use super::curve::view::View;
-use super::curve::{levels, model};
-use super::facts;
+use super::{Command, Write};
 use crate::analysis::curve::Analysis;
+use crate::describe;
 use crate::error::{Failure, SavedError};
+use crate::experiment::curve::view::View;
+use crate::experiment::curve::{levels, model};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{fields, Document, Field, Part, Role};
 use crate::result::row::{Label, Row, FIELDS, SIZE, STRIDE};
@@ -190,7 +190,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         }
         document.sentence(Role::Method("File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);
-        facts::tool(document, "fit", "");
+        describe::tool(document, "fit", "");
         document.put(&FILE, name.as_str());
     });
     Ok(None)

@@ -7,8 +7,8 @@ use core::fmt::{self, Write};
 use super::page::how_to_get_the_page;
 use super::{Came, Section, SECTIONS};
 use crate::analysis::matrix::{conclude, pairs};
+use crate::describe::{self, trust, Report, SUMMARY};
 use crate::error::Failure;
-use crate::experiment::facts::{self, trust, Report, SUMMARY};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::report::document::{fields, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value};
@@ -82,17 +82,17 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
     how_to_get_the_page(document, whole.options);
     summary(document, whole);
-    facts::tool(document, "report", facts::machine::cpu_model(whole.machine));
-    facts::command(document, whole.arguments);
+    describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
+    describe::command(document, whole.arguments);
     document.sentence(
         Role::Page(PageRole::Data),
         format_args!(
             "without the points: `latency-bench report --json` has them, for `compare`, `fleet` and `report FILE`"
         ),
     );
-    facts::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
-    facts::machine::host(document, whole.machine, &whole.options.labels);
-    facts::machine::machine(document, whole.machine);
+    describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
+    describe::machine::host(document, whole.machine, &whole.options.labels);
+    describe::machine::machine(document, whole.machine);
     trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
         for (index, report) in whole.measured() {
@@ -100,7 +100,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
                 // A page of all points would have megabytes.
-                match whole.options.format.draws {
+                match document.wants_pictures() {
                     true => (section.experiment.present)(&mut WithoutPoints { document, depth: 0 }, &report),
                     false => (section.experiment.present)(document, &report),
                 }
@@ -185,7 +185,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             .write(&mut |document| (section.experiment.present)(document, report))
     };
     let question = |index: usize| SECTIONS.get(index).map_or("", |section| section.question);
-    if !whole.options.format.draws {
+    if !document.wants_pictures() {
         for (index, report) in whole.measured() {
             let shown = fmt::from_fn(|out| answer(out, index, &report));
             document.sentence(Role::Method(question(index)), format_args!("{shown}"));
@@ -221,13 +221,13 @@ pub fn missing<'f, 'a: 'f>(
     document.part(Part::List(&NOT_MEASURED), |document| {
         for (name, failure) in failed() {
             document.part(Part::Item, |document| {
-                document.put(&facts::EXPERIMENT, name);
+                document.put(&describe::EXPERIMENT, name);
                 document.show(&REASON, failure);
             });
         }
         for (_, section) in SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)) {
             document.part(Part::Item, |document| {
-                document.put(&facts::EXPERIMENT, section.experiment.descriptor.name);
+                document.put(&describe::EXPERIMENT, section.experiment.descriptor.name);
                 document.put(&REASON, "interrupted before it had measured anything");
             });
         }
@@ -343,5 +343,9 @@ impl Document for WithoutPoints<'_> {
 
     fn picture(&mut self, picture: Picture<'_>) {
         self.document.picture(picture);
+    }
+
+    fn wants_pictures(&self) -> bool {
+        self.document.wants_pictures()
     }
 }
