@@ -1,11 +1,10 @@
 //! Whether larger pages pay, by the same random walks on every kind of page.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::estimate::{Estimate, Side};
 use super::translation::{behave_as_small, find, ratio, SMALLEST};
-use crate::options::Pages;
 use crate::result::Outcome;
 
 /// Every kind, smallest pages first.

@@ -6,10 +6,9 @@
 //! reach of a translation buffer ends.
 
 use latency_core::chain::Order;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::estimate::Estimate;
-use crate::options::Pages;
 use crate::result::Outcome;
 
 /// The smallest working set of the walks: the first-level buffers of x86-64 reach 64 to 128 pages of 4 KiB.

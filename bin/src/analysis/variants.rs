@@ -4,8 +4,8 @@ use latency_core::kernel::variants::VARIANTS;
 
 use super::estimate::{Estimate, Side};
 use super::lanes::NEARLY_MEMORY;
-use crate::options::Pages;
 use crate::result::{Measurement, Outcome};
+use latency_core::units::Pages;
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,10 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use latency_core::stats::Interval;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::simulated::Simulated;
+use crate::describe::trust;
 use crate::engine::conditions::{self, in_core};
 use crate::engine::prefetch_audit::Pairs;
 use crate::engine::progress::Progress;
@@ -17,12 +18,10 @@ use crate::engine::schedule::Schedule;
 use crate::engine::session::{Noted, Session};
 use crate::engine::{arena, finish, lookout, second, self_test, sizing, translation_probe};
 use crate::experiment::conduct;
-use crate::experiment::facts::trust;
 use crate::experiment::matrix::{self, MATRIX};
 use crate::experiment::tests::options;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Pages, When};
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::conditions::{Conditions, OnCpu};
@@ -30,6 +29,7 @@ use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::{Exclusion, Health, KernelClock, Means, Measurement, Outcome, Placed, Point, Timer};
 use crate::result::{Undisturbed, Walk};
 use crate::warning::{Severity, Warnings};
+use latency_core::words::When;
 
 /// Maximum memory that the prefetch audit walks.
 const AUDITED: Bytes = Bytes(256 << 20);

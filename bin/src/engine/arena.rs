@@ -8,7 +8,7 @@ use core::array;
 use latency_core::arch::Stamp;
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, Pages};
 
 use super::counters::Meter;
 use super::memory::{serves, Key, Site};
@@ -17,7 +17,6 @@ use super::placement::{self, Placement};
 use super::session::Session;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::Pages;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::{chain, Means, Placed, Point, Walk};

@@ -6,7 +6,7 @@ use latency_core::arch::{self, Line};
 use latency_core::buffer::{Buffer, Stores};
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
-use latency_core::units::{Bytes, NodeId, PageSize};
+use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use super::cores::driver::Helpers;
 use super::generators::driver::Generators;
@@ -22,7 +22,6 @@ use super::subject::{Positions, SideBySide, Subject};
 use super::walks::few;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::Pages;
 use crate::plan::budget::WAKE_NS;
 use crate::result::{chain, Point, Traffic, Walk};
 use crate::sys::errno::Errno;

@@ -11,11 +11,10 @@
 
 use latency_core::arch::Line;
 use latency_core::topology::{PagePool, Source, Topology};
-use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
 
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::Pages;
 use crate::result::evidence::{self, Evidence, PageCounts};
 use crate::result::{Means, Placed, Point};
 use crate::sys::errno::Errno;

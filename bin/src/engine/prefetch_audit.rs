@@ -15,7 +15,7 @@
 use latency_core::chain::Order;
 use latency_core::kernel::{Encoding, INDEX, POINTER};
 use latency_core::stats::{self, Interval, Summary};
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, Pages};
 
 use super::clock::Timer;
 use super::ground::Ground;
@@ -25,7 +25,6 @@ use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::Pages;
 use crate::result::{Audit, Outcome, Point, Walk};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};

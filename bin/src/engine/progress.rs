@@ -4,9 +4,9 @@ use core::fmt::{self, Write};
 
 use latency_core::text::Text;
 
-use crate::options::When;
 use crate::sys::out::Messages;
 use crate::sys::terminal::Stream;
+use latency_core::words::When;
 
 /// Back to the start of the line, and clear it (ECMA-48 EL).
 const CLEAR: &str = "\r\x1b[K";

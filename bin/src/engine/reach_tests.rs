@@ -4,12 +4,12 @@ use std::vec::Vec;
 
 use latency_core::chain::Order;
 use latency_core::kernel;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::*;
 use crate::engine::fake::{Fake, Hop};
-use crate::options::{Pages, When};
 use crate::plan::budget::Budget;
+use latency_core::words::When;
 
 const PLANNED: [usize; 6] = [0, 64, 128, 256, 512, Gap::MOST];
 

@@ -4,11 +4,10 @@ use latency_core::chain::Order;
 use latency_core::kernel;
 use latency_core::math::exp;
 use latency_core::rng::Pcg32;
-use latency_core::units::{CpuId, NodeId};
+use latency_core::units::{CpuId, NodeId, Pages};
 
 use super::*;
 use crate::engine::fake::{Fake, Hop};
-use crate::options::Pages;
 use crate::plan::budget::Budget;
 use crate::result::Walk;
 

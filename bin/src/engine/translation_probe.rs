@@ -11,7 +11,7 @@
 use latency_core::arch::Line;
 use latency_core::chain::Order;
 use latency_core::stats;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::clock::Timer;
 use super::new_chain;
@@ -20,7 +20,6 @@ use super::session::Session;
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
-use crate::options::Pages;
 use crate::result::{Placed, Point, Walk};
 use crate::warning::{Warning, Warnings};
 

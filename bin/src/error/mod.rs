@@ -16,6 +16,8 @@ mod tests;
 
 use core::fmt;
 
+use latency_core::units::Bytes;
+
 use crate::options::UsageError;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -92,6 +94,12 @@ impl fmt::Display for Failure<'_> {
 }
 
 impl Failure<'_> {
+    /// Returns the refusal of a chain of which size, stride and order do not go together.
+    #[must_use]
+    pub fn no_such_chain(size: Bytes, stride: Bytes) -> Failure<'static> {
+        UsageError::NoSuchChain { size, stride }.into()
+    }
+
     /// A walk that did not end where it had to, or could not set out.
     pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
 

@@ -9,16 +9,16 @@ use std::vec::Vec;
 
 use latency_core::host::MemoryLimit;
 use latency_core::rng::Pcg32;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, Pages};
 
 use super::tests::{fixture, machine, machine_of, planned};
 use crate::engine::fake::{Fake, Hop};
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::machine::Machine;
-use crate::options::{Pages, When};
 use crate::plan::budget::Memory;
 use crate::plan::{duration, regions};
+use latency_core::words::When;
 
 /// A forecast is a range: a run takes no less than its lower end by more than this factor, nor its upper end.
 const FACTOR: f64 = 1.5;

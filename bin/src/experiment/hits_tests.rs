@@ -8,7 +8,7 @@ use latency_core::chain::Order;
 use latency_core::kernel;
 use latency_core::rng::Pcg32;
 use latency_core::topology::SideCache;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::tests::{fixture, machine, machine_of, planned};
 use crate::engine::fake::{Fake, Hop};
@@ -16,11 +16,11 @@ use crate::engine::finish::{warn_of_hits, warn_of_side_caches};
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::machine::{Machine, Sizing};
-use crate::options::{Pages, When};
 use crate::plan::budget::Budget;
 use crate::result::evidence::Evidence;
 use crate::result::{Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
 use crate::warning::{Warning, Warnings};
+use latency_core::words::When;
 
 const SIZE: Bytes = Bytes(256 << 20);
 

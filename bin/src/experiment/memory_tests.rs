@@ -8,12 +8,11 @@ use std::vec;
 use std::vec::Vec;
 
 use latency_core::host::MemoryLimit;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, Pages};
 
 use super::tests::{fixture, machine, machine_of, options, planned};
 use crate::engine::arena::fits;
 use crate::machine::{Machine, Sizing};
-use crate::options::Pages;
 use crate::plan;
 
 const MIB: Bytes = Bytes::MIB;

@@ -10,9 +10,10 @@ use proptest::test_runner::TestCaseResult;
 
 use super::driver::{check, steers};
 use super::mutation::{applied, mutations, Mutation};
+use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::experiment::tests::{machine, planned_with};
-use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::options::{self, Options, FLAGS};
+use crate::report::FORMATS;
 use crate::sys::init::pack_arguments;
 
 /// Values for some option each, at the edges of the valid range and beyond.

@@ -13,9 +13,12 @@ use proptest::test_runner::TestCaseResult;
 use super::driver::{check, steers};
 use super::mutation::{applied, damaged};
 use super::saved::{files, is_measured, read};
-use crate::experiment::{output, COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
+use crate::catalogue::{command, DESCRIPTORS};
+use crate::describe::output;
 use crate::options;
+use crate::report::format::Purpose;
 use crate::report::terminal::Terminal;
+use crate::report::FORMATS;
 use crate::result::row::Row;
 
 /// The outcome of a command: its exit status, its output, and its message.
@@ -29,7 +32,7 @@ struct Ended {
 fn run(arguments: &[&str], columns: usize) -> Ended {
     let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
     let options = options::parse(arguments.iter().copied(), &DESCRIPTORS, &FORMATS).unwrap();
-    let command = COMMANDS[options.experiment.index - EXPERIMENTS.len()];
+    let command = command(options.experiment.index).unwrap();
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false };
     let mut output = String::new();
     let found = (command.run)(&options, &mut |describe| {
@@ -80,8 +83,11 @@ fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
 }
 
 fn formats() -> impl Strategy<Value = (&'static str, usize)> {
-    let names: Vec<&'static str> =
-        FORMATS.iter().filter(|format| !format.needs_attributes).map(|format| format.name).collect();
+    let names: Vec<&'static str> = FORMATS
+        .iter()
+        .filter(|format| format.purpose != Purpose::Attributes)
+        .map(|format| format.name)
+        .collect();
     (select(names), 1..200_usize)
 }
 

@@ -20,7 +20,7 @@ use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{self, Interval, Summary};
 use latency_core::text::Text;
-use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Picoseconds, Ticks};
+use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Pages, Picoseconds, Ticks};
 
 use super::lines;
 use super::loads;
@@ -29,21 +29,23 @@ use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
 use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
+use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
+use crate::commands::report::{self as whole_report, Plans, Whole};
+use crate::describe::output;
+use crate::describe::Report;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
-use crate::experiment::facts::Report;
+use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
-use crate::experiment::report::{self as whole_report, Plans, Whole};
-use crate::experiment::{dry_run, output};
-use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
 use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
-use crate::options::{self, Options, Pages, When};
+use crate::options::{self, Options};
 use crate::plan::duration;
 use crate::report::document::{Describe, Document, Role, Table as ShownTable};
 use crate::report::terminal::Terminal;
+use crate::report::FORMATS;
 use crate::result::conditions::{Conditions, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
@@ -57,6 +59,7 @@ use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings, Word};
+use latency_core::words::When;
 
 /// The CPUs of generators, with other work on some of them.
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
@@ -168,10 +171,8 @@ impl Parsed {
     /// Makes the result, which `write` receives, and returns the failure of a command.
     fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
-        match options.experiment.index.checked_sub(EXPERIMENTS.len()) {
-            Some(command)
-                if COMMANDS[command].descriptor.name == "report" && options.operands().is_empty() =>
-            {
+        match crate::catalogue::command(options.experiment.index) {
+            Some(command) if command.descriptor.name == "report" && options.operands().is_empty() => {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
@@ -184,7 +185,6 @@ impl Parsed {
                 None
             }
             Some(command) => {
-                let command = COMMANDS[command];
                 let columns = [command.columns, &[], &[]];
                 (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
             }
@@ -254,16 +254,13 @@ fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) 
         let (machine, points, _) = planned(scene, options, experiment);
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
-        return write(
-            output::columns(options, [crate::experiment::facts::point::COLUMNS, &[]]),
-            &mut |document| {
-                dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
-            },
-        );
+        return write(output::columns(options, [crate::describe::point::COLUMNS, &[]]), &mut |document| {
+            dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
+        });
     }
     made_up(scene, parsed, experiment, terminal, &mut |report| {
         write(output::columns(options, experiment.columns), &mut |document| {
-            (experiment.present)(document, report)
+            crate::describe::report(document, report, experiment.present)
         });
     });
 }

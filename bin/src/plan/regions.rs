@@ -5,10 +5,9 @@
 //! "Memory directories in Intel processors", 2023). Pure, as all of the plan.
 
 use latency_core::topology::MAX_NODES;
-use latency_core::units::{Bytes, NodeId, PageSize};
+use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use crate::machine::Machine;
-use crate::options::Pages;
 use crate::result::{Point, Walk};
 
 /// Regions of a run, at most: all pairs of 11 nodes.

@@ -14,6 +14,7 @@ use crate::arch::{
     READ_CAS_EXCHANGE,
 };
 use crate::units::Bytes;
+use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The lines of a page of 4 KiB, which no prefetcher of either core looks beyond.
@@ -39,6 +40,15 @@ pub enum Method {
     Flag,
     /// The same with the time of sending in the line: the one method that compares the two CPUs' time-stamp counters.
     Message,
+}
+
+impl Worded for Method {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        (Method::Cas.name(), Method::Cas),
+        (Method::ReadCas.name(), Method::ReadCas),
+        (Method::Flag.name(), Method::Flag),
+        (Method::Message.name(), Method::Message),
+    ];
 }
 
 impl Method {

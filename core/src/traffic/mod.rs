@@ -7,10 +7,12 @@
 
 pub mod field;
 pub mod pace;
+mod sides;
 
 use crate::arch;
 
 pub use field::{Field, Part, Place};
+pub use sides::{LoadFrom, Threads, View};
 
 /// Parts have a multiple of so many lines, which is as many as the routines have in their largest loop.
 pub const BLOCK: usize = 12;

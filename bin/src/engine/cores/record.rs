@@ -107,12 +107,11 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Pages;
     use crate::result::{PingPong, Walk};
     use latency_core::chain::Order;
     use latency_core::kernel::POINTER;
     use latency_core::topology::Shared;
-    use latency_core::units::{Bytes, CpuId, NodeId};
+    use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
     const LINES: u32 = 2;
     const MESSAGES: u64 = 50;

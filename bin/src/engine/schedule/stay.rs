@@ -58,8 +58,8 @@ mod tests {
     use crate::engine::fake::Fake;
     use crate::engine::progress::Progress;
     use crate::engine::schedule::tests::points;
-    use crate::options::When;
     use crate::plan::budget::Budget;
+    use latency_core::words::When;
 
     /// Two points in memory of 100 ns, of which the second is held from the second second on, in which hops take twice as
     /// long.

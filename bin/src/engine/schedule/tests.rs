@@ -5,12 +5,12 @@ use std::vec::Vec;
 use latency_core::chain::Order;
 use latency_core::kernel;
 use latency_core::kernel::lanes;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::*;
 use crate::engine::fake::{Fake, Hop};
-use crate::options::{Pages, When};
 use crate::plan::budget::{FEWEST_ROUNDS, MOST_ROUNDS, PLACES, ROUNDS};
+use latency_core::words::When;
 
 /// Memory far larger than what a warm-up asks caches for.
 const SIZE: Bytes = Bytes(64 << 20);

@@ -5,7 +5,6 @@ mod picture;
 mod tables;
 mod view;
 
-use super::facts::Report;
 use super::interface::{self, Experiment};
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::Style;
@@ -14,10 +13,9 @@ use crate::engine::recruit::with_generators;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, traffic};
-use crate::report::document::Document;
 use crate::result::Point;
 use crate::sys::table::Table;
 use latency_core::traffic::pace::Pacing;
@@ -34,28 +32,15 @@ pub const BANDWIDTH: Experiment = Experiment {
                   a processor may read each line first: a range is shown. --cpu measures that CPU by itself; with \
                   --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; a cache \
                   that holds it serves it, and reads load 32 bytes of each line.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Seed,
-            FlagId::Traffic,
-            FlagId::View,
-            FlagId::LoadCpus,
-            FlagId::LoadThreads,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-        ])),
+        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::GENERATORS).union(FlagSet::WINDOWS).with(FlagId::View),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_traffic,
     measure,
-    present,
+    present: [view::answer, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -83,11 +68,4 @@ fn measure<'a>(
             schedule.run(session.progress)
         })
     })
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    view::present(document, report);
-    members::members(document, report);
-    members::summary(document, report);
-    super::facts::circumstances(document, report);
 }

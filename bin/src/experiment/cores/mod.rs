@@ -3,7 +3,6 @@
 mod members;
 mod view;
 
-use super::facts::Report;
 use super::interface::{self, Experiment};
 use crate::analysis::cores::{doubtful, Pair};
 use crate::engine::clock::Timer;
@@ -12,10 +11,9 @@ use crate::engine::memory::Beside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::cores;
-use crate::report::document::Document;
 use crate::result::Point;
 use crate::warning::Warning;
 
@@ -28,30 +26,14 @@ pub const CORES: Experiment = Experiment {
                   with lines at several places of memory. The median over lines is the value of a pair, and the \
                   spread over lines is shown, too. CPUs that share the same (a core, a cache, a node, a socket) \
                   are put together.",
-        flags: FlagSet::of(&[
-            FlagId::MemNode,
-            FlagId::Pages,
-            FlagId::Seed,
-            FlagId::Pairs,
-            FlagId::Method,
-            FlagId::Lines,
-            FlagId::States,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-            FlagId::Heatmap,
-        ]),
+        flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[FlagId::MemNode, FlagId::Pages, FlagId::Seed, FlagId::Heatmap])),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_cores,
     measure,
-    present,
+    present: [view::answers, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -77,12 +59,4 @@ fn measure<'a>(
         session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns() });
     }
     Ok(found)
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = crate::analysis::cores::conclude(report.outcomes);
-    view::present(document, report, &found);
-    members::members(document, report, &found);
-    members::summary(document, &found);
-    super::facts::circumstances(document, report);
 }

@@ -11,23 +11,23 @@ use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use self::view::View;
-use super::facts::{self, method, point, trust, Report};
-use super::interface::Experiment;
+use super::interface::{gathered, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
+use crate::describe::{self, method, point, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::{Beside, Memory};
 use crate::engine::run;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{interrupted, Findings, Plan, Session};
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part};
@@ -62,19 +62,9 @@ pub const CURVE: Experiment = Experiment {
                   cache, then the size and latency of each level, as a fitted model finds them and as the \
                   system reports them. Each size is measured at several places in memory, because the \
                   physical pages decide how much of it a cache can hold.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[
-            FlagId::MinSize,
-            FlagId::MaxSize,
-            FlagId::PointsPerOctave,
-            FlagId::Order,
-            FlagId::Stride,
-            FlagId::Kernel,
-            FlagId::Seed,
-            FlagId::Reciprocal,
-        ])),
+        flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {
@@ -87,29 +77,14 @@ pub const CURVE: Experiment = Experiment {
         budget
     },
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
     let scope = Scope::resolve(options, machine, session.warnings)?;
-    let mut count = 0;
-    let mut first = None;
-    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
-        first = first.or(Some(point));
-        count += 1;
-    })?;
-    let first = first.ok_or(PlacementError::NothingToMeasure)?;
-    let mut points = Table::filled(count, first)?;
-    let mut slots = points.iter_mut();
-    // What there was to warn of has been said.
-    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
-        if let Some(slot) = slots.next() {
-            *slot = point;
-        }
-    })?;
-    Ok(points)
+    gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
 }
 
 fn measure<'a>(
@@ -145,7 +120,7 @@ fn measure<'a>(
     Ok(findings)
 }
 
-/// What is to be concluded from the points of a curve; no more levels are sought once `stop` says so.
+/// Returns the conclusions from the points of a curve; no more levels are sought once `stop` says so.
 #[inline(never)]
 pub fn concluded(
     outcomes: &[Outcome<'_>],
@@ -288,33 +263,49 @@ fn refine(
     Ok(())
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some(analysis) = report.analysis else { return };
+/// Returns the curve of a report, as far as it is not drawn.
+fn view<'r>(report: &Report<'r, '_>) -> Option<View<'r>> {
+    let first = report.outcomes.first();
+    Some(View {
+        subtitle: "",
+        samples: &[],
+        analysis: report.analysis?,
+        side_cache: first.and_then(|first| report.warnings.side_cache(first.point.target)),
+        reciprocal: report.options.reciprocal,
+    })
+}
+
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if let Some(view) = view(report) {
+        view.answer(document);
+    }
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(view) = view(report) else { return };
     let sample = |index: usize| report.outcomes.get(index).and_then(Sample::of);
     let samples = Samples::new(report.outcomes.len(), &sample);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let mut count = 0;
-    for (slot, sample) in fitted.iter_mut().zip(samples.iter().filter(|sample| analysis.is_fitted(sample))) {
+    for (slot, sample) in
+        fitted.iter_mut().zip(samples.iter().filter(|sample| view.analysis.is_fitted(sample)))
+    {
         *slot = sample;
         count += 1;
     }
     let subtitle = point::subtitle(report.outcomes.first());
-    let view = View {
-        subtitle: subtitle.as_str(),
-        side_cache: report.outcomes.first().and_then(|first| report.warnings.side_cache(first.point.target)),
-        samples: fitted.get(..count).unwrap_or_default(),
-        analysis,
-        reciprocal: report.options.reciprocal,
-    };
-    view.answer(document);
-    trust::line(document, report);
-    levels::remarks(document, analysis);
-    levels::table(document, analysis, "");
+    let samples = fitted.get(..count).unwrap_or_default();
+    let view = View { subtitle: subtitle.as_str(), samples, ..view };
+    levels::remarks(document, view.analysis);
+    levels::table(document, view.analysis, "");
     view.picture(document);
     view.rows(document);
-    method::paragraphs(document, report);
+    method::walks(document, report);
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(analysis) = report.analysis else { return };
     levels::models(document, analysis);
-    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    describe::points(document, Part::Records(&point::POINTS), report, &|_, _, _| {});
     model::model(document, analysis);
-    facts::circumstances(document, report);
 }

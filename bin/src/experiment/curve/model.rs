@@ -1,4 +1,4 @@
-//! What was concluded from a curve, for programs.
+//! The conclusions from a curve, for programs.
 
 use latency_core::model::edge::EdgeError;
 use latency_core::model::law::Law;
@@ -8,7 +8,7 @@ use latency_core::stats::Interval;
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
-use crate::experiment::facts::SUMMARY;
+use crate::describe::SUMMARY;
 use crate::report::document::{fields, Document, Field, Part};
 
 fields! {

@@ -2,7 +2,7 @@
 
 use crate::analysis::distribution::{agrees, left_out};
 use crate::analysis::estimate::Estimate;
-use crate::experiment::facts::estimate;
+use crate::describe::estimate;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
 use crate::result::Outcome;

@@ -3,12 +3,12 @@
 use latency_core::decimal::Decimal;
 
 use crate::analysis::traffic::bytes_per_line;
+use crate::describe::Utc;
 use crate::engine::lines::Lines;
 use crate::engine::memory::Memory;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::Session;
 use crate::error::Failure;
-use crate::experiment::facts::Utc;
 use crate::plan::budget::FEWEST_ROUNDS;
 use crate::plan::loaded;
 use crate::report::figures::Digits;

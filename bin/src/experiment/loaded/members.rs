@@ -1,13 +1,13 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
-use super::super::facts::{estimate, point, Report, SUMMARY};
 use crate::analysis::load::{Level, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
-use crate::options::Choice;
+use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Traffic;
+use latency_core::words::Worded;
 
 fields! {
     CURVES "curves" "Latency against bandwidth: a curve for each pair of nodes and kind of traffic.";
@@ -104,13 +104,14 @@ pub static COLUMNS: [&Field; 28] = [
     &point::VERIFIED,
 ];
 
-/// Describes all curves.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Describes all curves, and the conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::List(&CURVES), |document| {
         for loading in loadings(report.outcomes) {
             document.part(Part::Item, |document| curve(document, report, &loading));
         }
     });
+    summary(document, loadings(report.outcomes).next().as_ref());
 }
 
 #[inline(never)] // offsets into a small frame are short
@@ -181,7 +182,7 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
 }
 
 /// Describes the conclusions on the first curve.
-pub fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
+fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
     document.part(Part::Object(&SUMMARY), |document| {
         // There is one, unless the first level was not begun.
         let Some(loading) = first else { return };

@@ -9,7 +9,6 @@ mod words;
 
 use latency_core::units::Picoseconds;
 
-use super::facts::{self, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
@@ -23,10 +22,9 @@ use crate::engine::run;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
-use crate::report::document::Document;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -43,30 +41,10 @@ pub const LOADED: Experiment = Experiment {
                   --pacing=even shows less waiting than there is. Lines that are only read follow each other in a \
                   permuted order, at every level and at the limit: prefetchers turn read-stream, which is in address \
                   order, into bursts.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Seed,
-            FlagId::Traffic,
-            FlagId::LoadCpus,
-            FlagId::LoadThreads,
-            FlagId::LoadFrom,
-            FlagId::LoadNode,
-            FlagId::Rates,
-            FlagId::Levels,
-            FlagId::Pacing,
-            FlagId::Burst,
-            FlagId::Hold,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::WarmupIters,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-        ])),
+        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::LOAD).union(FlagSet::WINDOWS).with(FlagId::WarmupIters),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {
@@ -74,7 +52,7 @@ pub const LOADED: Experiment = Experiment {
         Budget::of_loaded(options, machine, points, more)
     },
     measure,
-    present,
+    present: [view::answers, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -255,16 +233,9 @@ fn add(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic,
     schedule.add(point);
 }
 
-/// Whether two loads are of one curve.
+/// Returns whether two loads are of one curve.
 fn is_alike(one: &Traffic, other: &Traffic) -> bool {
     (one.node, one.kind.name) == (other.node, other.kind.name)
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    view::present(document, report);
-    members::members(document, report);
-    members::summary(document, loadings(report.outcomes).next().as_ref());
-    facts::circumstances(document, report);
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use latency_bench::experiment::DESCRIPTORS;
+use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{Descriptor, FlagId, FLAGS};
 
 use crate::words::{accepts, experiments, flags, formats, value, Value, SERVICES};

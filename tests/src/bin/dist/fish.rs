@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use latency_bench::experiment::DESCRIPTORS;
+use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{Flag, FLAGS};
 
 use crate::words::{accepts, value, Value, SERVICES};

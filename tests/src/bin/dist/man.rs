@@ -1,7 +1,7 @@
 //! The manual page. Everything but the descriptive sentences comes from the tables of the program, and CAVEATS from
 //! README.md.
 
-use latency_bench::experiment::DESCRIPTORS;
+use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{Descriptor, Flag, FlagId, Group, EXAMPLES, EXIT_CODES, FLAGS};
 
 use crate::release;

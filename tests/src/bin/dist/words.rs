@@ -1,7 +1,8 @@
 //! The possible words at each place of a command line, for manual page and completions.
 
-use latency_bench::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
+use latency_bench::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use latency_bench::options::{Descriptor, Flag, FlagId, FlagSet, FLAGS};
+use latency_bench::report::FORMATS;
 use latency_core::traffic::Kind;
 
 /// Words in place of an experiment, with their purpose; the program handles them itself, so they are not in
@@ -27,7 +28,7 @@ pub fn experiments() -> &'static [&'static Descriptor] {
 
 /// Returns the commands on saved results.
 pub fn commands() -> &'static [&'static Descriptor] {
-    DESCRIPTORS.get(DESCRIPTORS.len() - COMMANDS.len()..).unwrap_or_default()
+    DESCRIPTORS.get(EXPERIMENTS.len()..).unwrap_or_default()
 }
 
 /// Returns whether an experiment has an option.

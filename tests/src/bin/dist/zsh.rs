@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use latency_bench::experiment::DESCRIPTORS;
+use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{Descriptor, Flag};
 
 use crate::words::{flags, value, Value, SERVICES};
