@@ -1,9 +1,9 @@
-//! The JSON writer against the reader, and the reader against anything.
+//! The JSON writer compared with the reader, and the reader on any bytes.
 
 mod document;
 
 use document::{events, value, written};
-use latency_core::json::{Event, Layout, Reader, Writer};
+use latency_core::json::{Event, Reader, Whitespace, Writer};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
@@ -75,10 +75,10 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(tree in trees(), lines in any::<bool>()) {
+    fn written_documents_are_read_back(tree in trees(), lines in any::<bool>()) {
         let mut expected = Vec::new();
-        let layout = if lines { Layout::Lines } else { Layout::OneLine };
-        let document = written(layout, |writer| write(&tree, writer, &mut expected));
+        let whitespace = if lines { Whitespace::Lines } else { Whitespace::OneLine };
+        let document = written(whitespace, |writer| write(&tree, writer, &mut expected));
         prop_assert_eq!(events(document.as_bytes()), Ok(expected));
         let mut reader = Reader::new(document.as_bytes());
         reader.skip_value().unwrap();

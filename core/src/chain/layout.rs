@@ -1,11 +1,11 @@
-//! The places of a chain's nodes in memory, and why there may be none.
+//! The places of a chain's nodes in memory, and the reasons why there is no chain.
 //!
 //! Knows spacing and cache lines; knows no order.
 
 use crate::rng::Pcg32;
 use crate::units::Bytes;
 
-/// Why there is no chain of a given shape.
+/// The reason why there is no chain of a given shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeError {
     /// The stride is not 4, 8, 16, 32 or a multiple of 64 bytes.
@@ -19,21 +19,21 @@ pub enum ShapeError {
 /// The places of the nodes of a working set, relative to its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Cut to whole regions by a local order.
+    /// The number of nodes, cut to whole regions by a local order.
     pub(super) nodes: u64,
     pub(super) stride: u64,
-    /// Lines in a stride from among which a node's line is drawn; 1 means the first.
+    /// Lines of a stride among which a node's line is drawn; 1 means the first.
     lines: u64,
     key: u64,
 }
 
 impl Layout {
-    /// Nodes `stride` bytes apart that fill `size` bytes.
+    /// Places nodes `stride` bytes apart that fill `size` bytes.
     ///
-    /// A pointer always lies in the first half of its cache line where a node
-    /// has a line of its own: the second half arrives later (1.4 % of a memory
-    /// access on Emerald Rapids). A stride of several lines holds its node in a line
-    /// drawn at random if `scattered`, since a fixed one would use a part of
+    /// Where a node has a line of its own, its pointer always lies in the first half of the
+    /// line: the second half arrives later (1.4 % of a memory
+    /// access on Emerald Rapids). If `scattered`, a stride of several lines holds its node in a line
+    /// drawn at random, since a fixed one would use only a part of
     /// the memory channels and cache sets.
     ///
     /// # Errors
