@@ -82,7 +82,7 @@
         rep movsq
         mov     ecx, edx
         and     ecx, 7
-        add     rdi, 7                          # what remains lies at the start
+        add     rdi, 7                          # the rest lies at the start
         add     rsi, 7
         rep movsb
         cld

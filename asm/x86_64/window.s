@@ -5,7 +5,7 @@
 #                  holds the nodes that the lanes have reached
 #   rsi  hops      exact number of loads of each lane; zero is allowed
 #   rax  returned  see each family
-#   further arguments and what is destroyed: see each family
+#   further arguments and destroyed registers: see each family
 
 # ---------------------------------------------------------------------------
 # Sixteen lanes with dependent work.

@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn recovers_the_frequency_that_readings_were_made_with(
+        fn recovers_the_frequency_of_made_readings(
             megahertz in 400u64..6_000, start in 0u64..1 << 40, span in 1_000_000u64..1_000_000_000, width in 0u64..400,
         ) {
             let reading = |nanoseconds: u64| {

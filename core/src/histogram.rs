@@ -175,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn percentiles_are_those_of_the_sorted_values(mut values in prop::collection::vec(value(), 1..400)) {
+        fn percentiles_agree_with_sorted_values(mut values in prop::collection::vec(value(), 1..400)) {
             let histogram = filled(&values);
             values.sort_unstable();
             for percent in PERCENTAGES {
@@ -193,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn the_buckets_hold_every_value_once(values in prop::collection::vec(value(), 0..200)) {
+        fn every_value_is_in_one_bucket(values in prop::collection::vec(value(), 0..200)) {
             let buckets: Vec<Bucket> = filled(&values).buckets().collect();
             for bucket in &buckets {
                 let inside = values.iter().filter(|value| (bucket.low..=bucket.high).contains(value));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_follow_one_another_without_gaps() {
+    fn buckets_have_no_gaps_between_them() {
         let mut next = 0;
         for bucket in 0..BUCKETS as u64 {
             let (low, high) = range_of(bucket);

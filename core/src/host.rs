@@ -88,7 +88,7 @@ pub struct TransparentHugePages {
     pub enabled: Word,
     /// The effort that a page fault makes to get one.
     pub defragment: Word,
-    /// True where khugepaged may make room for one, so that one may appear during a run.
+    /// True where khugepaged may make room for a huge page, so that one may appear during a run.
     pub khugepaged_defragment: Option<bool>,
 }
 

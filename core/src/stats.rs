@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_of_three_lies_between_the_two_that_are_nearer() {
+    fn the_mode_of_three_lies_between_the_two_nearer_ones() {
         let mode = |mut samples: [f64; 3]| half_sample_mode(&mut samples);
         assert_eq!(mode([20.0, 10.0, 12.0]), Some(11.0));
         assert_eq!(mode([20.0, 10.0, 18.0]), Some(19.0));

@@ -131,7 +131,7 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
-/// Returns whether a character prints nothing, but may move or hide what others print.
+/// Returns whether a character prints nothing, but may move or hide other characters.
 ///
 /// These are Unicode's categories of control, format and private characters, the fillers and the
 /// joiners. A table of all characters that print nothing would have some kilobytes.
@@ -164,7 +164,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn keeps_what_fits_and_never_half_a_character() {
+    fn cuts_long_text_between_characters() {
         assert_eq!(Text::<8>::from_bytes(b" powersave\n").as_str(), "powersav");
         assert_eq!(Text::<4>::from_bytes("añbc".as_bytes()).as_str(), "añb");
         assert_eq!(Text::<2>::from_bytes("añ".as_bytes()).as_str(), "a");

@@ -143,7 +143,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn bytes_read_as_people_write_them() {
+    fn bytes_are_written_in_the_shortest_exact_form() {
         for (bytes, text) in [
             (0, "0 B"),
             (1023, "1023 B"),

@@ -240,7 +240,7 @@ fn uncore(machine: &Machine, cpus: &str) -> Option<f64> {
 }
 
 #[test]
-fn the_clock_of_the_uncore_is_that_of_the_dies_of_a_node() {
+fn the_clock_of_the_uncore_is_the_mean_of_the_dies_of_a_node() {
     let mut machine = Machine::default();
     for (cpus, package, number) in [("0-3,16-19", "0", "0"), ("4-7", "0", "1"), ("8-15", "10", "0")] {
         die(&mut machine, cpus, package, number);
@@ -387,7 +387,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_clock_of_the_uncore_is_a_possible_one_or_none(
+    fn a_damaged_clock_of_the_uncore_is_possible_or_ignored(
         damage in prop::collection::vec((any::<prop::sample::Index>(), "[0-9 \\-\n]{0,9}"), 1..4),
     ) {
         let mut machine = Machine::load("two-sockets");

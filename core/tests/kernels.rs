@@ -28,7 +28,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn makes_exactly_the_hops_it_was_asked_for(
+    fn a_walk_makes_exactly_the_requested_hops(
         kernel in kernels(), order in orders(), stride in strides(),
         nodes in 2u64..10_000, from: u64, hops in 0usize..300, seed: u64,
     ) {

@@ -34,7 +34,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn every_lane_makes_exactly_the_hops_it_was_asked_for(
+    fn every_lane_makes_exactly_the_requested_hops(
         kernel in kernels(), order in orders(), nodes in 64u64..6_000, hops in 0usize..200, seed: u64,
         stride in prop::sample::select(vec![8u64, 64, 256]),
     ) {

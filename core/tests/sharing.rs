@@ -115,7 +115,7 @@ fn one_thread_of_each_core_is_the_lowest_in_the_set() {
 }
 
 #[test]
-fn the_first_thread_may_be_one_that_is_not_allowed() {
+fn the_first_thread_of_a_core_may_be_a_forbidden_cpu() {
     with(&server().0, "8-11", |sharing| {
         assert_eq!(sharing.core_of(9), 1);
         assert_eq!(sharing.cores_of(&cpus("8-11")), cpus("8-11"));
@@ -212,7 +212,7 @@ fn each_list_is_read_once_for_all_that_it_names() {
     let mut places = vec![Groups::EMPTY; Sharing::places(&allowed)];
     let sharing = Sharing::read(&counted, &Topology::EMPTY, &allowed, &mut places);
     assert_eq!(sharing.cores_of(&allowed).len() as u32, CORES);
-    // The threads, level and list of each core, and once those of the third level and of the package.
+    // The threads, level and list of each core, and once the three of the third level and of the package.
     assert_eq!(counted.1.get() as u32, 3 * CORES + 3);
 }
 
@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
-    fn damaged_files_make_groups_all_the_same(
+    fn damaged_files_still_give_consistent_groups(
         damage in prop::collection::vec((any::<prop::sample::Index>(), "[0-9,x-]{0,12}"), 1..12),
     ) {
         let mut tree = server();

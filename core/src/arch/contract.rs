@@ -1,7 +1,7 @@
 //! The names that a folder of an instruction set defines, one line each.
 //!
 //! A port that lacks a name, or has another type for it, does not compile here. The documentation of
-//! each item says what it does; `asm` and the tests beside each folder say how it is checked.
+//! each item describes its behaviour, and the tests of each folder compare it with `portable.rs`.
 
 use super::*;
 use crate::units::LINE;

@@ -57,7 +57,7 @@ mod tests {
         }
 
         #[test]
-        fn neighbours_come_far_apart(count in 1000u64..5000) {
+        fn neighbours_are_far_apart(count in 1000u64..5000) {
             let numbers: Vec<u64> = scattered(count).collect();
             for pair in numbers.windows(2) {
                 prop_assert!(pair[0].abs_diff(pair[1]) > count / 4, "{pair:?}");

@@ -76,7 +76,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chains_of_first_level_caches_are_proven_by_their_table(nodes in 2u64..=SATTOLO_LIMIT, hops in 0u64..20_000, seed: u64) {
+        fn chains_of_first_level_caches_are_proven_by_a_table(nodes in 2u64..=SATTOLO_LIMIT, hops in 0u64..20_000, seed: u64) {
             let cycle = CyclicPermutation::new(nodes, &mut Pcg32::new(seed, 1));
             let CyclicPermutation::Table { successors, .. } = &cycle else { panic!("{nodes} nodes are computed") };
             let walked = (0..hops).fold(0u64, |node, _| u64::from(successors[node as usize]));

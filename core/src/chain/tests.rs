@@ -76,7 +76,7 @@ proptest! {
 
 /// Fingerprints are compared between machines and versions, so they must not change unnoticed.
 #[test]
-fn fingerprints_stay_as_they_are() {
+fn fingerprints_do_not_change() {
     let of = |order, nodes: u64| {
         let chain = Chain::new(order, Bytes(nodes * 64), Bytes(64), 42).unwrap();
         chain.fingerprint()

@@ -67,7 +67,7 @@ fn both_sides_count_the_same_at_every_place() {
 }
 
 #[test]
-fn a_partner_that_never_comes_is_not_waited_for() {
+fn a_call_returns_if_the_partner_never_comes() {
     let mut memory = memory(1);
     for method in Method::ALL {
         for polls in [0, 1, 2, 1023, 1024, 1025, 5000] {

@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pairs_are_of_the_set_and_differ(
+        fn pairs_belong_to_the_set_and_differ(
             cpus in prop::collection::btree_set(0u32..300, 0..90), seed: u64, room in 0usize..100, choice in 0usize..3,
         ) {
             let set: CpuSet = cpus.iter().copied().collect();

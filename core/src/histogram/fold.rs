@@ -1,4 +1,4 @@
-//! Finds a period in the times of slow samples: that of memory refresh.
+//! Finds a period in the times of slow samples: the period of memory refresh.
 //!
 //! Memory that is being refreshed answers late, and refresh recurs every few
 //! microseconds. The time stamps of slow loads are folded modulo a trial period;
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chi_square_is_that_of_the_counts() {
+    fn the_chi_square_agrees_with_the_counts() {
         // Phases 0, 0, 0, 1 and 15 of a period of 16 ticks.
         let stamps = [16, 32, 48, 65, 95];
         let mut left = &stamps[..];

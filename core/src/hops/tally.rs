@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_and_means_are_those_of_the_values(
+        fn counts_and_means_agree_with_the_values(
             values in prop::collection::vec(0u64..1 << 40, 1..200), edge in 0usize..78,
         ) {
             let edge = Tally::edges().nth(edge).unwrap();

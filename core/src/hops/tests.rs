@@ -69,7 +69,11 @@ fn context_switches_explain_hops_without_a_matching_gap() {
     memory.add(12, 9_000_000, 1_000_000);
     let none = Tally::EMPTY;
     let watch = |switches| Watch { gaps: &none, exposure: 1.0, switches };
-    assert_eq!(interrupted_from(&memory.hops, 480, &watch(0)), None, "memory, for all that is known");
+    assert_eq!(
+        interrupted_from(&memory.hops, 480, &watch(0)),
+        None,
+        "hops without gaps or switches belong to memory"
+    );
     let from = interrupted_from(&memory.hops, 480, &watch(12)).unwrap();
     assert_eq!(memory.hops.count_from(from), 12);
     assert!((watch(12).expected(1 << 30) - 12.0).abs() < 1e-9);
@@ -86,7 +90,7 @@ fn gaps_explain_hops_of_their_own_length_and_a_half_octave_more() {
     };
     assert!(explained(70_000, 70_000));
     assert!(explained(70_000, 55_000));
-    assert!(!explained(1_000_000, 20_000), "no gap was as long");
+    assert!(!explained(1_000_000, 20_000), "no gap has this length");
 }
 
 #[test]
@@ -165,14 +169,14 @@ fn a_percentile_on_a_step_is_on_the_slower_side() {
 
 #[test]
 fn hops_that_interrupts_hide_are_corrected_for() {
-    // An interrupt in 2.6 million ticks: of 230000 ticks 9 % are lost, more than the interval of a million hops is
-    // wide.
+    // One interrupt in 2.6 million ticks loses 9 % of hops of 230000 ticks, more than the width of the interval of
+    // a million hops.
     let entries = 1.0 / 2.6e6;
     let memory = steps(2_000_000, entries);
     let with = |entries| Sample { entries, ..sample(&memory.histogram, None, 1) };
     let found = with(entries).quantile(99.9).unwrap();
     assert!(found.on_step && (found.value / 230_000.0 - 1.0).abs() < 0.015, "{found:?}");
-    assert!(with(0.0).quantile(99.9).unwrap().value < 100_000.0, "without them it would be lost");
+    assert!(with(0.0).quantile(99.9).unwrap().value < 100_000.0, "without a correction the tail is lost");
     let truth = 30_000.0 + 600.0 + 140.0 + 150.0;
     let mean = memory.hops.weighted_mean(None, |ticks| weight(ticks, entries)).unwrap();
     assert!((mean / truth - 1.0).abs() < 0.000_7, "{mean}, {truth}");
@@ -217,7 +221,7 @@ fn slow_hops_and_as_many_others_are_selected() {
     assert_eq!(slow_count, 500);
     assert!((400..600).contains(&other_count), "{other_count}");
     assert!(slow[..500].iter().all(|at| at % 20 == 7) && others[..other_count].is_sorted());
-    assert_eq!(pick(&log, 800, Some(900), &mut slow, &mut others).0, 0, "all slow ones were interrupted");
+    assert_eq!(pick(&log, 800, Some(900), &mut slow, &mut others).0, 0, "all slow hops are interrupted");
     assert_eq!(pick(&log, 800, None, &mut slow[..3], &mut others).0, 3);
     assert_eq!(pick(&[], 800, None, &mut slow, &mut others), (0, 0));
 }

@@ -53,7 +53,7 @@ impl Caches {
     /// No cache is known.
     pub const EMPTY: Self = Self { length: 0, caches: [Cache::EMPTY; MAX_CACHES], implausible: None };
 
-    /// Reads the caches of `cpu`, in place of what was read before.
+    /// Reads the caches of `cpu`, in place of those read before.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
         (self.length, self.implausible) = (0, None);
         // A cache that cannot be understood does not hide those behind it.

@@ -100,7 +100,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn lines_are_read_as_kernels_write_them() {
+    fn lines_of_all_kernels_are_read() {
         let (cpu, time) = CpuTime::of_line(b"cpu3 100 20 30 800 40 5 5 10 7 1").unwrap();
         assert_eq!((cpu, time), (3, CpuTime { busy: 170, stolen: 10, total: 1010 }));
         // Kernels before 2.6.11 had no stolen time; the line of the sum of all CPUs is not a CPU.
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_the_time_between_two_looks() {
+    fn shares_refer_to_the_time_between_two_readings() {
         let first = CpuTime { busy: 100, stolen: 10, total: 1000 };
         let passed = CpuTime { busy: 180, stolen: 30, total: 1100 }.since(&first);
         assert_eq!((passed.share(passed.busy), passed.share(passed.stolen)), (Some(0.8), Some(0.2)));
@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_understood_or_refused(text: Vec<u8>) {
+        fn any_line_is_parsed_or_refused(text: Vec<u8>) {
             let _ = CpuTime::of_line(&text);
         }
     }

@@ -32,7 +32,7 @@ impl Identity {
         microcode: Text::EMPTY,
     };
 
-    /// Reads what every user may read.
+    /// Reads the names that every user may read.
     ///
     /// # References
     ///

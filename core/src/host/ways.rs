@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mask_is_that_of_the_cache_behind_the_cpu() {
+    fn the_mask_belongs_to_the_cache_of_the_cpu() {
         let found = default_group("    MB:0=100;1=100\n    L3:0=fff;1=7ff\n").unwrap();
         assert_eq!(found, Ways { allowed: 0x7ff, code: None, all: 0xfff });
         assert!(found.is_partial());

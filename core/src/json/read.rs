@@ -345,7 +345,7 @@ fn end_of_member(input: &[u8], start: usize) -> usize {
     at.min(input.len())
 }
 
-/// Returns the length of the number at the start of `text`, or that of the part before its defect.
+/// Returns the length of the number at the start of `text`, or of the part before its defect.
 fn number_length(text: &[u8]) -> Result<usize, usize> {
     let at = |place: usize| text.get(place).copied();
     let digits = |start: usize| {

@@ -25,7 +25,7 @@ impl<'a> Str<'a> {
     }
 
     #[cold]
-    #[inline(never)] // so that what is always done is short
+    #[inline(never)] // so that the usual path is short
     fn decodes_to(self, other: &str) -> bool {
         self.chars().eq(other.chars())
     }
@@ -54,7 +54,7 @@ impl<'a> Str<'a> {
     }
 }
 
-/// Returns the length of what follows a backslash.
+/// Returns the length of an escape after its backslash.
 fn escape_length(rest: &[u8]) -> Result<usize, Reason> {
     match rest.first() {
         None => Err(Reason::Truncated),

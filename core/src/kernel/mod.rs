@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_kernels_apart() {
+    fn kernels_have_different_names() {
         for (place, kernel) in KERNELS.iter().enumerate() {
             assert!(KERNELS.iter().skip(place + 1).all(|other| other.name != kernel.name));
         }

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_two_differ_in_their_pages_alone() {
+    fn the_last_two_variants_differ_only_in_their_pages() {
         let same = |small: &Variant, huge: &Variant| {
             core::ptr::eq(small.kernel, huge.kernel)
                 && small.stride == huge.stride

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_in_turn_have_the_interval_of_independent_ones() {
+    fn alternating_samples_have_the_interval_of_independent_ones() {
         let mut samples: Vec<f64> =
             (0..30).map(|index| if index % 2 == 0 { index } else { 60 - index }).map(f64::from).collect();
         assert!(correlation(&samples) < -0.5);

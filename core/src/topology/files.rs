@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_have_the_kernel_s_spellings() {
+    fn switches_are_read_in_all_spellings_of_the_kernel() {
         for (content, expected) in
             [("true\n", Some(true)), ("0\n", Some(false)), ("Y", Some(true)), ("2", None), ("", None)]
         {

@@ -424,7 +424,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_counter_tells_what_was_touched_since_a_change(walks in prop::collection::vec((0..KINDS.len(), 0usize..500), 0..20)) {
+        fn the_counter_gives_the_lines_touched_since_a_change(walks in prop::collection::vec((0..KINDS.len(), 0usize..500), 0..20)) {
             let mut memory = vec![UNTOUCHED; 2 * BLOCK];
             let field = Field::new(&mut memory);
             let mut part = field.part(1, 2).expect("a part");

@@ -61,7 +61,7 @@ fn is_accepted(document: &[u8]) -> bool {
 }
 
 #[test]
-fn all_documents_are_there() {
+fn all_documents_of_the_suite_are_present() {
     let count = |kind| cases().filter(|(name, _)| name.starts_with(kind)).count();
     assert_eq!([count("y_"), count("n_"), count("i_")], [95, 188, 35]);
     let (_, deep) =

@@ -5,8 +5,8 @@
 //! The routines keep the System V calling convention and state in their source
 //! what they destroy. They access aligned words of eight bytes, by instructions that
 //! x86-64 executes as atomics (Intel SDM vol. 3, 9.1.1), so that they race with
-//! no access to an [`AtomicU64`]. [`Routine`] and the type of [`Exchanges`]' members say what a
-//! caller guarantees. CLFLUSH is executed only by values for which CPUID was asked.
+//! no access to an [`AtomicU64`]. [`Routine`] and [`ExchangeRoutine`](crate::arch::ExchangeRoutine)
+//! say what a caller guarantees. CLFLUSH is executed only by values for which CPUID was asked.
 
 use super::stream::Line;
 use crate::arch::routine::{Delays, Exchanges, Routine};

@@ -36,7 +36,7 @@ fn call(
 }
 
 #[test]
-fn exchanges_keep_registers_and_the_lines_words() {
+fn exchanges_preserve_registers_and_the_other_words_of_their_lines() {
     const GUARD: u64 = 0xdead_beef;
     for (method, [first, second]) in methods().into_iter().enumerate() {
         let mut memory = [Line([0, 0, 0, GUARD, GUARD, GUARD, GUARD, GUARD]); 2];
@@ -60,7 +60,7 @@ fn exchanges_keep_registers_and_the_lines_words() {
     }
 }
 
-/// Runs the protocol in plain Rust on the other side: each side leaves what the assembly source says.
+/// Runs the protocol in plain Rust on the other side: each side leaves the words that the assembly source promises.
 #[test]
 fn exchanges_agree_with_plain_rust() {
     const COUNT: usize = 10;
@@ -119,7 +119,7 @@ fn exchanges_agree_with_plain_rust() {
 }
 
 #[test]
-fn walks_agree_with_plain_rust_and_leave_memory_as_it_is() {
+fn walks_agree_with_plain_rust_and_leave_memory_unchanged() {
     let mut lines = [Line([0; 8]); 5];
     let base = lines.as_ptr().expose_provenance();
     for (node, successor) in [2, 4, 1, 0, 3].into_iter().enumerate() {

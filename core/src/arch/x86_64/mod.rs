@@ -23,5 +23,5 @@ pub use stream::*;
 pub use timing::*;
 pub use traffic::*;
 
-/// The word for what the processor itself reports, its caches above all.
+/// The word for the source of the processor's own claims, about its caches above all.
 pub const CLAIMS_NAME: &str = "CPUID";
