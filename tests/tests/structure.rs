@@ -1,4 +1,4 @@
-//! The rules of the architecture, compared with the source text: who may import whom,
+//! The rules of the architecture, held against the source text: who may import whom,
 //! where assembly and `unsafe` may stand, what the tree and the dependencies are.
 
 use latency_tests::imports::{circles, imports, upward};
