@@ -12,4 +12,4 @@ mod write;
 pub use error::{Error, Reason, MAX_DEPTH};
 pub use read::{Event, Reader};
 pub use string::{Chars, Str};
-pub use write::{Whitespace, Writer};
+pub use write::{Layout, Writer};

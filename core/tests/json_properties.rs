@@ -3,7 +3,7 @@
 mod document;
 
 use document::{events, value, written};
-use latency_core::json::{Event, Reader, Whitespace, Writer};
+use latency_core::json::{Event, Layout, Reader, Writer};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
@@ -77,8 +77,8 @@ proptest! {
     #[test]
     fn written_documents_are_read_back(tree in trees(), lines in any::<bool>()) {
         let mut expected = Vec::new();
-        let whitespace = if lines { Whitespace::Lines } else { Whitespace::OneLine };
-        let document = written(whitespace, |writer| write(&tree, writer, &mut expected));
+        let layout = if lines { Layout::Lines } else { Layout::OneLine };
+        let document = written(layout, |writer| write(&tree, writer, &mut expected));
         prop_assert_eq!(events(document.as_bytes()), Ok(expected));
         let mut reader = Reader::new(document.as_bytes());
         reader.skip_value().unwrap();

@@ -3,7 +3,7 @@
 mod document;
 
 use document::{value, written};
-use latency_core::json::{Whitespace, Writer, MAX_DEPTH};
+use latency_core::json::{Layout, Writer, MAX_DEPTH};
 
 fn matrix(writer: &mut Writer<String>) -> std::fmt::Result {
     writer.begin_object()?;
@@ -25,7 +25,7 @@ fn matrix(writer: &mut Writer<String>) -> std::fmt::Result {
 #[test]
 fn document_on_one_line() {
     assert_eq!(
-        written(Whitespace::OneLine, matrix),
+        written(Layout::OneLine, matrix),
         r#"{"node_pairs":[{"from":0,"to":0,"cycles":240,"ns":80},{"from":0,"to":1,"cycles":240,"ns":80}],"iters":10000000,"freq_ghz":2.1}"#
     );
 }
@@ -33,7 +33,7 @@ fn document_on_one_line() {
 #[test]
 fn document_in_lines() {
     assert_eq!(
-        written(Whitespace::Lines, matrix),
+        written(Layout::Lines, matrix),
         "{\"node_pairs\":[{\"from\":0,\"to\":0,\"cycles\":240,\"ns\":80},\n\
          {\"from\":0,\"to\":1,\"cycles\":240,\"ns\":80}],\n\
          \"iters\":10000000,\n\
@@ -74,7 +74,7 @@ fn strings_are_escaped() {
 
 #[test]
 fn invalid_documents_cannot_be_written() {
-    let mut writer = Writer::new(String::new(), Whitespace::OneLine);
+    let mut writer = Writer::new(String::new(), Layout::OneLine);
     assert!(writer.key("outside").is_err() && writer.end_object().is_err());
     writer.begin_object().unwrap();
     assert!(writer.null().is_err() && writer.end_array().is_err());
@@ -87,8 +87,8 @@ fn invalid_documents_cannot_be_written() {
     assert!(writer.null().is_err() && writer.begin_object().is_err());
     assert_eq!(writer.finish().unwrap(), r#"{"a":[]}"#);
 
-    assert!(Writer::new(String::new(), Whitespace::OneLine).finish().is_err());
-    let mut writer = Writer::new(String::new(), Whitespace::OneLine);
+    assert!(Writer::new(String::new(), Layout::OneLine).finish().is_err());
+    let mut writer = Writer::new(String::new(), Layout::OneLine);
     for _ in 0..MAX_DEPTH {
         writer.begin_array().unwrap();
     }
@@ -104,5 +104,5 @@ fn a_full_output_is_reported() {
             Err(std::fmt::Error)
         }
     }
-    assert!(Writer::new(Full, Whitespace::Lines).begin_object().is_err());
+    assert!(Writer::new(Full, Layout::Lines).begin_object().is_err());
 }

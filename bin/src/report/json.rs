@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use latency_core::json::{Whitespace, Writer};
+use latency_core::json::{Layout, Writer};
 
 use super::document::{Describe, Document, Field, Format, Part, Value};
 use super::figures::{decimals, PRECISE};
@@ -15,12 +15,12 @@ pub const JSON: Format = Format {
     needs_attributes: false,
     collected: false,
     draws: false,
-    write: |out, _, describe| write(out, Whitespace::Lines, describe),
+    write: |out, _, describe| write(out, Layout::Lines, describe),
 };
 
-/// Writes a description as one object, with the white space of a format.
-pub(super) fn write(out: &mut dyn Write, whitespace: Whitespace, describe: Describe<'_>) -> fmt::Result {
-    let mut writer = Writer::new(out, whitespace);
+/// Writes a description as one object, in the layout of a format.
+pub(super) fn write(out: &mut dyn Write, layout: Layout, describe: Describe<'_>) -> fmt::Result {
+    let mut writer = Writer::new(out, layout);
     writer.begin_object()?;
     let mut json = Json { writer, depth: [Container::Object; MOST_DEPTH], level: 0, failed: Ok(()) };
     describe(&mut json);

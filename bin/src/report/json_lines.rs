@@ -1,6 +1,6 @@
 //! JSON lines: the whole document on one line, so that the results of many runs make one file.
 
-use latency_core::json::Whitespace;
+use latency_core::json::Layout;
 
 use super::document::Format;
 use super::json;
@@ -13,5 +13,5 @@ pub const JSON_LINES: Format = Format {
     needs_attributes: false,
     collected: false,
     draws: false,
-    write: |out, _, describe| json::write(out, Whitespace::OneLine, describe),
+    write: |out, _, describe| json::write(out, Layout::OneLine, describe),
 };

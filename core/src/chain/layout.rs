@@ -18,7 +18,7 @@ pub enum ShapeError {
 
 /// The places of the nodes of a working set, relative to its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct NodeLayout {
     /// The number of nodes, cut to whole regions by a local order.
     pub(super) nodes: u64,
     pub(super) stride: u64,
@@ -27,7 +27,7 @@ pub struct Layout {
     key: u64,
 }
 
-impl Layout {
+impl NodeLayout {
     /// Places nodes `stride` bytes apart that fill `size` bytes.
     ///
     /// Where a node has a line of its own, its pointer always lies in the first half of the
@@ -39,7 +39,7 @@ impl Layout {
     /// # Errors
     ///
     /// [`ShapeError::Stride`] and [`ShapeError::TooSmall`].
-    pub fn new(size: Bytes, stride: Bytes, scattered: bool, seed: u64) -> Result<Layout, ShapeError> {
+    pub fn new(size: Bytes, stride: Bytes, scattered: bool, seed: u64) -> Result<NodeLayout, ShapeError> {
         if !(matches!(stride.0, 4 | 8 | 16 | 32) || (stride.0 > 0 && stride.0.is_multiple_of(64))) {
             return Err(ShapeError::Stride(stride));
         }
@@ -48,7 +48,7 @@ impl Layout {
             return Err(ShapeError::TooSmall);
         }
         let lines = if scattered { (stride.0 / 64).max(1) } else { 1 };
-        Ok(Layout { nodes, stride: stride.0, lines, key: Pcg32::new(seed, 0x6c61_796f).next_u64() })
+        Ok(NodeLayout { nodes, stride: stride.0, lines, key: Pcg32::new(seed, 0x6c61_796f).next_u64() })
     }
 
     /// Returns the number of nodes.

@@ -2,7 +2,7 @@
 //!
 //! A chain is one single cycle over all nodes, known by arithmetic alone: the
 //! successor of a node, the node that a chase reaches after a number of hops, and start
-//! points at equal distance. [`Layout`] knows the places of
+//! points at equal distance. [`NodeLayout`] knows the places of
 //! the nodes in memory; `buffer` writes them there. Nothing here reads memory.
 
 mod cycle;
@@ -16,7 +16,7 @@ use cycle::CyclicPermutation;
 use region::Within;
 
 pub use cycle::SATTOLO_LIMIT;
-pub use layout::{Layout, ShapeError};
+pub use layout::{NodeLayout, ShapeError};
 
 /// The order of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ enum Shape {
 /// One single cycle over the nodes of a layout.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
-    layout: Layout,
+    layout: NodeLayout,
     shape: Shape,
 }
 
@@ -64,7 +64,7 @@ impl Chain {
     pub fn new(order: Order, size: Bytes, stride: Bytes, seed: u64) -> Result<Chain, ShapeError> {
         let scattered = matches!(order, Order::Random | Order::Local(_));
         let mut rng = Pcg32::new(seed, 0x6368_6169);
-        let mut layout = Layout::new(size, stride, scattered, seed)?;
+        let mut layout = NodeLayout::new(size, stride, scattered, seed)?;
         let shape = match order {
             Order::Random => Shape::Random(CyclicPermutation::new(layout.nodes, &mut rng)),
             Order::Sequential => Shape::Sequential,
@@ -88,7 +88,7 @@ impl Chain {
 
     /// Returns the places of the nodes.
     #[must_use]
-    pub const fn layout(&self) -> &Layout {
+    pub const fn layout(&self) -> &NodeLayout {
         &self.layout
     }
 
@@ -167,7 +167,7 @@ impl Chain {
                 .iter()
                 .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
         };
-        let Layout { nodes, stride, .. } = self.layout;
+        let NodeLayout { nodes, stride, .. } = self.layout;
         let hash = fold(fold(0xcbf2_9ce4_8422_2325, nodes), stride);
         (0u64..64).fold(hash, |hash, place| {
             let node = nodes / 64 * place + nodes % 64 * place / 64;

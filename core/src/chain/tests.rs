@@ -47,7 +47,7 @@ proptest! {
 
     #[test]
     fn nodes_lie_apart_and_in_the_first_half_of_a_line(stride in strides(), nodes in 2u64..5_000, scattered: bool, seed: u64) {
-        let layout = Layout::new(Bytes(nodes * stride.0), stride, scattered, seed).unwrap();
+        let layout = NodeLayout::new(Bytes(nodes * stride.0), stride, scattered, seed).unwrap();
         for node in 0..nodes {
             let offset = layout.offset(node);
             prop_assert!(offset / stride.0 == node && offset + stride.0.min(8) <= layout.size().0);

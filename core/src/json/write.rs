@@ -11,7 +11,7 @@ use crate::text::steers;
 
 /// The places of line breaks. There are no other spaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whitespace {
+pub enum Layout {
     /// Everything on one line, without an end of line.
     OneLine,
     /// Each member of the outermost object on a line of its own, and each element
@@ -27,7 +27,7 @@ pub enum Whitespace {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    whitespace: Whitespace,
+    layout: Layout,
     depth: usize,
     /// Bit `depth - 1`: true where the container of that depth is an object.
     objects: u64,
@@ -41,8 +41,8 @@ pub struct Writer<W> {
 
 impl<W: Write> Writer<W> {
     /// Returns a writer of one document into `out`.
-    pub const fn new(out: W, whitespace: Whitespace) -> Self {
-        Self { out, whitespace, depth: 0, objects: 0, occupied: 0, key_waits: false, begun: false }
+    pub const fn new(out: W, layout: Layout) -> Self {
+        Self { out, layout, depth: 0, objects: 0, occupied: 0, key_waits: false, begun: false }
     }
 
     /// Opens an object.
@@ -186,7 +186,7 @@ impl<W: Write> Writer<W> {
         if self.depth != 0 || !self.begun {
             return Err(fmt::Error);
         }
-        if self.whitespace == Whitespace::Lines {
+        if self.layout == Layout::Lines {
             self.out.write_char('\n')?;
         }
         Ok(self.out)
@@ -234,7 +234,7 @@ impl<W: Write> Writer<W> {
             return Ok(());
         }
         let line_ends = self.depth == 1 || (self.depth == 2 && !self.in_object());
-        self.out.write_str(if self.whitespace == Whitespace::Lines && line_ends { ",\n" } else { "," })
+        self.out.write_str(if self.layout == Layout::Lines && line_ends { ",\n" } else { "," })
     }
 
     fn quote(&mut self, write: impl FnOnce(&mut Escaped<'_, W>) -> fmt::Result) -> fmt::Result {

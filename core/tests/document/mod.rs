@@ -2,21 +2,18 @@
 
 #![allow(dead_code, reason = "a test of one direction needs one half")]
 
-use latency_core::json::{Event, Reader, Reason, Whitespace, Writer};
+use latency_core::json::{Event, Layout, Reader, Reason, Writer};
 
 /// Returns the document that `write` makes.
-pub fn written(
-    whitespace: Whitespace,
-    write: impl FnOnce(&mut Writer<String>) -> std::fmt::Result,
-) -> String {
-    let mut writer = Writer::new(String::new(), whitespace);
+pub fn written(layout: Layout, write: impl FnOnce(&mut Writer<String>) -> std::fmt::Result) -> String {
+    let mut writer = Writer::new(String::new(), layout);
     write(&mut writer).unwrap();
     writer.finish().unwrap()
 }
 
 /// Returns the document that `write` makes, on one line.
 pub fn value(write: impl FnOnce(&mut Writer<String>) -> std::fmt::Result) -> String {
-    written(Whitespace::OneLine, write)
+    written(Layout::OneLine, write)
 }
 
 /// Reads to the end, and returns the events as text, or the place and the reason of the failure.

@@ -10,7 +10,7 @@ mod taking;
 
 use core::fmt::{self, Write};
 
-use latency_core::json::Whitespace;
+use latency_core::json::Layout;
 
 use super::document::{Describe, Format, Role};
 use super::escape::EscapingLines;
@@ -131,7 +131,7 @@ impl Page<'_> {
         self.out.write_str("<details>\n<summary>The same as JSON")?;
         self.take(Want::Data, ["", ", ", ""])?;
         self.out.write_str("</summary>\n<pre>")?;
-        json::write(&mut EscapingLines(self.out), Whitespace::Lines, self.describe)?;
+        json::write(&mut EscapingLines(self.out), Layout::Lines, self.describe)?;
         self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")
     }
 }
