@@ -56,6 +56,7 @@ pub(in crate::sys) unsafe fn syscall6(number: u32, [a, b, c, d, e, f]: [usize; 6
 /// `stack` must be a multiple of 16, with enough memory below it that is the thread's own until it has ended;
 /// `tid` must be valid for the same time, `stack` what `routine` takes, and `flags` must make a thread without
 /// thread-local storage.
+#[inline(always)]
 pub(in crate::sys) unsafe fn clone_thread(
     flags: u32,
     stack: *mut c_void,
@@ -67,6 +68,7 @@ pub(in crate::sys) unsafe fn clone_thread(
 }
 
 /// Executes an undefined instruction: its signal ends every thread.
+#[inline(always)]
 pub(in crate::sys) fn undefined() -> ! {
     // SAFETY: the instruction is defined to raise an exception and does nothing else.
     unsafe { asm!("ud2", options(noreturn)) }
