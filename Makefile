@@ -166,6 +166,7 @@ mutants: $(MUTANTS)
 check:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps -p latency-core -p latency-bench
 
 # What a release has, in target/dist: built twice and compared, which takes two minutes (bin/dist/build).
 dist:

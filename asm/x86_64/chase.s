@@ -2,13 +2,13 @@
 #
 # Contract of every routine here (System V AMD64, but see "destroys"):
 #   rdi  base      address of the first byte of the buffer
-#   rsi  cursor    where the chase stands: an address or an index, see each routine
-#   rdx  hops      how many loads are to be made, exactly; zero is allowed
-#   rax  returned  where the chase stands after that many hops
+#   rsi  cursor    node at which the chase begins: an address or an index, see each routine
+#   rdx  hops      exact number of loads to make; zero is allowed
+#   rax  returned  node that the chase reaches after these hops
 #   destroys rdx, rcx and the flags; no stack, no other memory, no calls
 #
-# The remainder runs before the unrolled part, so that the loop which the
-# branch predictor learns is the last thing inside the timed window. The loop
+# The remainder runs before the unrolled part, so that the loop that the
+# branch predictor has learned is the last code inside the timed window. The loop
 # counter is independent of the loads: it hides behind them.
 #
 # One section for all routines whose names begin with lb_chase: profilers and

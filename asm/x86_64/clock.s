@@ -1,7 +1,7 @@
-# Dependent arithmetic of known latency: the ruler for the core clock.
+# Dependent arithmetic of known latency, by which the core clock is measured.
 #
 # Contract of both routines:
-#   rdi  blocks    how many blocks of 64 dependent operations to run, at least 1
+#   rdi  blocks    number of blocks of 64 dependent operations, at least 1
 #   rax  returned  a value that depends on every operation
 #   destroys rdi, rdx and the flags; no memory
 #

@@ -8,25 +8,25 @@
 # Contract of lb_cores_{cas,read_cas,flag,message}_{first,second} (System V AMD64, but see "destroys"):
 #   rdi  mine      the line to which this side writes
 #   rsi  theirs    the line that it polls; lb_cores_cas and lb_cores_read_cas: the same line
-#   rdx  count     how many exchanges are to be made; zero is allowed
-#   rcx  stop      a word of four bytes: once it is not zero, nobody waits any more
-#   r8   polls     after so many polls without an answer the call returns, at least 1
+#   rdx  count     number of exchanges to make; zero is allowed
+#   rcx  stop      a word of four bytes: once it is not zero, no side waits any more
+#   r8   polls     number of polls without an answer after which the call returns, at least 1
 #   r9   delays    lb_cores_message: two words of eight bytes, the sum and the smallest, updated
-#   rax  returned  how many exchanges were made
+#   rax  returned  number of exchanges made
 #   destroys rdx, r10, r11 and the flags; rbx is saved on the stack; no calls
 #
-# An exchange is a round trip: the first side sends and has its answer. A call
-# of the first side is over when the last answer is there, so that the time of
-# a call is that of `count` round trips. Both sides have to make equally many in
-# total, in any number of calls: a call that gave up is continued by the next.
+# An exchange is a round trip: the first side sends and receives the answer. A call
+# of the first side ends with the last answer, so that the time of
+# a call is the time of `count` round trips. Both sides have to make the same total
+# number, in any number of calls: the next call continues one that gave up.
 # For that the first side notes in the third word of its line that it has sent
-# and not yet counted the answer. Lines of zeroes are the beginning.
+# and not yet counted the answer. Lines begin with zeroes.
 #
-# No `pause` between polls: it takes 40 cycles on Zen 2 and later and 140 since
+# There is no `pause` between polls: it lasts 40 cycles on Zen 2 and later and 140 since
 # Skylake, and the answer would be seen late by half of that on average. The
-# stop word is looked at every 1024 polls, which keeps its line out of the way.
+# stop word is read every 1024 polls, so that its line hardly disturbs.
 
-# Polls until theirs holds r10; goes elsewhere if that is in vain.
+# Polls until theirs holds r10; jumps to in_vain if the polls end or a stop is wanted.
 .macro lb_cores_await poll, in_vain
         mov     r11, r8
 7:      \poll
@@ -42,7 +42,7 @@
 8:
 .endm
 
-# A plain load leaves the line to whoever is to write it.
+# A plain load does not take the line from the side that writes it.
 .macro lb_cores_poll
         cmp     [rsi], r10
 .endm
@@ -59,7 +59,7 @@
         jz      9f
 .endm
 
-# Goes to where the answer is awaited, if a call that gave up has sent.
+# Jumps to the wait for the answer, if a call that gave up has sent.
 .macro lb_cores_resume sent
         cmp     qword ptr [rdi + 16], 0
         je      2f
@@ -75,8 +75,8 @@
         .size   \name, . - \name
 .endm
 
-# Four steps each. start and next: r10 becomes what theirs holds when the other
-# side has sent or answered. send; receive.
+# Four steps each. start and next set r10 to the word in theirs after the other
+# side has sent or answered; then follow send and receive.
 .macro lb_cores_first name, start, next, send, receive
         lb_cores_enter \name
         \start
@@ -109,7 +109,7 @@
 .macro lb_cores_nothing
 .endm
 
-# Compare and swap: the line holds 0 in the first side's turn and 1 in the second's.
+# Compare and swap: the line holds 0 in the first side's turn, and 1 in the second's.
 .macro lb_cores_cas_start_first
         xor     r10d, r10d
         mov     edx, 1
@@ -120,19 +120,19 @@
         xor     edx, edx
 .endm
 
-# It succeeds: this side alone changes the line in its own turn.
+# This succeeds, since only this side changes the line in its own turn.
 .macro lb_cores_cas_send
         mov     rax, r10
         lock cmpxchg [rdi], rdx
 .endm
 
-# The same as a poll: it takes the line whether or not it succeeds.
+# The same as a poll: it takes the line whether or not the comparison succeeds.
 .macro lb_cores_cas_poll
         mov     rax, r10
         lock cmpxchg [rsi], rdx
 .endm
 
-# Flags: either line holds the number of the last message of its writer.
+# Flags: each line holds the number of the last message of its writer.
 .macro lb_cores_flag_start
         mov     r10, [rdi]
 .endm
@@ -145,8 +145,8 @@
         mov     [rdi], r10
 .endm
 
-# A message has the time of sending beside its number. Stores are seen in
-# order, so that who sees the number sees the time that belongs to it.
+# A message has the time of sending beside its number. Stores become visible in
+# order, so a side that sees the number sees the time that belongs to it.
 .macro lb_cores_message_send
         rdtsc
         shl     rdx, 32
@@ -177,8 +177,8 @@
 lb_cores_first  lb_cores_read_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
 lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
 
-# lb_cores_cas: the same without a load before: whoever waits tries over and over, and takes the line each time.
-# Only the first side's last answer is awaited by loads, since after it there is nothing to send.
+# lb_cores_cas: the same without a load before: a waiting side tries again and again, and takes the line each time.
+# Only for its last answer the first side polls by loads, since after it there is nothing to send.
 #   first:   { while (!cas(line, 0, 1)); }  while (*line != 0);
 #   second:  { while (!cas(line, 1, 0)); }
         lb_cores_enter lb_cores_cas_first
@@ -210,7 +210,7 @@ lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_no
 lb_cores_first  lb_cores_flag_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
 lb_cores_second lb_cores_flag_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
 
-# lb_cores_message: the same, with the sender's time-stamp counter in the message. Either side adds up the
+# lb_cores_message: the same, with the sender's time-stamp counter in the message. Each side adds up the
 # receiver's counter less the sender's, as signed numbers.
 lb_cores_first  lb_cores_message_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
 lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
@@ -219,9 +219,9 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
 #
 # The contract of chase.s, for a chain of addresses in aligned words: rsi the
 # cursor, rdx the hops, rax the cursor after them; destroys rcx, rdx and the
-# flags. All of them leave memory as it is. What they time is the transfer of a
-# line, or a hit of the first-level cache for comparison, so that the loop's
-# counter hides behind each hop without any unrolling.
+# flags. All of them leave memory unchanged. They time the transfer of a
+# line, or a hit of the first-level cache for comparison, so the loop's
+# counter hides behind each hop without unrolling.
 
 .macro lb_cores_walk name, hop
         .p2align 6
@@ -259,20 +259,20 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
 #   cursor = *(u64 *)cursor
 lb_cores_walk lb_cores_read, lb_cores_hop_read
 
-# lb_cores_own: takes each line for itself, by adding nothing.
+# lb_cores_own: takes each line for this core, by adding zero.
 #   cursor = atomic_fetch_add((u64 *)cursor, 0)
 lb_cores_walk lb_cores_own, lb_cores_hop_own
 
-# lb_cores_store: makes each line modified, by writing back what it holds.
+# lb_cores_store: makes each line modified, by writing back the word that it holds.
 #   cursor = *(u64 *)cursor = *(u64 *)cursor
 lb_cores_walk lb_cores_store, lb_cores_hop_store
 
 # lb_cores_flush: leaves lines in no cache.
 #   rdi  first     address of the first line
-#   rsi  lines     how many; zero is allowed
+#   rsi  lines     number of lines; zero is allowed
 #   destroys rdi, rsi and the flags; no stack, no calls
 #
-# The load is for an emulator's sake, whose model of coherence is told the
+# The load is for an emulator, whose model of coherence sees the
 # addresses of loads and not those of flushes.
         .p2align 6
         .globl  lb_cores_flush
@@ -285,7 +285,7 @@ lb_cores_flush:
         add     rdi, 64
         dec     rsi
         jnz     1b
-2:      mfence                          # the flushes are over before anything that follows
+2:      mfence                          # the flushes end before anything that follows
         ret
         .size   lb_cores_flush, . - lb_cores_flush
 

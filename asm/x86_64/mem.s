@@ -1,11 +1,11 @@
 # The memory functions that compiled Rust calls by name and a C library would
-# provide. In assembly, because a compiler may turn a loop that copies into a
+# provide. They are in assembly, because a compiler may turn a copying loop into a
 # call of memcpy, even inside memcpy.
 #
 # System V calling convention, Intel syntax, direction flag clear on entry.
 # Only rax, rcx, rdx, rsi, rdi, r8 and r9 change. None of these runs in timed
-# code: they are short, right for every length, and quick enough for formatting
-# and for copying small records (16 bytes and less without `rep`, whose start-up
+# code: they are short, correct for every length, and fast enough for formatting
+# and for copying small records (without `rep` up to 16 bytes, since its start-up
 # costs tens of cycles).
 
         .macro  lb_mem_begin name
@@ -82,7 +82,7 @@
         rep movsq
         mov     ecx, edx
         and     ecx, 7
-        add     rdi, 7                          # what remains lies at the start
+        add     rdi, 7                          # the rest lies at the start
         add     rsi, 7
         rep movsb
         cld
@@ -117,7 +117,7 @@
         lb_mem_end memset
 
 # int memcmp(const void *left = rdi, const void *right = rsi, size_t count = rdx)
-# bcmp asks only whether they differ, so the same code answers it.
+# bcmp only tests whether they differ, so the same code serves.
         .pushsection .text.memcmp, "ax", @progbits
         .globl  memcmp
         .globl  bcmp

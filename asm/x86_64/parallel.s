@@ -1,19 +1,19 @@
 # Several independent chases side by side: as many loads in flight as there are lanes.
 #
 # Contract of every routine here (System V AMD64):
-#   rdi  cursors   array of one address for each lane; each stands on a node, and
-#                  holds afterwards where the lane stands
-#   rsi  hops      how many loads each lane is to make, exactly; zero is allowed
-#   rdx  more      lanes beside the twelve in registers, at most 52; used by the last routine alone
+#   rdi  cursors   array of one address for each lane, of a node; afterwards it
+#                  holds the nodes that the lanes have reached
+#   rsi  hops      exact number of loads of each lane; zero is allowed
+#   rdx  more      number of lanes beside the twelve in registers, at most 52; only the last routine uses it
 #   rax  returned  zero
 #   destroys rcx, rdx, rsi, rdi, r8 to r11 and the flags; 72 bytes of stack
 #
 # Each lane by itself:  cursors[lane] = *(u64 *)cursors[lane]
 #
 # Up to fourteen cursors live in general registers and cost nothing. From
-# sixteen lanes on twelve do, and the others stay in the array, where the load
-# of a cursor has to wait for its store. With so many lanes beside it this does
-# not show, and vector registers are no better. Sixteen lanes on Zen 4, where
+# sixteen lanes on only twelve do; the others stay in the array, where the load
+# of a cursor has to wait for its store. With twelve other lanes this does
+# not show, and vector registers are not better. Sixteen lanes on Zen 4, where
 # twelve are in general registers, core cycles a load:
 #                                second level   third level   memory
 #   four in the array                 1.99          4.03       36.5
@@ -98,15 +98,15 @@
         lb_parallel_leave \name
 .endm
 
-# Thirteen lanes and more: rax is passed from one to the next of those that have
-# no register. A jump to the first of them that is wanted leaves out the others.
+# Thirteen lanes and more: the lanes without a register use rax one after
+# another. A jump to the first lane that is wanted skips the others.
 # It always goes to the same place and is predicted. The base is moved by more
-# than a byte holds, so that each of these lanes takes 17 bytes of instructions.
+# than a byte holds, so that each of these lanes has 17 bytes of instructions.
 .macro lb_parallel_in_memory name, most
         lb_parallel_enter \name
         lea     rax, [rip + 2f]
         imul    rdx, rdx, 17
-        sub     rax, rdx                # so many lanes before the end of the run
+        sub     rax, rdx                # this number of lanes before the end of the run
         push    rax                     # every register but rsp will be in use
         lb_parallel_lanes lb_parallel_fetch, 12, rdi
         test    rsi, rsi

@@ -3,9 +3,9 @@
 # The kernel enters here with no return address, rsp on `argc` and everything
 # else unspecified (System V ABI, AMD64 supplement, 3.4.1). Intel syntax.
 #
-# The stack that the kernel provides may be too small (`ulimit -s`, `ulimit -v`),
-# which it says by a signal at a push. So nothing is pushed there: the program
-# runs on a stack that it maps itself, where want of memory is an error.
+# The stack that the kernel provides may be too small (`ulimit -s`, `ulimit -v`);
+# a push then ends the process by a signal. So nothing is pushed there: the program
+# runs on a stack that it maps itself, where lack of memory is an error.
 
         .equ    lb_stack_bytes, 1 << 20 # the largest frames hold the picture of the machine and the slots of a sweep
         .equ    lb_stack_guard, 4096    # below it, without access

@@ -2,21 +2,21 @@
 #
 # Contract of every routine here (System V AMD64):
 #   rdi  from      address of the first line, aligned to 64 bytes
-#   rsi  lines     how many lines are to be touched, exactly; zero is allowed
-#   rdx  to        address of the first line of the copy; the copies and lb_stream_permuted alone use it
-#   rcx  state     what the call before returned; see each family
-#   r8   field     lines to choose from; lb_stream_random and lb_stream_permuted alone use it
+#   rsi  lines     exact number of lines to touch; zero is allowed
+#   rdx  to        address of the first line of the copy; the copies and lb_stream_permuted use it
+#   rcx  state     the value that the last call returned; see each family
+#   r8   field     lines to choose from; lb_stream_random and lb_stream_permuted use it
 #   rax  returned  the state after these lines
 #   destroys rcx, rdx, rsi, rdi, r8 to r11, xmm0 to xmm4 and the flags; no stack, no calls
 #
-# Lines follow each other in ascending order, unless a family says another. No store is silent: each changes
-# what it overwrites, because some processors do not write back lines of which
-# a store has changed nothing. SSE2 alone: wider vectors lower the core's clock.
-# A call for one line, which is what pacing makes, goes past the large loops.
+# Lines follow each other in ascending order, unless a family says otherwise. No store is silent: each changes
+# the words that it overwrites, because some processors do not write back a line that
+# a store has not changed. Only SSE2 is used: wider vectors lower the core's clock.
+# A call for one line, as pacing makes it, skips the large loops.
 
-# Reads and updates load 16 bytes from either half of each line. A line moves as
-# a whole, whatever is loaded of it. Four loads take places in the load queue
-# that other lines could have, and after one load the prefetchers do less.
+# Reads and updates load 16 bytes from each half of every line. A line moves as
+# a whole, whichever part is loaded. Four loads would take places in the load queue
+# that other lines could have, and after only one load the prefetchers do less.
 # GB/s of one core, Zen 3:
 #                        one load     two    four    two of 256 bits
 #   read, 256 MiB            13.4    18.5    17.0         18.7
@@ -69,8 +69,8 @@ lb_stream_read:
 #   for each line:  value = the first two words of 8 bytes
 #                   if (++state == every)  store value + 1 to each, state = 0
 #
-# Groups of twelve lines, which every such number divides, know which of their
-# lines are stored to; lines before and after them count.
+# The stores of a group of twelve lines, a multiple of every `every`, are fixed in
+# the code; lines before and after the groups are counted.
 
 .macro lb_stream_update name, every
         .p2align 6
@@ -119,8 +119,8 @@ lb_stream_update lb_stream_update1, 1
 
 # ---------------------------------------------------------------------------
 # Writes: all 64 bytes of each line, by stores that leave it in the caches or by
-# ones that go past them. The second are followed by a fence, so that a
-# call's lines are complete when it returns.
+# stores that go past them. A fence follows the second kind, so that the lines
+# of a call are complete when it returns.
 #
 #   state  a number, one more after each line
 #
@@ -156,7 +156,7 @@ lb_stream_stores lb_stream_ntwrite, movntdq, sfence
 
 # ---------------------------------------------------------------------------
 # Copies: each line of `from` is loaded and stored to its place in `to`, with the
-# state added: the source never changes, and the copy has to.
+# state added: the source never changes, but the copy has to.
 #
 #   state  a number, one more after each line
 #
@@ -170,7 +170,7 @@ lb_stream_stores lb_stream_ntwrite, movntdq, sfence
         lea     rax, [rcx + rsi]
         movq    xmm4, rcx
         punpcklqdq xmm4, xmm4
-        sub     rdx, rdi                # one address is moved on, for both
+        sub     rdx, rdi                # one address is advanced, for both
         test    rsi, rsi
         jz      2f
         .p2align 4
@@ -231,16 +231,16 @@ lb_stream_random:
 
 # ---------------------------------------------------------------------------
 # Reads in a permuted order: 8 bytes of each line of a block, in an order that
-# prefetchers do not follow. A stream would have them fetch lines ahead of the
-# loads, in bursts that no pacing asked for. The order is a function of the place
+# prefetchers do not follow. In a stream they would fetch lines ahead of the
+# loads, in bursts that the pacing did not intend. The order is a function of the place
 # in the block alone, so that no load waits for another, and a walk can stop at
 # any place and go on there later. After `field` places from a multiple of it,
 # every line has been loaded once.
 #
 #   field  lines of the block, a power of two, at most 32,768
-#   to     the block that the lines 192 places ahead are in
+#   to     the block that contains the lines 192 places ahead
 #   state  the place: its low bits, below `field`, count the lines of this block;
-#          those from bit 40 on choose where in the order blocks begin
+#          bits from 40 on choose the place in the order at which blocks begin
 #
 #   for each line:  x = (place + (state >> 40) * 0x2e4d) * 0x5a95 mod field
 #                   x = x ^ x >> half of field's bits;  x = x * 0x64e5 mod field
@@ -254,8 +254,8 @@ lb_stream_random:
 #
 # The line 192 places ahead is prefetched with each load: a load that waits for
 # memory keeps its place in the reorder buffer and a miss buffer of the first
-# level, of which there are too few to fill a memory, and a prefetch into the
-# second level does not. So memory is asked for as many lines as are counted, and
+# level; there are too few of these to keep a memory busy, and a prefetch into the
+# second level does not need one. So memory receives as many requests as lines are counted,
 # at the times at which they are due. GB/s of one core, EPYC, 256 MiB, where a
 # stream reads 36, by lines of a call and places ahead:
 #

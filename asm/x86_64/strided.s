@@ -1,17 +1,17 @@
-# Loads whose addresses are known in advance: what a walk costs when no load waits for another.
+# Loads whose addresses are known in advance: the cost of a walk in which no load waits for another.
 #
 # Contract (System V AMD64, but see "destroys"):
 #   rdi  base      address of the first word
 #   rsi  stride    bytes from one word to the next
-#   rdx  loads     how many words of eight bytes are to be loaded, exactly; zero is allowed
+#   rdx  loads     exact number of words of eight bytes to load; zero is allowed
 #   rax  returned  their sum, wrapping, which proves them
 #   destroys rcx, rdx, rdi and the flags; no stack, no calls
 #
 #   for (i = 0; i < loads; i++)  sum += *(u64 *)(base + i * stride)
 #
-# The address is moved on after each load. Eight addresses computed at once
-# from one base would let the loads be issued in any order, which the
-# prefetchers take badly: 256 MiB, Zen 4, ns a load 2.2 against 1.9 on 2 MiB
+# The address is advanced after each load. With eight addresses computed at once
+# from one base the loads would be issued in any order, and the
+# prefetchers would do worse: 256 MiB, Zen 4, ns a load 2.2 against 1.9 on 2 MiB
 # pages and 3.7 against 3.1 on 4 KiB ones. Sum and address advance by one
 # cycle a load, which shows in the first-level cache alone.
 

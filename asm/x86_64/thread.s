@@ -1,23 +1,23 @@
-# A second thread: where it leaves the first, and where it ends.
+# The start of a second thread, and its end.
 #
 # The kernel returns from clone(2) twice, the second time on another stack, which
 # compiled code cannot do: its return address is on the stack of the first.
 # System V calling convention, Intel syntax.
 
 # isize lb_thread_clone(flags = rdi, stack = rsi, tid = rdx, routine = rcx)
-#   stack      what the thread starts on, a multiple of 16; below it nothing is in use. It is
-#              the argument of the routine too
-#   tid        where the kernel puts the number of the thread, and a zero when it has ended
+#   stack      the end of the thread's stack, a multiple of 16, with nothing in use below it;
+#              also the argument of the routine
+#   tid        the place for the number of the thread, and for a zero when it has ended
 #   routine    extern "C" fn(stack); the thread ends when it returns
 #   returned   the number of the thread, or a negated error
-#   destroys   rcx, r8 to r11 and the flags; the thread begins with those of its maker
+#   destroys   rcx, r8 to r11 and the flags; the thread begins with the registers of its creator
         .pushsection .text.lb_thread, "ax", @progbits
         .p2align 4
         .globl  lb_thread_clone
         .type   lb_thread_clone, @function
 lb_thread_clone:
         mov     r9, rcx                 # the system call leaves all but rax, rcx and r11 to both threads
-        mov     r10, rdx                # clone(flags, stack, tid set by the maker, tid cleared at the end,
+        mov     r10, rdx                # clone(flags, stack, tid set at the start, tid cleared at the end,
         xor     r8d, r8d                #   no thread-local storage)
         mov     eax, 56
         syscall

@@ -1,11 +1,11 @@
-# The chase of chase.s with other nodes: what compilers make of other data structures.
+# The chase of chase.s with other nodes: the code that compilers make for other data structures.
 #
 # Contract of every routine here (System V AMD64, but see "destroys"):
 #   rdi  base      address of the first byte of the buffer
-#   rsi  cursor    index of the node on which the chase stands
-#   rdx  hops      how many loads are to be made, exactly; zero is allowed
-#   rcx  length    one more than the largest index, used by the checked loop alone
-#   rax  returned  the index at which the chase stands after that many hops
+#   rsi  cursor    index of the node at which the chase begins
+#   rdx  hops      exact number of loads to make; zero is allowed
+#   rcx  length    one more than the largest index; only the checked loop uses it
+#   rax  returned  index of the node that the chase reaches after these hops
 #   destroys rdx, r8 and the flags; no stack, no other memory, no calls
 #
 # The remainder runs first, as in chase.s. A hop of several instructions is a
@@ -40,16 +40,16 @@
         mov     eax, [rdi + rax * 4]
 .endm
 
-# Compare and branch stand beside the dependent path: they need the cursor, and
+# Compare and branch are beside the dependent path: they need the cursor, but
 # nothing waits for them as long as the branch is predicted. A cursor that is
-# out of bounds ends the walk where it stands, so that no proof accepts it.
+# out of bounds ends the walk at once, so that no proof accepts it.
 .macro lb_variant_index_checked
         cmp     rax, rcx
         jae     9f
         mov     rax, [rdi + rax * 8]
 .endm
 
-# An address can scale by at most eight: a node of 64 bytes takes a shift,
+# An address can scale by at most eight: a node of 64 bytes needs a shift,
 # which is part of the dependent path.
 .macro lb_variant_line_index
         shl     rax, 6

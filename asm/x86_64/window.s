@@ -1,16 +1,16 @@
-# How far ahead the processor looks: chases with something else between their loads.
+# Chases with other instructions between their loads: they show how far ahead the processor looks.
 #
 # Contract of every routine here (System V AMD64):
-#   rdi  cursors   array of one address for each lane; each stands on a node, and
-#                  holds afterwards where the lane stands
-#   rsi  hops      how many loads each lane is to make, exactly; zero is allowed
+#   rdi  cursors   array of one address for each lane, of a node; afterwards it
+#                  holds the nodes that the lanes have reached
+#   rsi  hops      exact number of loads of each lane; zero is allowed
 #   rax  returned  see each family
-#   further arguments and what is destroyed: see each family
+#   further arguments and destroyed registers: see each family
 
 # ---------------------------------------------------------------------------
 # Sixteen lanes with dependent work.
 #
-#   rax  returned  exclusive or of what the work made of every pointer loaded
+#   rax  returned  exclusive or of every pointer loaded, after the work on it
 #   destroys rcx, rdx, rsi, rdi, r8 and the flags; no stack
 #
 # Each lane in its turn:
@@ -19,12 +19,12 @@
 #
 # A unit of work is one addition of one cycle, in two bytes. Each waits for the
 # one before it, and the first waits for the load. Work on one lane depends on no
-# other lane: only the room for instructions that wait limits how many lanes'
-# loads are under way together. All cursors live in the array, so that every lane
-# costs alike: with two lanes written out, five instructions and the work.
+# other lane: only the room for waiting instructions limits the number of lanes
+# whose loads are in flight together. All cursors live in the array, so that every lane
+# costs the same: with two lanes written out, five instructions and the work.
 #
-# There is a routine for each amount of work. One for all amounts would jump over
-# the additions that are not wanted, and with little work these jumps show. Core
+# There is a routine for each amount of work. A routine for all amounts would jump over
+# the additions that are not wanted, and with little work these jumps cost time. Core
 # cycles a load in the first-level cache, without work, on Golden Cove:
 #   one routine, one lane written out   3.2    all lanes written out   2.4
 #   these routines                      1.3
@@ -71,7 +71,7 @@
 # ---------------------------------------------------------------------------
 # Two lanes with fillers between their loads: the direct test of the reorder buffer.
 #
-#   rdx  fillers   how many of them stand between two loads, at most 768
+#   rdx  fillers   number of fillers between two loads, at most 768
 #   rax  returned  zero
 #   destroys rcx, rdx, rsi, r8 to r10, xmm0 and the flags; no stack
 #
@@ -79,18 +79,18 @@
 # other lane's load still finds room behind the fillers, the two misses overlap;
 # with more fillers they follow each other, and a hop takes twice as long.
 #
-# Fillers depend on no load. What runs out first depends on what they need:
+# Fillers depend on no load. Their needs decide which resource runs out first:
 #   nop    an entry of the reorder buffer, which some cores share among several
 #   lea    that and an integer register each
 #   mixed  that and, in turn, an integer register, flags or a vector register,
 #          so that the reorder buffer runs out before any of the register files
 #
-# A jump into the run of 768 fillers leaves out those that are not wanted. It
+# A jump into the run of 768 fillers skips those that are not wanted. It
 # always goes to the same place and is predicted. One run serves both lanes,
 # which change places after each load: beside the fillers, five instructions
 # stand between two loads.
 
-# One of three instructions of four bytes, by turns.
+# One of three instructions of four bytes, in turn.
 .macro lb_reach_mixed
         .if     .Llb_reach_turn == 0
         lea     r10, [r11 + r11]
@@ -114,7 +114,7 @@
         jz      3f
         imul    rdx, rdx, \length
         lea     rcx, [rip + 2f]
-        sub     rcx, rdx                # so many fillers before the end of the run
+        sub     rcx, rdx                # this number of fillers before the end of the run
         .set    .Llb_reach_turn, 0
         .p2align 6
 1:      mov     r9, [rax]

@@ -9,7 +9,6 @@
 //! The entry is assembly, and maps the stack that everything runs on; [`lb_start`] is called by it
 //! once, with the initial stack pointer, and follows the vectors that the kernel put there.
 
-use core::arch::global_asm;
 use core::ffi::c_char;
 use core::fmt::Write;
 use core::panic::PanicInfo;
@@ -17,8 +16,8 @@ use latency_bench::sys::arguments::{Arguments, Environment};
 use latency_bench::sys::out::Messages;
 use latency_bench::sys::{init, signal};
 
-global_asm!(include_str!("../../asm/x86_64/start.s"), options(raw));
-global_asm!(include_str!("../../asm/x86_64/mem.s"), options(raw));
+latency_bench::assemble_start!();
+latency_bench::assemble_memory_functions!();
 
 /// Runs the program on the process that the kernel has made.
 ///

@@ -3,9 +3,9 @@
 //! # Safety
 //!
 //! A [`Buffer`] can be made only by writing a chain over the whole of the
-//! memory that it borrows, and lends that memory to nobody. So every node holds
-//! the place of another node of the same buffer, which is all that a chase
-//! routine asks for. Walks set out from nodes, never from a [`Cursor`].
+//! memory that it borrows, and it never lends that memory. So every node holds
+//! the place of another node of the same buffer, and a chase
+//! routine needs nothing else. Walks set out from nodes, never from a [`Cursor`].
 
 mod build;
 mod error;
@@ -23,12 +23,12 @@ pub use stores::Stores;
 
 /// The end of a walk, as the kernels see it: an address or an index, by the buffer's encoding.
 ///
-/// It can be proven, and not be walked on from: it may be another buffer's.
+/// It can be proven, but no walk starts from it: it may belong to another buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Cursor(usize);
 
-/// What was done between two stamps.
+/// A piece of work between two stamps.
 ///
 /// The ticks include one pair of stamps, whose own cost the caller has to subtract.
 #[derive(Clone, Copy, Debug)]
@@ -56,14 +56,14 @@ impl<T> Timed<T> {
 
 /// A few hops between two stamps, and two stamps with nothing between them.
 ///
-/// All in ticks; what does not fit is the largest number.
+/// All members are ticks; a larger number than fits is the largest number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimedHops {
-    /// From the beginning of the walk to the first stamp.
+    /// Ticks from the beginning of the walk to the first stamp.
     pub since: u32,
-    /// Between the stamps around the hops.
+    /// Ticks between the stamps around the hops.
     pub window: u32,
-    /// Between the stamps around nothing, right after the hops.
+    /// Ticks between the stamps around nothing, right after the hops.
     pub empty: u32,
     /// An interrupt came during the hops.
     pub interrupted: bool,
@@ -80,19 +80,19 @@ pub struct Buffer<'m> {
 impl<'m> Buffer<'m> {
     /// Writes `chain` to the start of `lines`.
     ///
-    /// In address order, whole lines at a time and past the caches: the buffer
-    /// is written once, read never, and no part of it is left in a cache.
+    /// Lines are written whole, in address order and past the caches: the buffer
+    /// is written once and never read, and no part of it is left in a cache.
     ///
     /// # Errors
     ///
     /// [`BuildError::TooSmall`] where the working set does not fit, and
-    /// [`BuildError::Encoding`] where its nodes cannot hold such successors.
+    /// [`BuildError::Encoding`] where its nodes cannot hold successors of this encoding.
     pub fn build(lines: &'m mut [Line], chain: &'m Chain, encoding: Encoding) -> Result<Self, BuildError> {
         Self::build_with(lines, chain, encoding, Stores::STREAMING, &|| false)
     }
 
-    /// Writes `chain` as [`build`](Self::build) does, by stores that were chosen, unless `stop` says to stop, which is
-    /// asked every few milliseconds.
+    /// Writes `chain` as [`build`](Self::build) does, by the stores given, and asks every few milliseconds whether to
+    /// stop.
     ///
     /// # Errors
     ///
@@ -108,9 +108,9 @@ impl<'m> Buffer<'m> {
         Ok(Buffer { lines, chain, encoding })
     }
 
-    /// Writes the same chain again, past the caches, unless `stop` says to stop, which is asked every few milliseconds.
+    /// Writes the same chain again, past the caches, and asks every few milliseconds whether to stop.
     ///
-    /// Every store leaves the line as it was, so a chain whose writing was stopped is whole.
+    /// No store changes a line, so a chain whose writing was stopped is whole.
     ///
     /// # Errors
     ///
@@ -120,9 +120,9 @@ impl<'m> Buffer<'m> {
     }
 
     /// Writes the `hops` nodes from `from` on again, past the caches, in the order of the chain: a walk from there
-    /// meets each of them in memory. Returns false, and writes nothing, where several nodes share a line.
+    /// finds each of them in memory. Returns false, and writes nothing, where several nodes share a line.
     ///
-    /// Every store leaves the line as it was.
+    /// No store changes a line.
     pub fn write_ahead(&mut self, from: u64, hops: u64) -> bool {
         build::write_ahead(self.lines, self.chain, self.encoding, from, hops)
     }
@@ -164,7 +164,7 @@ impl<'m> Buffer<'m> {
         let (routine, cursor) = (kernel.routine, self.cursor(from));
         let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
         let base = self.lines.as_ptr().cast();
-        // SAFETY: `build` wrote a chain of this encoding over the working set, which nobody can write while `self`
+        // SAFETY: `build` wrote a chain of this encoding over the working set, which cannot be written while `self`
         // borrows it; `cursor` stands on one of its nodes.
         Ok(move || Cursor(unsafe { routine(base, cursor.0, hops, length) }))
     }
@@ -173,7 +173,7 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// [`WrongEncoding`] for a kernel that follows something else than the nodes hold.
+    /// [`WrongEncoding`] for a kernel of another encoding.
     pub fn walk(&self, kernel: &Kernel, from: u64, hops: usize) -> Result<Cursor, WrongEncoding> {
         Ok(self.ready(kernel, from, hops)?())
     }
@@ -195,16 +195,16 @@ impl<'m> Buffer<'m> {
 
     /// Walks from the node `from`, with stamps around every `each` hops, until `samples` are filled.
     ///
-    /// Gives where the walk ended and the counter when it began. `samples` should
+    /// Returns the end of the walk, and the counter when it began. `samples` should
     /// fit a near cache, since they are written between the hops.
     ///
-    /// Beside every window with hops there is an empty one. The call of the
-    /// routine is in the first alone: it hides behind a load that takes longer
+    /// Each window with hops is followed by an empty one. Only the first contains the call of the
+    /// routine, which hides behind a longer load
     /// (windows of 8 L1 hits less these hits are 58.7 ticks on Zen 4, empty ones 58.3).
     ///
     /// # Errors
     ///
-    /// [`WrongEncoding`] for a kernel that follows something else than the nodes hold.
+    /// [`WrongEncoding`] for a kernel of another encoding.
     pub fn timed_hops(
         &self,
         kernel: &Kernel,
@@ -245,7 +245,7 @@ impl<'m> Buffer<'m> {
         Ok((Cursor(cursor), begin))
     }
 
-    /// Lanes that are ready to go: `ends` holds where they stand, and then where they end.
+    /// Returns a walk of lanes that is ready to go: `ends` holds their places, first at the start, then at the end.
     #[inline(always)]
     fn ready_lanes<'w>(
         &'w self,
@@ -265,19 +265,19 @@ impl<'m> Buffer<'m> {
         }
         let cursors = ends.as_mut_ptr().cast();
         // SAFETY: there is a cursor for each of the routine's lanes, which stands on a node of a chain of addresses;
-        // nobody can write the chain while `self` borrows it, nor see the cursors until the walk has ended. The
-        // count comes with the routine from a `LaneKernel` or a `Gap`, which have no more than it runs.
+        // the chain cannot be written while `self` borrows it, nor the cursors seen until the walk has ended. The
+        // count comes with the routine from a `LaneKernel` or a `Gap`, which keep it within the routine's limit.
         Ok(move || unsafe { routine(cursors, hops, count) })
     }
 
-    /// Walks `hops` hops from each of `starts`, side by side; `ends` becomes where the lanes ended.
+    /// Walks `hops` hops from each of `starts`, side by side, writes the ends of the lanes to `ends`, and returns a
+    /// digest.
     ///
-    /// For a kernel without work the digest is zero. Otherwise it is the
-    /// exclusive or of what the work made of each pointer.
+    /// The digest is the exclusive or of all pointers after the work on each; for a kernel without work it is zero.
     ///
     /// # Errors
     ///
-    /// [`LaneError`] where the nodes hold no addresses, or `starts` or `ends` are not as many as the lanes.
+    /// [`LaneError`] where the nodes hold no addresses, or `starts` or `ends` do not have one place for each lane.
     pub fn walk_lanes(
         &self,
         kernel: &LaneKernel,
@@ -320,9 +320,9 @@ impl<'m> Buffer<'m> {
         Ok(Timed::new(stamp, self.ready_lanes((Gap::LANES, gap.routine()), starts, ends, hops)?))
     }
 
-    /// Loads the first `loads` nodes in address order, lap after lap: their sum, between two stamps.
+    /// Loads the first `loads` nodes in address order, lap after lap, between two stamps, and returns their sum.
     ///
-    /// No load waits for another: what it takes is the inverse of throughput, never a latency.
+    /// No load waits for another: the time per load is the inverse of throughput, never a latency.
     ///
     /// # Errors
     ///

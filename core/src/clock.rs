@@ -1,11 +1,11 @@
 //! The arithmetic of clocks: from counter readings to a frequency, from ticks to time.
 //!
 //! Nothing here reads a clock. A reading of the kernel's clock is caught between
-//! two of the counter; how far apart those are bounds its error.
+//! two of the counter; the distance of these two bounds its error.
 
 use crate::units::{Hertz, Picoseconds, Ticks};
 
-/// A reading of the kernel's clock, caught between two of the counter.
+/// A reading of the kernel's clock between two readings of the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sandwich {
     /// The counter before.
@@ -23,7 +23,7 @@ impl Sandwich {
         self.after.saturating_sub(self.before)
     }
 
-    /// Returns the narrowest of several: the one that was disturbed least.
+    /// Returns the narrowest of several: the least disturbed one.
     #[must_use]
     pub fn narrowest(readings: impl IntoIterator<Item = Sandwich>) -> Option<Sandwich> {
         readings.into_iter().min_by_key(Sandwich::width)
@@ -48,7 +48,7 @@ pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
     u64::try_from(hertz).ok().map(Hertz)
 }
 
-/// Returns the nanoseconds between two readings of a counter, less the ticks that reading it takes; not a number where
+/// Returns the nanoseconds between two readings of a counter, less the ticks of reading it; not a number where
 /// it stepped back.
 #[must_use]
 pub fn elapsed_ns(start: u64, end: u64, overhead: Ticks, frequency: Hertz) -> f64 {
@@ -65,7 +65,7 @@ pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
     (other.0 as f64 - reference.0 as f64) / reference.0 as f64 * 1e6
 }
 
-/// Returns the time that ticks of a counter of this frequency take; saturates after 213 days.
+/// Returns the time of a number of ticks at this frequency; saturates after 213 days.
 #[must_use]
 pub fn duration(ticks: Ticks, frequency: Hertz) -> Picoseconds {
     if frequency.0 == 0 {
@@ -75,7 +75,7 @@ pub fn duration(ticks: Ticks, frequency: Hertz) -> Picoseconds {
     Picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX))
 }
 
-/// Nanoseconds of a number of ticks that need not be whole.
+/// Returns the nanoseconds of a number of ticks, which may have a fraction.
 #[must_use]
 pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
     if frequency.0 == 0 {
@@ -84,11 +84,11 @@ pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
     ticks * 1e9 / frequency.0 as f64
 }
 
-/// Core cycles per tick of the counter, from dependent one-cycle additions.
+/// Returns the core cycles per tick of the counter, from dependent one-cycle additions.
 ///
-/// `short` and `long` are the ticks that a small and a large number of additions
+/// `short` and `long` are a small and a large number of additions, each with the ticks that it
 /// took; in their difference the cost of the stamps and of entering and leaving the loop cancels.
-/// `None` where the longer run was not longer.
+/// `None` where the longer run did not take longer.
 #[must_use]
 pub fn cycles_per_tick(short: (u64, Ticks), long: (u64, Ticks)) -> Option<f64> {
     let additions = long.0.checked_sub(short.0)?;
@@ -109,13 +109,13 @@ mod tests {
         let elapsed = |start, end| elapsed_ns(start, end, Ticks(40), Hertz(2_000_000_000));
         assert!((elapsed(1000, 1240) - 100.0).abs() < 1e-9);
         assert!(elapsed(1000, 999).is_nan() && elapsed(u64::MAX, 0).is_nan());
-        // Less than an empty pair takes is no time either.
+        // Less time than an empty pair takes is not a time either.
         assert!(elapsed(1000, 1039).is_nan());
     }
 
     proptest! {
         #[test]
-        fn recovers_the_frequency_that_readings_were_made_with(
+        fn recovers_the_frequency_of_made_readings(
             megahertz in 400u64..6_000, start in 0u64..1 << 40, span in 1_000_000u64..1_000_000_000, width in 0u64..400,
         ) {
             let reading = |nanoseconds: u64| {
@@ -123,7 +123,7 @@ mod tests {
                 Sandwich { before: middle, nanoseconds, after: middle + width }
             };
             let found = frequency(&reading(5), &reading(5 + span)).unwrap();
-            // One tick either way over the span.
+            // The error of one tick over the span.
             let limit = 2e9 / (span as f64 * megahertz as f64 / 1000.0) * 1e-3 + 1e-3;
             let error = parts_per_million(Hertz(megahertz * 1_000_000), found).abs();
             prop_assert!(error <= limit * 1e3 + 3e6 / span as f64, "{} ppm", error);

@@ -19,17 +19,17 @@ pub struct IdSet<const WORDS: usize> {
     words: [u64; WORDS],
 }
 
-/// Logical CPUs. 8192 is the largest `NR_CPUS` that x86-64 Linux can be built with.
+/// Logical CPUs. 8192 is the largest `NR_CPUS` that Linux can be built with.
 pub type CpuSet = IdSet<128>;
 
-/// NUMA nodes. 1024 is the largest `MAX_NUMNODES` that x86-64 Linux can be built with.
+/// NUMA nodes. 1024 is the largest `MAX_NUMNODES` that Linux can be built with.
 pub type NodeSet = IdSet<16>;
 
 impl<const WORDS: usize> IdSet<WORDS> {
     /// The set without members.
     pub const EMPTY: Self = Self { words: [0; WORDS] };
 
-    /// One more than the largest number that the set can hold.
+    /// Largest number that the set can hold, plus one.
     pub const CAPACITY: u32 = (WORDS * 64) as u32;
 
     /// Returns the set without members.
@@ -38,7 +38,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
         Self::EMPTY
     }
 
-    /// Adds `id`. False where it was a member already, or is not below [`Self::CAPACITY`].
+    /// Adds `id`. Returns false where it was a member already, or is not below [`Self::CAPACITY`].
     pub fn insert(&mut self, id: u32) -> bool {
         words::insert(&mut self.words, id)
     }
@@ -56,7 +56,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
         words::count(&self.words)
     }
 
-    /// Returns whether there is no member.
+    /// Returns whether the set has no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
@@ -111,11 +111,11 @@ impl<const WORDS: usize> IdSet<WORDS> {
         &mut self.words
     }
 
-    /// Reads what a kernel file holds: the notation, an empty file for the empty
+    /// Reads the content of a kernel file: the notation, an empty file for the empty
     /// set, white space around it; numbers may repeat.
     ///
     /// # Errors
-    /// [`ListError`] for what the kernel does not write.
+    /// [`ListError`] for a text that the kernel does not write.
     pub fn parse_kernel(text: &[u8]) -> Result<Self, ListError<'_>> {
         match text.trim_ascii() {
             [] => Ok(Self::EMPTY),
@@ -123,11 +123,11 @@ impl<const WORDS: usize> IdSet<WORDS> {
         }
     }
 
-    /// Reads what a person typed, strictly: a slip of the finger is an error,
-    /// because the list that it makes would be measured for minutes.
+    /// Reads a list that a person typed, strictly: a typing error is an error,
+    /// because the wrong list would be measured for minutes.
     ///
     /// # Errors
-    /// [`ListError`] with the piece that offends.
+    /// [`ListError`] with the wrong piece.
     pub fn parse_list(text: &[u8]) -> Result<Self, ListError<'_>> {
         match text {
             [] => Err(ListError::Empty),
@@ -157,7 +157,7 @@ impl<const WORDS: usize> Default for IdSet<WORDS> {
 }
 
 impl<const WORDS: usize> FromIterator<u32> for IdSet<WORDS> {
-    /// Collects; numbers beyond the capacity are left out.
+    /// Collects numbers; those beyond the capacity are left out.
     fn from_iter<I: IntoIterator<Item = u32>>(ids: I) -> Self {
         let mut set = Self::EMPTY;
         for id in ids {

@@ -1,15 +1,15 @@
 //! Numbers with a fixed number of decimals, exactly rounded.
 //!
-//! The formatting of floating-point numbers in the core library can do more, and is
-//! an eighth of an executable of this size. This says nothing of units or of
-//! how many decimals a quantity deserves.
+//! The core library's formatting of floating-point numbers can do more, but would take
+//! an eighth of an executable of this size. Nothing here knows units, or
+//! the number of decimals that a quantity needs.
 
 use core::fmt;
 
-/// The most decimals that are written; a double has 17 significant digits.
+/// Maximum number of decimals; a double has 17 significant digits.
 pub const MOST_DIGITS: usize = 17;
 
-/// Displays as a double does with the same precision, width and fill: `{:>9.2}` of `Decimal(1.0)`.
+/// A double that is displayed as by the standard library, with precision, width and fill: `{:>9.2}` of `Decimal(1.0)`.
 ///
 /// The exact value is rounded, half to even. Without a precision it is rounded
 /// to a whole number, and more than [`MOST_DIGITS`] decimals are not written.
@@ -28,7 +28,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// As [`Decimal`], without zeros at the end and without the sign of a zero: `{:.3}` of
+/// A [`Decimal`] without zeros at the end and without the sign of a zero: `{:.3}` of
 /// `Trimmed(1.5)` is `1.5`. Without a precision, nine decimals at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trimmed(pub f64);
@@ -58,7 +58,7 @@ struct Backwards {
 }
 
 impl Backwards {
-    /// No text. A constant would take its place in the executable.
+    /// Returns an empty text. A constant would take space in the executable.
     fn new() -> Self {
         Self { bytes: [0; LONGEST], start: LONGEST }
     }
@@ -91,7 +91,7 @@ impl Backwards {
         core::str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// `mantissa` / 2^`shift`, for a shift of 1 or more.
+    /// Writes `mantissa` / 2^`shift`, for a shift of 1 or more.
     fn small(&mut self, mantissa: u64, shift: u32, digits: usize) {
         let mut whole = mantissa.checked_shr(shift).unwrap_or(0);
         let scale = 10_u64.pow(digits as u32);
@@ -112,7 +112,7 @@ impl Backwards {
         self.whole(whole);
     }
 
-    /// The point and what follows it.
+    /// Writes the point and the decimals.
     fn decimals(&mut self, decimals: u64, digits: usize) {
         let mut rest = decimals;
         for _ in 0..digits {
@@ -135,7 +135,7 @@ impl Backwards {
         }
     }
 
-    /// `mantissa` × 2^`exponent`, for an exponent up to 971, by long division.
+    /// Writes `mantissa` × 2^`exponent`, for an exponent up to 971, by long division.
     fn large(&mut self, mantissa: u64, exponent: u32) {
         // 1024 bits, the lowest first, and room for a carry that is always zero.
         let mut limbs = [0_u32; 34];
@@ -176,7 +176,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_of_everyday_size_do_too(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
+        fn numbers_of_everyday_size_read_the_same(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
             prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
         }
 
@@ -187,7 +187,7 @@ mod tests {
         }
 
         #[test]
-        fn padding_is_that_of_numbers(value in -1e4..1e4, width in 0usize..12) {
+        fn numbers_are_padded_as_by_the_standard_library(value in -1e4..1e4, width in 0usize..12) {
             prop_assert_eq!(format!("{:width$.2}", Decimal(value)), format!("{value:width$.2}"));
             prop_assert_eq!(format!("{:<width$.1}|", Decimal(value)), format!("{value:<width$.1}|"));
             prop_assert_eq!(format!("{:+0width$.1}", Decimal(value)), format!("{value:+0width$.1}"));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_scale() {
+    fn extreme_values_are_written_exactly() {
         for value in
             [0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.5, 1.5, 9.995, 0.999_999_9].into_iter().chain(
                 [2f64.powi(52), 2f64.powi(53) - 1.0, 2f64.powi(64), f64::INFINITY, -f64::INFINITY, f64::NAN],

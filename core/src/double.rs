@@ -5,16 +5,16 @@
 
 use core::mem::replace;
 
-/// Digits that decide between two doubles; all that follow can do is to break a tie.
+/// Number of digits that decide between two doubles; later digits can only break a tie.
 const MOST_DIGITS: usize = 800;
 
-/// Powers of ten up to here are doubles.
+/// Largest power of ten that is exactly a double, with all smaller ones.
 const EXACT_POWERS: i32 = 22;
 
-/// The double next to a decimal number, to even where two are as near.
+/// Returns the double nearest to a decimal number, the even one of two that are equally near.
 ///
-/// A sign, digits with or without a point, and an exponent: `-1.5e3`. `None` of
-/// anything else, white space among it; infinite where no double is as large.
+/// The text is a sign, digits with or without a point, and an exponent: `-1.5e3`. `None` for
+/// any other text, also for white space; infinite where no double is as large.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<f64> {
     let (negative, text) = signed(text);
@@ -52,7 +52,7 @@ fn signed(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// A whole number; one that is too large becomes one that is large enough.
+/// Returns a whole number, limited to 10^8 either way, far beyond the exponent of any double.
 fn integer(text: &[u8]) -> Option<i32> {
     let (negative, digits) = signed(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -67,7 +67,7 @@ struct Number {
     digits: [u8; MOST_DIGITS],
     count: usize,
     point: i32,
-    /// Whether a digit other than zero was left out.
+    /// A digit other than zero was left out.
     more: bool,
 }
 
@@ -97,7 +97,8 @@ impl Number {
         self.digits.get(..self.count).unwrap_or_default()
     }
 
-    /// The nearest whole number, to even where two are as near. For at most 19 digits before the point.
+    /// Returns the nearest whole number, the even one of two that are equally near, for at most 19 digits before the
+    /// point.
     fn whole(&self) -> u64 {
         let length = self.point.max(0) as usize;
         let digits = self.digits().iter().copied().chain(core::iter::repeat(0)).take(length);
@@ -110,8 +111,8 @@ impl Number {
         whole + u64::from(up)
     }
 
-    /// The usual case, in one operation that rounds once (W. Clinger, "How to read
-    /// floating point numbers accurately", 1990): few digits and a small power of ten.
+    /// Returns the double of few digits and a small power of ten, the usual case, in one operation that rounds once
+    /// (W. Clinger, "How to read floating point numbers accurately", 1990).
     fn exact(&self) -> Option<f64> {
         if self.count > 15 {
             return None;
@@ -127,7 +128,7 @@ impl Number {
         }
     }
 
-    /// The rest: doubled or halved in decimal until 53 bits stand before the point.
+    /// Returns the double of any other number: doubled or halved in decimal until 53 bits are before the point.
     fn shifted(&mut self) -> f64 {
         // Below the least double and above the largest by a factor of ten.
         if self.point < -330 {
@@ -209,7 +210,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
         #[test]
-        fn what_was_written_is_read(bits: u64) {
+        fn written_numbers_are_read_back(bits: u64) {
             let value = f64::from_bits(bits);
             if value.is_finite() {
                 for text in [format!("{value}"), format!("{value:e}"), format!("{value:.3}")] {
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_scale() {
+    fn extreme_values_are_read_exactly() {
         let long = format!("0.{}1", "0".repeat(900));
         let large = format!("1{}.5e-850", "0".repeat(900));
         for text in [

@@ -1,12 +1,12 @@
 //! A log-linear histogram of tick counts: fixed memory, bounded relative error.
 //!
 //! Every power of two is divided into 128 buckets of equal width, so a value is
-//! known to 1/128 of itself and the middle of its bucket is off by 0.4 % at the
-//! most; below 256 every value has its own bucket. It knows nothing of clocks:
-//! overhead is subtracted, and ticks are turned into time, by whoever prints.
+//! known to 1/128 of itself, and the middle of its bucket is off by at most 0.4 %;
+//! below 256 every value has its own bucket. Nothing here knows clocks:
+//! the caller that prints subtracts the overhead and converts ticks to time.
 //!
-//! The counts are as large as an L1 cache. Samples belong into plain memory while
-//! something is timed, and into the histogram afterwards.
+//! The counts are as large as an L1 cache. While something is timed, samples belong in plain
+//! memory; they go into the histogram afterwards.
 //!
 //! # References
 //!
@@ -17,7 +17,7 @@ pub mod fold;
 /// Base-2 logarithm of the buckets in each power of two.
 const SUB_BUCKET_BITS: u32 = 7;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
-/// Values of this many bits have buckets: nine minutes of a 2 GHz counter.
+/// Bits of the largest value below which values have buckets of their own: nine minutes of a 2 GHz counter.
 const VALUE_BITS: u32 = 40;
 const LARGEST: u64 = (1 << VALUE_BITS) - 1;
 const BUCKETS: usize = ((VALUE_BITS - SUB_BUCKET_BITS + 1) as usize) << SUB_BUCKET_BITS;
@@ -28,17 +28,17 @@ const MILLIONTHS_PER_PERCENT: f64 = 10_000.0;
 /// The values of one bucket, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// The smallest value that it takes.
+    /// The smallest value of the bucket.
     pub low: u64,
-    /// The largest value that it takes.
+    /// The largest value of the bucket.
     pub high: u64,
     /// The values recorded.
     pub count: u64,
 }
 
-/// The number of times that each value was seen, to 1/128 of the value.
+/// The number of occurrences of each value, to 1/128 of the value.
 ///
-/// Plain data of 34 KiB that is meant to live in mapped memory. The empty one is
+/// It is plain data of 34 KiB for mapped memory. The empty histogram is
 /// all zero, so that no executable has to hold a copy of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Histogram {
@@ -53,14 +53,14 @@ impl Histogram {
     /// A histogram without values.
     pub const EMPTY: Self = Self { counts: [0; BUCKETS], total: 0, sum: 0, minimum: 0, maximum: 0 };
 
-    /// Forgets all values, in place.
+    /// Removes all values, in place.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         (self.total, self.sum, self.minimum, self.maximum) = (0, 0, 0, 0);
     }
 
-    /// Counts one value. Those of 2^40 and above share the last bucket; minimum,
-    /// maximum and mean take them as they are.
+    /// Counts one value. Values of 2^40 and above share the last bucket; minimum,
+    /// maximum and mean are exact for them too.
     pub fn record(&mut self, value: u64) {
         if let Some(count) = self.counts.get_mut(bucket_of(value.min(LARGEST))) {
             *count += 1;
@@ -161,7 +161,7 @@ mod tests {
         histogram
     }
 
-    /// Values as latencies are: of every order of magnitude.
+    /// Returns values of every order of magnitude, like latencies.
     fn value() -> impl Strategy<Value = u64> {
         (0u32..VALUE_BITS, any::<u64>()).prop_map(|(bits, value)| value & ((2u64 << bits) - 1))
     }
@@ -175,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn percentiles_are_those_of_the_sorted_values(mut values in prop::collection::vec(value(), 1..400)) {
+        fn percentiles_agree_with_sorted_values(mut values in prop::collection::vec(value(), 1..400)) {
             let histogram = filled(&values);
             values.sort_unstable();
             for percent in PERCENTAGES {
@@ -193,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn the_buckets_hold_every_value_once(values in prop::collection::vec(value(), 0..200)) {
+        fn every_value_is_in_one_bucket(values in prop::collection::vec(value(), 0..200)) {
             let buckets: Vec<Bucket> = filled(&values).buckets().collect();
             for bucket in &buckets {
                 let inside = values.iter().filter(|value| (bucket.low..=bucket.high).contains(value));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_follow_one_another_without_gaps() {
+    fn buckets_have_no_gaps_between_them() {
         let mut next = 0;
         for bucket in 0..BUCKETS as u64 {
             let (low, high) = range_of(bucket);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_exact_where_the_percentage_is_no_binary_fraction() {
+    fn ranks_are_exact_where_the_percentage_is_not_a_binary_fraction() {
         let values: Vec<u64> =
             (1..=1000).map(|value| if value == 1000 { 1 << 30 } else { value % 100 }).collect();
         assert_eq!(filled(&values).percentile(99.9), Some(99));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_is_nothing() {
+    fn an_empty_histogram_has_no_statistics() {
         let mut histogram = filled(&[5]);
         histogram.clear();
         assert_eq!((histogram.total(), histogram.minimum(), histogram.maximum()), (0, None, None));

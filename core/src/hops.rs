@@ -1,7 +1,7 @@
 //! Facts from the times of single hops: percentiles, interruptions, refresh.
 //!
-//! Pure functions of what was recorded, in ticks. Nothing here knows a clock's
-//! frequency, takes a sample, or knows what the memory was.
+//! Pure functions of recorded ticks. Nothing here knows a clock's
+//! frequency, takes a sample, or knows which memory was measured.
 
 mod sample;
 mod tally;
@@ -13,16 +13,17 @@ use crate::histogram::Histogram;
 use crate::math::sqrt;
 use crate::rng::Pcg32;
 
-/// An interruption adds at least one median hop to a hop, or else it cannot be told from memory.
+/// Minimum length of an interrupted hop, in medians: a shorter one cannot be distinguished from memory.
 const LEAST_MEDIANS: u64 = 2;
-/// An interrupt handler beside a chase finds its own code out of the caches, and takes longer: a half octave.
+/// Length of an interruption without a chase, relative to one beside it: the chase displaces the code of the interrupt
+/// handler from the caches, which makes it half an octave slower.
 const COLD: (u64, u64) = (3, 4);
-/// Standard deviations of a count that are left to chance.
+/// Standard deviations by which a count may differ by chance.
 const CHANCE: f64 = 3.0;
-/// So few hops above everything that is explained may be anything.
+/// Number of unexplained hops that is ignored.
 const STRAY: f64 = 3.0;
 
-/// A watch for interruptions while no memory was touched.
+/// The interruptions that were seen while no memory was touched.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'t> {
     /// The lengths of the gaps in the watching loop.
@@ -34,7 +35,7 @@ pub struct Watch<'t> {
 }
 
 impl Watch<'_> {
-    /// Returns how many hops are to be expected that were interrupted for `ticks` or longer.
+    /// Returns the expected number of hops that were interrupted for `ticks` or longer.
     #[must_use]
     pub fn expected(&self, ticks: u64) -> f64 {
         self.gaps_from(ticks) + self.switches as f64
@@ -48,9 +49,9 @@ impl Watch<'_> {
 /// Returns the ticks from which a hop counts as interrupted.
 ///
 /// That is the smallest number above twice the median from which on hops are not
-/// more frequent than gaps as long in a loop that touches no memory, all in all
-/// and in each half octave. What is more frequent is memory's own, however long
-/// it is. `None` where no hop is that long.
+/// more frequent than equally long gaps in a loop that touches no memory, in total
+/// and in each half octave. Hops that are more frequent belong to memory, whatever
+/// their length. `None` where no hop is that long.
 #[must_use]
 pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<u64> {
     let gap = |ticks: u64| ticks.saturating_sub(median) / COLD.1 * COLD.0;
@@ -74,7 +75,7 @@ pub fn maximum(histogram: &Histogram, below: Option<u64>) -> Option<u64> {
     Some(last.high.min(histogram.maximum()?))
 }
 
-/// When hops were made, and how long they took.
+/// The time and the length of a hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamped {
     /// The counter before the hop.
@@ -83,9 +84,9 @@ pub struct Stamped {
     pub window: u32,
 }
 
-/// Sorts out the stamps of hops of `slow` to `below` ticks, and at random of as many faster ones.
+/// Selects the stamps of hops of `slow` to `below` ticks, and of as many faster ones at random.
 ///
-/// Gives how many of each were written; either list ends when it is full. Both
+/// Returns the number of each; either list ends when it is full. Both
 /// ascend if the log does.
 pub fn pick(
     log: &[Stamped],

@@ -2,8 +2,8 @@
 //! the limits that this process is under.
 //!
 //! All of it is reported beside the results, or decides what may be tried;
-//! nothing of it is ever written. Facts come through [`Files`]; one that is
-//! absent is empty or `None`, and never an error.
+//! nothing is ever written. Facts come through [`Files`]; an absent fact
+//! is empty or `None`, and never an error.
 
 mod caches;
 mod cgroup;
@@ -33,10 +33,10 @@ use crate::units::{Bytes, CpuId};
 /// A name that the kernel gives to a setting.
 pub type Word = Text<32>;
 
-/// The facts. About 11 KiB: to be filled in place by [`Host::read`].
+/// The facts about a host. About 11 KiB: it is filled in place by [`Host::read`].
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
-    /// Which machine it is.
+    /// The names of the machine.
     pub identity: Identity,
     /// The kernel's release, such as `6.1.0-25-amd64`.
     pub kernel: Text<64>,
@@ -48,25 +48,25 @@ pub struct Host {
     pub ways: Option<Ways>,
     /// The rules by which its clock changes.
     pub frequency: Frequency,
-    /// The clock that the kernel keeps time by, such as `tsc`, `kvm-clock`, `hpet`.
+    /// The clock from which the kernel takes its time, such as `tsc`, `kvm-clock`, `hpet`.
     pub clock_source: Word,
     /// Transparent huge pages.
     pub huge_pages: TransparentHugePages,
     /// The mechanisms that may move or hide memory during a run.
     pub memory_policy: MemoryPolicy,
-    /// `kernel.perf_event_paranoid`: above 2 there are no counters without privilege.
+    /// `kernel.perf_event_paranoid`: above 2 there are no counters without a privilege.
     pub perf_event_paranoid: Option<i32>,
     /// The limits of this process.
     pub process: Process,
     /// All memory of the machine.
     pub memory_total: Option<Bytes>,
-    /// The part of it that can be had without swapping, by the kernel's estimate.
+    /// The part of it that is available without swapping, by the kernel's estimate.
     pub memory_available: Option<Bytes>,
     /// The tightest memory limit of the control groups that this process is in.
     pub memory_limit: Option<MemoryLimit>,
     /// The quota of CPU time of those groups.
     pub throttle: Option<Throttle>,
-    /// Tasks that run or wait for a CPU, this one among them.
+    /// Tasks that run or wait for a CPU, including this one.
     pub runnable: Option<u32>,
 }
 
@@ -84,23 +84,23 @@ pub struct Frequency {
 /// Settings of transparent huge pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TransparentHugePages {
-    /// Who gets them: `always`, `madvise` or `never`; empty in a kernel without.
+    /// The mappings that get them: `always`, `madvise` or `never`; empty in a kernel without them.
     pub enabled: Word,
     /// The effort that a page fault makes to get one.
     pub defragment: Word,
-    /// True where khugepaged may make room for one; such a page may appear during a run.
+    /// True where khugepaged may make room for a huge page, so that one may appear during a run.
     pub khugepaged_defragment: Option<bool>,
 }
 
 /// Settings by which the kernel chooses or changes the node of a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryPolicy {
-    /// `kernel.numa_balancing`: other than 0, pages follow the CPUs that use them.
+    /// `kernel.numa_balancing`: if not 0, pages follow the CPUs that use them.
     pub numa_balancing: Option<u32>,
     /// True where cold pages are demoted to slower nodes.
     pub demotion: Option<bool>,
-    /// `vm.zone_reclaim_mode`: other than 0, a full node is reclaimed before
-    /// another one is used.
+    /// `vm.zone_reclaim_mode`: if not 0, the kernel reclaims memory of a full node before
+    /// it uses another one.
     pub zone_reclaim_mode: Option<u32>,
 }
 
@@ -108,8 +108,8 @@ impl Host {
     /// A host without any known fact.
     pub const EMPTY: Self = Self::unknown();
 
-    /// [`Host::EMPTY`], made where it is called for: its unknown switches are no zero
-    /// bytes, so that the constant would take 10 KiB of an executable.
+    /// Returns [`Host::EMPTY`]. Its unknown switches are not zero
+    /// bytes, so the constant would take 10 KiB of an executable.
     #[must_use]
     pub const fn unknown() -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Host {
         }
     }
 
-    /// Reads every fact anew. Caches and clock are those of `cpu`.
+    /// Reads every fact again. Caches and clock are those of `cpu`.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
         self.identity = Identity::read(files);
         self.kernel = files::text(files, "/proc/sys/kernel/osrelease");
@@ -169,7 +169,7 @@ impl Frequency {
         const CPUS: &str = "/sys/devices/system/cpu";
         let setting =
             |name| files::text(files, path(format_args!("{CPUS}/cpu{cpu}/cpufreq/{name}")).as_str());
-        // intel_pstate has a switch of its own, which says the opposite.
+        // intel_pstate has its own switch, with the opposite meaning.
         let no_turbo = files::switch(files, path(format_args!("{CPUS}/intel_pstate/no_turbo")).as_str());
         let boost = || files::switch(files, path(format_args!("{CPUS}/cpufreq/boost")).as_str());
         Self {
@@ -203,7 +203,7 @@ impl MemoryPolicy {
     }
 }
 
-/// Returns the word in brackets, with which the kernel marks the one in force:
+/// Returns the word in brackets, by which the kernel marks the active choice:
 /// `always [madvise] never`.
 fn chosen(files: &impl Files, path: &str) -> Word {
     let mut buffer = [0; 128];

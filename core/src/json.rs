@@ -1,8 +1,8 @@
 //! JSON (RFC 8259) without an allocator: a streaming writer and a pull reader.
 //!
-//! The writer is what results are saved with; the reader is for saved results,
+//! The writer saves results; the reader reads saved results,
 //! which may have been edited, cut short or made by another tool. Neither knows
-//! what a result looks like.
+//! the form of a result.
 
 mod error;
 mod read;

@@ -1,23 +1,23 @@
-//! The few functions of real numbers that `core` leaves to a mathematical library.
+//! The few functions of real numbers that Rust's `core` leaves to a mathematical library.
 //!
-//! They serve axes, distributions and tests of significance; nothing here knows
-//! of any of these. Each is compared with the standard library in the tests.
+//! Axes, distributions and tests of significance need them; nothing here knows
+//! any of these. Each is compared with the standard library in the tests.
 
 use core::f64::consts::{LN_2, LOG2_E, SQRT_2};
 
 /// The bits of a double below its exponent.
 const MANTISSA_BITS: u32 = 52;
 const EXPONENT_BIAS: i64 = 1023;
-/// From here on every double is a whole number.
+/// Smallest number from which on every double is a whole number.
 const WHOLE_FROM: f64 = (1u64 << MANTISSA_BITS) as f64;
 /// ln 2 cut to 32 significant bits, so that a multiple of it by an exponent is exact.
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
-/// What `LN_2_HIGH` leaves out.
+/// ln 2 minus `LN_2_HIGH`.
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// Terms after which the rest of either series is below the last place of a double.
+/// Number of terms after which the rest of either series is below the last place of a double.
 const LOGARITHM_TERMS: u32 = 12;
 const EXPONENTIAL_TERMS: usize = 14;
-/// 1/n for the exponential's series; dividing there would double its time.
+/// The numbers 1/n for the exponential's series; divisions there would double its time.
 const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
     let mut table = [1.0; EXPONENTIAL_TERMS];
     let mut term = 1;
@@ -28,7 +28,7 @@ const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
     table
 };
 
-/// The exponent of a positive number, and the natural logarithm of what is left: at most half of ln 2 from zero.
+/// Returns the exponent of a positive number, and the natural logarithm of the rest: at most half of ln 2 from zero.
 const fn split(value: f64) -> (f64, f64) {
     // A subnormal number has no implicit leading one until it is scaled up.
     let (value, scaled) = if value < f64::MIN_POSITIVE { (value * WHOLE_FROM, 52) } else { (value, 0) };
@@ -53,7 +53,7 @@ const fn split(value: f64) -> (f64, f64) {
     (exponent as f64, 2.0 * ratio * series)
 }
 
-/// The logarithm of a number that has none, or an infinite one.
+/// Returns the logarithm of a number without a finite one.
 const fn without_logarithm(value: f64) -> Option<f64> {
     match value {
         0.0 => Some(f64::NEG_INFINITY),
@@ -63,9 +63,9 @@ const fn without_logarithm(value: f64) -> Option<f64> {
     }
 }
 
-/// The logarithm to base 2, exact for powers of two.
+/// Returns the logarithm to base 2, exact for powers of two.
 ///
-/// Negative infinity for zero, not a number below.
+/// It is negative infinity for zero, and not a number below zero.
 #[must_use]
 pub fn log2(value: f64) -> f64 {
     if let Some(special) = without_logarithm(value) {
@@ -75,7 +75,7 @@ pub fn log2(value: f64) -> f64 {
     exponent + rest * LOG2_E
 }
 
-/// The natural logarithm; see [`log2`] for what has none.
+/// Returns the natural logarithm; see [`log2`] for numbers without one.
 #[must_use]
 pub const fn ln(value: f64) -> f64 {
     if let Some(special) = without_logarithm(value) {
@@ -85,7 +85,7 @@ pub const fn ln(value: f64) -> f64 {
     exponent * LN_2_HIGH + (rest + exponent * LN_2_LOW)
 }
 
-/// e to the power `rest`, at most half of ln 2 from zero, times 2 to a whole power.
+/// Returns e to the power `rest`, at most half of ln 2 from zero, times 2 to a whole power.
 fn scaled(rest: f64, power: f64) -> f64 {
     let mut series = 1.0;
     for reciprocal in RECIPROCALS.iter().skip(1).rev() {
@@ -96,7 +96,7 @@ fn scaled(rest: f64, power: f64) -> f64 {
     series * power_of_two(half) * power_of_two(power - half)
 }
 
-/// 2 to a power, exact for whole powers; 0 where the result would be subnormal.
+/// Returns 2 to a power, exact for whole powers; 0 where the result would be subnormal.
 #[must_use]
 pub fn exp2(power: f64) -> f64 {
     match power {
@@ -109,7 +109,7 @@ pub fn exp2(power: f64) -> f64 {
     }
 }
 
-/// The exponential function; see [`exp2`] for its limits.
+/// Returns e to a power; see [`exp2`] for the limits.
 #[must_use]
 pub fn exp(power: f64) -> f64 {
     match power {
@@ -122,7 +122,7 @@ pub fn exp(power: f64) -> f64 {
     }
 }
 
-/// The square root; not a number of what has none.
+/// Returns the square root; not a number where there is no square root.
 #[must_use]
 pub fn sqrt(value: f64) -> f64 {
     if value == 0.0 || value == f64::INFINITY {
@@ -133,7 +133,7 @@ pub fn sqrt(value: f64) -> f64 {
     (guess + value / guess) / 2.0
 }
 
-/// The largest whole number that is not above `value`.
+/// Returns the largest whole number that is not above `value`.
 #[must_use]
 pub fn floor(value: f64) -> f64 {
     let towards_zero = truncate(value);
@@ -144,13 +144,13 @@ pub fn floor(value: f64) -> f64 {
     }
 }
 
-/// The smallest whole number that is not below `value`.
+/// Returns the smallest whole number that is not below `value`.
 #[must_use]
 pub fn ceil(value: f64) -> f64 {
     -floor(-value)
 }
 
-/// The nearest whole number, halves away from zero.
+/// Returns the nearest whole number, halves away from zero.
 #[must_use]
 pub fn round(value: f64) -> f64 {
     let towards_zero = truncate(value);
@@ -170,7 +170,7 @@ fn truncate(value: f64) -> f64 {
     }
 }
 
-/// 2 to a whole power between -1022 and 1023.
+/// Returns 2 to a whole power between -1022 and 1023.
 fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + EXPONENT_BIAS) as u64) << MANTISSA_BITS)
 }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_says_so() {
+    fn arguments_without_a_value_give_not_a_number() {
         assert_eq!(log2(0.0), f64::NEG_INFINITY);
         assert!(log2(-1.0).is_nan() && sqrt(-1.0).is_nan());
         assert!(exp2(f64::NAN).is_nan() && exp(f64::NAN).is_nan());

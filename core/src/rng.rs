@@ -1,7 +1,7 @@
-//! PCG32: the project's one source of pseudo-random numbers.
+//! PCG32: the project's only source of pseudo-random numbers.
 //!
-//! Small, seedable and reproducible on every host, which is all that a chain
-//! needs; nothing here is for cryptography.
+//! It is small, has a seed and gives the same numbers on every host. A chain
+//! needs no more; nothing here is for cryptography.
 //!
 //! # References
 //!
@@ -41,9 +41,7 @@ impl Pcg32 {
         high << 32 | u64::from(self.next_u32())
     }
 
-    /// Returns a uniform number below `bound`, without modulo bias.
-    ///
-    /// A bound of zero gives zero.
+    /// Returns a uniform number below `bound`, without modulo bias; zero for a bound of zero.
     ///
     /// # References
     ///
@@ -65,7 +63,7 @@ impl Pcg32 {
 mod tests {
     use super::*;
 
-    /// The output that the reference implementation's demo prints for seed 42, stream 54.
+    /// Compares with the output of the reference implementation's demo for seed 42, stream 54.
     #[test]
     fn reproduces_the_published_vectors() {
         let mut rng = Pcg32::new(42, 54);
@@ -87,7 +85,7 @@ mod tests {
         for _ in 0..60_000 {
             seen[rng.below(6) as usize] += 1;
         }
-        // 10 000 expected, standard deviation 91: six of those either way.
+        // 10 000 are expected, with a standard deviation of 91: the limits are six of them away.
         assert!(seen.iter().all(|&count| (9_450..10_550).contains(&count)), "{seen:?}");
         assert_eq!(rng.below(1), 0);
         assert_eq!(rng.below(0), 0);

@@ -1,14 +1,12 @@
-//! Sorting that is small rather than fast: what is sorted here was measured,
-//! which took longer.
+//! Sorting that is small rather than fast: measuring the samples took longer than sorting them.
 
 use core::cmp::Ordering;
 
 /// Puts `items` in the order of `compare`. Equal items may change places.
 ///
 /// Shell's sort with the gaps of G. Gonnet and R. Baeza-Yates, "Handbook of
-/// Algorithms and Data Structures", 1991, 4.1.4: of 100 000 items some
-/// milliseconds. A quicksort of the core library is ten times as large, for every
-/// type anew.
+/// Algorithms and Data Structures", 1991, 4.1.4: some milliseconds for 100 000 items. The core library's
+/// quicksort is ten times as large, once for every type.
 pub fn sort_by<T: Copy>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     shell(items.len(), &mut |below, place| {
         let (Some(lower), Some(upper)) = (items.get(below), items.get(place)) else { return false };
@@ -25,7 +23,7 @@ pub fn ascending(samples: &mut [f64]) {
     sort_by(samples, f64::total_cmp);
 }
 
-/// Sorts `count` items by `swaps`, which lets two change places if the first is larger, and tells whether it was.
+/// Sorts `count` items by `swaps`, which exchanges two items if the first is larger, and returns whether it was.
 #[inline(never)] // one copy of the code for all types
 fn shell(count: usize, swaps: &mut dyn FnMut(usize, usize) -> bool) {
     let mut gap = count;

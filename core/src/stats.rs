@@ -1,8 +1,8 @@
 //! Order statistics over samples, without assumptions about their distribution.
 //!
-//! Latencies are skewed and drift; means and standard deviations of them say
+//! Latencies are skewed and drift, so their means and standard deviations say
 //! little. Everything here sorts the caller's scratch in place and needs no
-//! memory of its own. Not-a-number samples sort last and are the caller's fault.
+//! memory of its own. Not-a-number samples sort last; the caller has to exclude them.
 //!
 //! # References
 //!
@@ -14,7 +14,7 @@ mod series;
 mod state;
 
 pub use series::{mean_of_series, summarise_series};
-pub use state::{state, State};
+pub use state::{state, DominantState};
 
 use crate::sort;
 
@@ -28,7 +28,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Half of the width, relative to `centre`; zero for a centre of zero.
+    /// Returns half of the width, relative to `centre`; zero for a centre of zero.
     #[must_use]
     pub fn relative_half_width(&self, centre: f64) -> f64 {
         if centre == 0.0 {
@@ -56,8 +56,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the same with an interval that reaches at least so far from the median, as a fraction of it: what the
-    /// samples have in common is not seen in how they scatter.
+    /// Returns the same with an interval that reaches at least this fraction of the median to either side: the scatter
+    /// of the samples does not show an error that they have in common.
     #[must_use]
     pub fn with_common_error(self, fraction: f64) -> Summary {
         let reach = (fraction * self.median).abs();
@@ -69,7 +69,7 @@ impl Summary {
     }
 }
 
-/// Summarises samples, which end up in disorder; `None` where there are none.
+/// Summarises samples, and changes their order; `None` without samples.
 pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
     sort::ascending(samples);
     let (&minimum, &maximum) = (samples.first()?, samples.last()?);
@@ -83,7 +83,7 @@ pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
     Some(Summary { count: samples.len(), median, minimum, maximum, mad, interval })
 }
 
-/// Returns the median; of an even number, the mean of the middle two. `None` of nothing.
+/// Returns the median, or the mean of the middle two of an even number; `None` without samples.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
     sort::ascending(samples);
     median_of_sorted(samples)
@@ -101,7 +101,7 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
 /// Returns the mode, by halving: the densest half of the densest half, and so on.
 ///
 /// Within a round of batches the slow side is disturbance and the fast side a
-/// clock that changed; what most batches agree on is the latency. `None` of nothing.
+/// clock that changed; the value that most batches agree on is the latency. `None` without samples.
 pub fn half_sample_mode(samples: &mut [f64]) -> Option<f64> {
     sort::ascending(samples);
     mode_of_sorted(samples)
@@ -111,7 +111,7 @@ fn mode_of_sorted(sorted: &[f64]) -> Option<f64> {
     let mut rest = sorted;
     while rest.len() > 3 {
         let densest = densest_half(rest)?;
-        // All alike: halving would never end, and there is nothing to choose.
+        // All are equal: halving would never end, and there is nothing to choose.
         if densest.len() == rest.len() {
             break;
         }
@@ -153,7 +153,7 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
     // underflows, and the normal approximation is exact to a rank: z = 1.96, sigma = sqrt(n)/2.
     if count > 1000 {
         let square = (count as u64).saturating_mul(9604) / 10_000;
-        // The first number above the root; the root of all samples there can be is small.
+        // The first number above the root, which is small for any number of samples in memory.
         let reach = (1..).find(|reach| reach * reach > square).map_or(0, |reach| reach as usize);
         let low = (count / 2).saturating_sub(reach);
         return Some((low, count - 1 - low));
@@ -175,16 +175,16 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
     Some((low, count - 1 - low))
 }
 
-/// Returns the step in which a counter moves, from differences of neighbouring readings. Zero of nothing.
+/// Returns the step in which a counter moves, from differences of neighbouring readings; zero without any.
 ///
-/// Their greatest common divisor, or the largest number of which nearly all are
+/// It is their greatest common divisor, or the largest number with nearly all differences as
 /// multiples to within one: a hypervisor that scales a counter with a step of 26
 /// shows differences of 25, 26, 51 and 52, whose greatest common divisor is 1.
 #[must_use]
 pub fn counter_step(differences: &[u64]) -> u64 {
-    /// Of a larger step the counter would be no clock for single hops.
+    /// Maximum step of a counter that can time single hops.
     const LARGEST: u64 = 1024;
-    /// Steps below this have every number for a multiple to within one.
+    /// Minimum step for a tolerance of one: every number is a multiple of a smaller step to within one.
     const LEAST_TOLERANT: u64 = 4;
     let exact = differences.iter().fold(0, |a, &b| greatest_common_divisor(a, b));
     let near = |step: &u64| {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_of_three_lies_between_the_two_that_are_nearer() {
+    fn the_mode_of_three_lies_between_the_two_nearer_ones() {
         let mode = |mut samples: [f64; 3]| half_sample_mode(&mut samples);
         assert_eq!(mode([20.0, 10.0, 12.0]), Some(11.0));
         assert_eq!(mode([20.0, 10.0, 18.0]), Some(19.0));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_those_of_the_binomial_tables() {
+    fn ranks_agree_with_binomial_tables() {
         for (count, ranks) in [(6, (1, 6)), (7, (1, 7)), (11, (2, 10)), (15, (4, 12)), (31, (10, 22))] {
             assert_eq!(median_ranks(count), Some((ranks.0 - 1, ranks.1 - 1)), "{count}");
         }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_do_not_jump_where_the_approximation_takes_over() {
+    fn ranks_do_not_jump_where_the_approximation_begins() {
         let (exact, approximate) = (median_ranks(1000).unwrap(), median_ranks(1002).unwrap());
         assert!(approximate.0.abs_diff(exact.0 + 1) <= 2, "{exact:?} {approximate:?}");
     }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_common_widens_a_narrow_interval_alone() {
+    fn a_common_error_widens_only_narrow_intervals() {
         let interval = |samples: &mut [f64]| summarise(samples).unwrap().with_common_error(0.01).interval;
         assert_eq!(interval(&mut [100.0; 9]), Some(Interval { low: 99.0, high: 101.0 }));
         let mut wide: Vec<f64> = (0..9).map(|index| 90.0 + 2.0 * f64::from(index)).collect();

@@ -1,7 +1,7 @@
 //! A short string that lives where it is declared.
 //!
-//! Names of governors, clock sources and kernels are kept by value, and paths
-//! are put together, without an allocator.
+//! It keeps names of governors, clock sources and kernels by value, and builds paths,
+//! without an allocator.
 
 use core::fmt;
 
@@ -31,19 +31,19 @@ impl<const N: usize> Text<N> {
         start(&self.bytes, self.length)
     }
 
-    /// Returns whether there is no character.
+    /// Returns whether the text is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Appends one character; false, and nothing is changed, where it does not fit.
+    /// Appends one character. Returns false, and changes nothing, where it does not fit.
     pub fn push(&mut self, character: char) -> bool {
         self.append(character.encode_utf8(&mut [0; 4]))
     }
 
     /// Shortens the string to its first `length` bytes. Does nothing where it is
-    /// that short already, or where that would cut a character in two.
+    /// already as short, or where that would cut a character in two.
     pub fn truncate(&mut self, length: usize) {
         if self.as_str().is_char_boundary(length) {
             // The rest is cleared for the sake of derived equality.
@@ -75,7 +75,7 @@ fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
     true
 }
 
-/// Returns as much of `from` as fits, characters whole, and `?` for what is none. Gives the length.
+/// Copies the whole characters of `from` that fit, with `?` for bytes that are not UTF-8, and returns the length.
 fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
     let mut length = 0;
     for chunk in from.utf8_chunks() {
@@ -90,7 +90,7 @@ fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
     length
 }
 
-/// Appends a part as a whole; an error where it does not fit.
+/// Appends a part completely, or fails where it does not fit.
 impl<const N: usize> fmt::Write for Text<N> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         if self.append(part) {
@@ -131,10 +131,10 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
-/// Returns whether a character prints nothing, but may move or hide what others print.
+/// Returns whether a character prints nothing, but may move or hide other characters.
 ///
-/// Unicode's categories of control, format and private characters, the fillers and the
-/// joiners. The whole of what does not print would be a table of some kilobytes.
+/// These are Unicode's categories of control, format and private characters, the fillers and the
+/// joiners. A table of all characters that print nothing would have some kilobytes.
 #[must_use]
 pub const fn steers(character: char) -> bool {
     matches!(character,
@@ -147,7 +147,7 @@ pub const fn steers(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
 }
 
-/// The ending of a noun for so many.
+/// Returns the ending of a noun for this number of things.
 #[must_use]
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
     if count == T::from(1) {
@@ -164,7 +164,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn keeps_what_fits_and_never_half_a_character() {
+    fn cuts_long_text_between_characters() {
         assert_eq!(Text::<8>::from_bytes(b" powersave\n").as_str(), "powersav");
         assert_eq!(Text::<4>::from_bytes("añbc".as_bytes()).as_str(), "añb");
         assert_eq!(Text::<2>::from_bytes("añ".as_bytes()).as_str(), "a");

@@ -1,12 +1,12 @@
-//! Which NUMA nodes a machine has, and what each is made of.
+//! The NUMA nodes of a machine and their parts.
 //!
 //! Everything comes from files through [`Files`], so whole machines can be kept
-//! as test fixtures. A topology says what the machine is, not what this process
-//! may use of it: affinity and cpusets are the caller's to intersect. Nothing here measures; the
-//! distances (SLIT) and latencies (HMAT) are what the firmware claims.
+//! as test fixtures. A topology describes the machine, not the part of it that this process
+//! may use: the caller intersects it with affinity and cpusets. Nothing here measures; the
+//! distances (SLIT) and latencies (HMAT) are claims of the firmware.
 //!
-//! Gaps between node ids, nodes without CPUs, nodes without memory and CPUs that
-//! are offline are ordinary.
+//! Gaps between node ids, nodes without CPUs, nodes without memory and offline
+//! CPUs are normal.
 //!
 //! # References
 //! Linux `Documentation/ABI/stable/sysfs-devices-node` and
@@ -26,13 +26,13 @@ pub use sharing::{threads_of_core, Groups, Shared, Sharing};
 use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, CpuId, NodeId, PageSize};
 
-/// The most nodes that are kept. The largest x86-64 machines have 64 sockets;
-/// what lies beyond is counted in [`Topology::omitted`].
+/// Maximum number of nodes. The largest machines have 64 sockets;
+/// further nodes are counted in [`Topology::omitted`].
 pub const MAX_NODES: usize = 128;
 
 /// Every online node of a machine, in rising order of id.
 ///
-/// About 207 KiB: it belongs in mapped memory, and is filled in place by
+/// It has about 207 KiB: it belongs in mapped memory, and is filled in place by
 /// [`Topology::read`].
 #[derive(Clone, Copy, Debug)]
 pub struct Topology {
@@ -47,9 +47,9 @@ pub struct Topology {
 /// The source of the facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
-    /// There was no such directory (a kernel without NUMA, a container without
-    /// `/sys`): one node 0 is taken for granted, with all memory of the machine.
-    /// First, so that [`Topology::EMPTY`] is zero bytes and takes no room in an executable.
+    /// No directory of nodes (a kernel without NUMA, a container without
+    /// `/sys`): one node 0 is assumed, with all memory of the machine.
+    /// It is first, so that [`Topology::EMPTY`] is zero bytes and takes no room in an executable.
     #[default]
     Assumed,
     /// `/sys/devices/system/node`.
@@ -59,7 +59,7 @@ pub enum Source {
 /// One node.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// The kernel's number of it.
+    /// The kernel's number of the node.
     pub id: NodeId,
     /// Its online CPUs.
     pub cpus: CpuSet,
@@ -67,13 +67,13 @@ pub struct Node {
     pub has_memory: bool,
     /// Its memory; zero where that is not known.
     pub memory_total: Bytes,
-    /// The part of it that holds nothing, not even cached files.
+    /// The part of the memory that holds nothing, not even cached files.
     pub memory_free: Bytes,
-    /// Cached files and slabs that the kernel would give back for it.
+    /// Cached files and slabs that the kernel would give back.
     pub memory_reclaimable: Bytes,
     /// The physical package (socket) of its first CPU. Unknown without CPUs.
     pub package: Option<u32>,
-    /// What firmware and kernel claim of its memory.
+    /// The claims of firmware and kernel about its memory.
     pub attributes: Attributes,
     huge_2m: Option<PagePool>,
     huge_1g: Option<PagePool>,
@@ -98,7 +98,7 @@ pub enum NodeKind {
 pub struct PagePool {
     /// Pages in the pool.
     pub total: u64,
-    /// Pages of it that nobody has.
+    /// Free pages of the pool.
     pub free: u64,
 }
 
@@ -144,13 +144,13 @@ impl Topology {
         self.nodes().iter().find(|node| node.cpus.contains(cpu.0)).map(|node| node.id)
     }
 
-    /// Returns the CPUs that are online, on whichever node.
+    /// Returns the online CPUs of all nodes.
     #[must_use]
     pub const fn online_cpus(&self) -> &CpuSet {
         &self.online_cpus
     }
 
-    /// Returns the CPUs that are there, online or not; empty where nobody says.
+    /// Returns the CPUs that exist, online or not; empty where the kernel does not say.
     #[must_use]
     pub const fn present_cpus(&self) -> &CpuSet {
         &self.present_cpus
@@ -178,7 +178,7 @@ impl Topology {
         self.source
     }
 
-    /// Returns how many nodes beyond [`MAX_NODES`] were left out.
+    /// Returns the number of nodes that were left out because there are more than [`MAX_NODES`].
     #[must_use]
     pub const fn omitted(&self) -> usize {
         self.omitted

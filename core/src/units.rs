@@ -1,6 +1,6 @@
 //! Newtypes for the quantities and identifiers that the whole project uses.
 //!
-//! A bare `u64` says neither what it counts nor in which unit; these do. They
+//! A bare `u64` shows neither its quantity nor its unit; these types do. They
 //! know nothing of any machine.
 
 use core::fmt;
@@ -20,12 +20,15 @@ impl Bytes {
     /// One binary gigabyte.
     pub const GIB: Bytes = Bytes(1 << 30);
 
-    /// `count` times this amount, saturating at the largest amount.
+    /// Returns `count` times this amount, saturating at the largest amount.
     #[must_use]
     pub const fn times(self, count: u64) -> Bytes {
         Bytes(self.0.saturating_mul(count))
     }
 }
+
+/// The bytes of a cache line, the unit in which memory moves.
+pub const LINE: Bytes = Bytes(64);
 
 /// Writes the shortest exact form: `64 B`, `48 KiB`, `1.25 MiB`, `1.2 GiB`
 /// (rounded to three significant places where no exact form is that short).
@@ -106,7 +109,7 @@ impl fmt::Display for CpuId {
     }
 }
 
-/// A size of page that x86-64 Linux maps.
+/// A size of page that Linux maps where the base page has 4 KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PageSize {
     /// 4 KiB, the base page.
@@ -180,7 +183,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn bytes_read_as_people_write_them() {
+    fn bytes_are_written_in_the_shortest_exact_form() {
         for (bytes, text) in [
             (0, "0 B"),
             (1023, "1023 B"),

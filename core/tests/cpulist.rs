@@ -25,7 +25,7 @@ fn words_have_the_layout_of_the_kernel() {
 }
 
 #[test]
-fn kernel_files() {
+fn files_of_the_kernel_are_read() {
     for (text, expected) in
         [("0\n", "0"), ("0-1,4\n", "0-1,4"), ("\n", ""), ("", ""), ("3,1,1-2", "1-3"), ("8191", "8191")]
     {
@@ -37,7 +37,7 @@ fn kernel_files() {
 }
 
 #[test]
-fn each_slip_has_its_message() {
+fn each_typing_error_has_its_message() {
     for (text, message) in [
         ("", "the list is empty"),
         ("0,,1", "empty item in '0,,1'"),
@@ -76,7 +76,7 @@ fn ids() -> impl Strategy<Value = BTreeSet<u32>> {
 }
 
 #[test]
-fn a_message_repeats_the_beginning_of_what_was_typed() {
+fn a_message_repeats_the_beginning_of_the_typed_text() {
     let typed = "x".repeat(5000);
     let message = CpuSet::parse_list(typed.as_bytes()).unwrap_err().to_string();
     assert_eq!(message, format!("'{}...' is neither a number nor a range such as 2-3", &typed[..100]));
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn algebra_is_that_of_sets(one in ids(), other in ids()) {
+    fn operations_agree_with_standard_sets(one in ids(), other in ids()) {
         let (a, b) = (NodeSet::from_iter(one.iter().copied()), NodeSet::from_iter(other.iter().copied()));
         prop_assert!(a.union(&b).iter().eq(one.union(&other).copied()));
         prop_assert!(a.intersection(&b).iter().eq(one.intersection(&other).copied()));

@@ -1,4 +1,4 @@
-//! Decimals of up to 800 digits read as the nearest double, as by the standard library: random ones, and those that lie
+//! Decimals of up to 800 digits, read as the nearest double like by the standard library: random ones, and decimals
 //! halfway between two doubles or just beside.
 
 use latency_core::double;
@@ -32,7 +32,7 @@ fn assert_same(text: &str) {
 fn decimals_of_up_to_800_digits_read_as_the_nearest_double() {
     let mut random = Random(1);
     for _ in 0..100_000 {
-        // Most are short, as numbers are that people write.
+        // Most are short, like numbers that people write.
         let mut count = || {
             let most = random.below(400) + 1;
             random.below(most + 1)

@@ -1,4 +1,4 @@
-//! What whole machines say of themselves, read from fixtures.
+//! Descriptions of whole machines, read from fixtures.
 
 mod machine;
 
@@ -184,13 +184,13 @@ fn a_quota_of_version_1_is_found_under_either_name() {
 }
 
 #[test]
-fn what_is_no_quota_is_none() {
+fn text_that_is_not_a_quota_is_ignored() {
     let mut machine = Machine::default();
     for content in ["max 100000\n", "max\n", "", "0 100000\n", "50000 0\n", "50000", "-1 100000"] {
         machine.set("/sys/fs/cgroup/cpu.max", content);
         assert!(Throttle::find(&machine).is_none(), "{content}");
     }
-    // A quota whose stops nobody counts.
+    // A quota whose stops are not counted.
     machine.set("/sys/fs/cgroup/cpu.max", "50000 100000");
     assert_eq!(Throttle::find(&machine).unwrap().times, None);
 }
@@ -209,7 +209,7 @@ fn groups_beyond_the_eighth_still_have_quotas() {
 
 const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
 
-/// Tells the package and the die of some CPUs.
+/// Sets the package and the die of some CPUs.
 fn die(machine: &mut Machine, cpus: &str, package: &str, die: &str) {
     for cpu in &CpuSet::parse_list(cpus.as_bytes()).unwrap() {
         let topology = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
@@ -223,7 +223,7 @@ fn clock(machine: &mut Machine, directory: &str, kilohertz: &str) {
     machine.set(&format!("{CLOCKS}/{directory}/current_freq_khz"), kilohertz);
 }
 
-/// A domain of a package, with a clock, and what newer kernels tell besides.
+/// Sets a domain of a package, with a clock, and the facts that newer kernels add.
 fn domain(machine: &mut Machine, number: u32, package: &str, agents: &str, die: &str, kilohertz: &str) {
     let directory = format!("uncore{number:02}");
     for (name, content) in [("package_id", package), ("agent_types", agents), ("die_id", die)] {
@@ -234,13 +234,13 @@ fn domain(machine: &mut Machine, number: u32, package: &str, agents: &str, die: 
     clock(machine, &directory, kilohertz);
 }
 
-/// The clock of the uncore of a node with these CPUs.
+/// Returns the clock of the uncore of a node with these CPUs.
 fn uncore(machine: &Machine, cpus: &str) -> Option<f64> {
     Uncore::find(machine, &CpuSet::parse_list(cpus.as_bytes()).unwrap())?.gigahertz(machine)
 }
 
 #[test]
-fn the_clock_of_the_uncore_is_that_of_the_dies_of_a_node() {
+fn the_clock_of_the_uncore_is_the_mean_of_the_dies_of_a_node() {
     let mut machine = Machine::default();
     for (cpus, package, number) in [("0-3,16-19", "0", "0"), ("4-7", "0", "1"), ("8-15", "10", "0")] {
         die(&mut machine, cpus, package, number);
@@ -256,7 +256,7 @@ fn the_clock_of_the_uncore_is_that_of_the_dies_of_a_node() {
     let found = Uncore::find(&machine, &both).unwrap();
     assert_eq!(found.gigahertz(&machine), Some(2.1));
     assert!(Uncore::find(&machine, &CpuSet::EMPTY).is_none());
-    // It is read anew each time; half of it is nothing.
+    // It is read each time; with one die alone there is no clock.
     clock(&mut machine, "package_00_die_01", "2600000\n");
     assert_eq!(found.gigahertz(&machine), Some(2.5));
     machine.0.remove(&format!("{CLOCKS}/package_00_die_01/current_freq_khz"));
@@ -271,7 +271,7 @@ fn a_kernel_that_names_no_dies_has_one_in_each_package() {
     clock(&mut machine, "package_00_die_00", "2400000\n");
     clock(&mut machine, "package_01_die_00", "1800000\n");
     assert_eq!((uncore(&machine, "4-7"), uncore(&machine, "0-3")), (Some(1.8), None));
-    // A list that leaves out its CPU names nobody's die.
+    // A list that leaves out its CPU names no die.
     machine.set("/sys/devices/system/cpu/cpu4/topology/die_cpus_list", "0-3\n");
     assert_eq!(uncore(&machine, "4-7"), Some(1.8));
 }
@@ -295,12 +295,12 @@ fn domains_that_serve_memory_have_the_clock_of_their_package() {
     }
     // An older kernel: all domains of the package, whatever they serve.
     assert_eq!((uncore(&machine, "0-3"), uncore(&machine, "8-15")), (Some(1.6), Some(1.2)));
-    // One that says what they serve, and nothing for those of which it does not know.
+    // A kernel that names the parts that domains serve, where it knows them.
     domain(&mut machine, 0, "0\n", "core cache memory\n", "", "2200000\n");
     domain(&mut machine, 1, "0\n", "\n", "", "1800000\n");
     domain(&mut machine, 2, "0\n", "io\n", "", "800000\n");
     assert_eq!(uncore(&machine, "0-7"), Some(2.0));
-    // One that names their dies: a node of a part of the package has its own.
+    // A kernel that names the dies of domains: a node of a part of the package has its own.
     domain(&mut machine, 0, "0\n", "core cache memory\n", "0\n", "2200000\n");
     domain(&mut machine, 1, "0\n", "core cache memory\n", "1\n", "1800000\n");
     assert_eq!((uncore(&machine, "0-3"), uncore(&machine, "4-7")), (Some(2.2), Some(1.8)));
@@ -309,7 +309,7 @@ fn domains_that_serve_memory_have_the_clock_of_their_package() {
 }
 
 #[test]
-fn what_is_no_clock_of_an_uncore_is_none() {
+fn impossible_clocks_of_an_uncore_are_ignored() {
     let mut machine = Machine::default();
     die(&mut machine, "0-3", "0", "0");
     for content in [
@@ -330,13 +330,13 @@ fn what_is_no_clock_of_an_uncore_is_none() {
         clock(&mut machine, "package_00_die_00", content);
         assert_eq!(uncore(&machine, "0-3"), Some(expected));
     }
-    // Domains of nobody's package leave the clock of the die; one without a possible clock leaves none.
+    // Domains of an unknown package leave the clock of the die; a domain without a possible clock leaves none.
     domain(&mut machine, 0, "7\n", "", "", "2000000\n");
     assert_eq!(uncore(&machine, "0-3"), Some(12.7));
     domain(&mut machine, 1, "0\n", "", "", "2000000\n");
     domain(&mut machine, 2, "0\n", "", "", "0\n");
     assert_eq!(uncore(&machine, "0-3"), None);
-    // Packages that the kernel does not know, and dies without end.
+    // Packages that the kernel does not know, and too many dies.
     die(&mut machine, "0-3", "-1", "-1");
     assert_eq!(uncore(&machine, "0-3"), None);
     for cpu in 0..100 {
@@ -362,7 +362,7 @@ fn a_status_cut_off_in_a_list_yields_no_wrong_list() {
 }
 
 #[test]
-fn nothing_at_all_is_nothing_known() {
+fn without_any_file_nothing_is_known() {
     let mut host = host("two-sockets");
     host.read(&Machine::default(), CpuId(0));
     assert!(host.kernel.is_empty() && host.cpu_model.is_empty() && host.caches.as_slice().is_empty());
@@ -387,7 +387,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_clock_of_the_uncore_is_a_possible_one_or_none(
+    fn a_damaged_clock_of_the_uncore_is_possible_or_ignored(
         damage in prop::collection::vec((any::<prop::sample::Index>(), "[0-9 \\-\n]{0,9}"), 1..4),
     ) {
         let mut machine = Machine::load("two-sockets");

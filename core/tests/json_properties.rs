@@ -1,4 +1,4 @@
-//! The JSON writer against the reader, and the reader against anything.
+//! The JSON writer compared with the reader, and the reader on any bytes.
 
 mod document;
 
@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(tree in trees(), lines in any::<bool>()) {
+    fn written_documents_are_read_back(tree in trees(), lines in any::<bool>()) {
         let mut expected = Vec::new();
         let layout = if lines { Layout::Lines } else { Layout::OneLine };
         let document = written(layout, |writer| write(&tree, writer, &mut expected));

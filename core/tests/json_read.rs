@@ -1,4 +1,4 @@
-//! What the JSON reader understands, and how it rejects the rest.
+//! Documents that the JSON reader accepts, and its errors for others.
 
 mod document;
 

@@ -1,4 +1,4 @@
-//! What the JSON writer writes, and what it refuses to.
+//! Documents of the JSON writer, and calls that it refuses.
 
 mod document;
 

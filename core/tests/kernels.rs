@@ -1,4 +1,4 @@
-//! Every assembly kernel against the plain Rust walk and against the generator.
+//! Every assembly kernel compared with the plain Rust walk and with the generator.
 
 use latency_core::arch::{portable, Line, Stamp};
 use latency_core::buffer::{Buffer, BuildError, TimedHops, WrongEncoding};
@@ -28,7 +28,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn makes_exactly_the_hops_it_was_asked_for(
+    fn a_walk_makes_exactly_the_requested_hops(
         kernel in kernels(), order in orders(), stride in strides(),
         nodes in 2u64..10_000, from: u64, hops in 0usize..300, seed: u64,
     ) {
@@ -97,7 +97,7 @@ fn the_nine_variants_walk_a_lap_over_every_node() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn chains_that_do_not_fit_are_refused() {
     let chain = Chain::new(Order::Random, Bytes(6400), Bytes(64), 1).unwrap();
     let mut small = lines(Bytes(6336));
     assert_eq!(Buffer::build(&mut small, &chain, Encoding::Index).err(), Some(BuildError::TooSmall));
@@ -108,7 +108,7 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn a_chain_is_written_until_somebody_wants_no_more() {
+fn writing_a_chain_can_be_stopped() {
     use core::cell::Cell;
     use latency_core::buffer::Stores;
     // 8, 64 and 4096 bytes a node: each kind of layout has a loop of its own.
@@ -135,7 +135,7 @@ fn a_chain_is_written_until_somebody_wants_no_more() {
 }
 
 #[test]
-fn a_kernel_walks_its_own_encoding_alone() {
+fn a_kernel_walks_only_its_own_encoding() {
     let chain = Chain::new(Order::Random, Bytes(6400), Bytes(64), 1).unwrap();
     for held in KERNELS {
         let mut memory = lines(Bytes(6400));

@@ -1,4 +1,4 @@
-//! Kernels with several lanes, and loads without any chain, against the generator.
+//! Kernels with several lanes, and loads without any chain, compared with the generator.
 
 use latency_core::arch::{portable, Line, Stamp};
 use latency_core::buffer::{Buffer, Cursor, LaneError, StridedError};
@@ -25,7 +25,7 @@ fn orders() -> impl Strategy<Value = Order> {
     prop_oneof![Just(Order::Random), Just(PAGE_LOCAL), Just(Order::Sequential), Just(Order::Backward)]
 }
 
-/// Nodes at equal distances on the cycle, one for each lane.
+/// Returns nodes at equal distances on the cycle, one for each lane.
 fn spread(chain: &Chain, lanes: usize) -> Vec<u64> {
     (0..lanes as u64).map(|lane| chain.start(lane, lanes as u64)).collect()
 }
@@ -34,7 +34,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn every_lane_makes_exactly_the_hops_it_was_asked_for(
+    fn every_lane_makes_exactly_the_requested_hops(
         kernel in kernels(), order in orders(), nodes in 64u64..6_000, hops in 0usize..200, seed: u64,
         stride in prop::sample::select(vec![8u64, 64, 256]),
     ) {
@@ -99,7 +99,7 @@ proptest! {
 }
 
 #[test]
-fn every_number_of_lanes_and_every_amount_of_work_is_there() {
+fn there_is_a_kernel_for_every_number_of_lanes_and_amount_of_work() {
     for lanes in [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64] {
         assert!(parallel(lanes).is_some(), "{lanes} lanes");
     }
@@ -107,7 +107,7 @@ fn every_number_of_lanes_and_every_amount_of_work_is_there() {
 }
 
 #[test]
-fn lanes_that_cannot_be_walked_are_refused() {
+fn impossible_walks_of_lanes_are_refused() {
     let chain = Chain::new(Order::Random, Bytes(6400), Bytes(64), 1).unwrap();
     let mut memory = lines(Bytes(6400));
     let kernel = parallel(2).unwrap();

@@ -1,4 +1,4 @@
-//! What CPUs share, read from made trees and from fixtures of whole machines.
+//! The things that CPUs share, read from made trees and from fixtures of whole machines.
 
 mod machine;
 
@@ -37,7 +37,7 @@ impl Tree {
         self.list("topology/core_siblings_list", lists)
     }
 
-    /// A cache of a level at an index, with what lies before it.
+    /// Adds a cache of a level at an index, with those before it.
     fn cache(mut self, index: usize, level: usize, lists: &[&str]) -> Self {
         for cpu in lists.iter().flat_map(|list| cpus(list).iter().collect::<Vec<_>>()) {
             for (before, level) in [(0, 1), (1, 1), (2, 2)].into_iter().take(index).chain([(index, level)]) {
@@ -56,7 +56,7 @@ impl Tree {
     }
 }
 
-/// Reads what the CPUs of a list share, and gives it to `check`.
+/// Reads the things that the CPUs of a list share, and passes them to `check`.
 fn with(files: &impl Files, allowed: &str, check: impl FnOnce(&Sharing<'_>)) {
     let allowed = cpus(allowed);
     let mut topology = Box::new(Topology::EMPTY);
@@ -65,7 +65,7 @@ fn with(files: &impl Files, allowed: &str, check: impl FnOnce(&Sharing<'_>)) {
     check(&Sharing::read(files, &topology, &allowed, &mut places));
 }
 
-/// Two sockets of two caches for two cores of two threads each.
+/// Returns two sockets, each with two caches for two cores of two threads.
 fn server() -> Tree {
     let cores = ["0,8", "1,9", "2,10", "3,11", "4,12", "5,13", "6,14", "7,15"];
     Tree::default()
@@ -115,11 +115,11 @@ fn one_thread_of_each_core_is_the_lowest_in_the_set() {
 }
 
 #[test]
-fn the_first_thread_may_be_one_that_is_not_allowed() {
+fn the_first_thread_of_a_core_may_be_a_forbidden_cpu() {
     with(&server().0, "8-11", |sharing| {
         assert_eq!(sharing.core_of(9), 1);
         assert_eq!(sharing.cores_of(&cpus("8-11")), cpus("8-11"));
-        // Beyond what was read each CPU is on its own.
+        // A CPU that was not read shares nothing.
         assert_eq!(sharing.core_of(15), 15);
         assert_eq!(sharing.between(14, 15), Shared::Machine);
     });
@@ -139,13 +139,13 @@ fn clusters_share_their_second_level() {
 }
 
 #[test]
-fn a_cache_is_found_at_whatever_index_it_has() {
+fn a_cache_is_found_at_any_index() {
     let tree = Tree::default().nodes(&["0-3"]).cache(1, 2, &["0-1", "2-3"]);
     with(&tree.0, "0-3", |sharing| assert_eq!(sharing.between(2, 3), Shared::L2));
 }
 
 #[test]
-fn packages_are_told_apart_within_one_node_and_joined_across_nodes() {
+fn packages_are_separated_within_one_node_and_joined_across_nodes() {
     // The kernel was started with numa=off.
     let tree = Tree::default().nodes(&["0-3"]).packages(&["0-1", "2-3"]);
     with(&tree.0, "0-3", |sharing| {
@@ -156,10 +156,10 @@ fn packages_are_told_apart_within_one_node_and_joined_across_nodes() {
 }
 
 #[test]
-fn without_files_each_cpu_is_a_core_and_nodes_are_as_the_topology_has_them() {
+fn without_files_each_cpu_is_a_core_and_nodes_follow_the_topology() {
     with(&Machine::load("sub-numa-clusters"), "0-31", |sharing| {
         assert_eq!(sharing.between(0, 1), Shared::Node);
-        // By the package of each node.
+        // The package of each node decides.
         assert_eq!((sharing.between(0, 8), sharing.between(8, 16)), (Shared::Package, Shared::Machine));
         assert!(!sharing.tells_core_of(0));
     });
@@ -171,7 +171,7 @@ fn without_files_each_cpu_is_a_core_and_nodes_are_as_the_topology_has_them() {
 }
 
 #[test]
-fn offline_cpus_are_in_nobody_s_group() {
+fn offline_cpus_are_in_no_group() {
     let tree = Tree::default().nodes(&["0-1,3"]).cores(&["0,3", "1"]).packages(&["0-1,3"]);
     with(&tree.0, "0-1,3", |sharing| {
         assert_eq!((sharing.core_of(2), sharing.core_of(3)), (2, 0));
@@ -180,17 +180,17 @@ fn offline_cpus_are_in_nobody_s_group() {
 }
 
 #[test]
-fn a_list_without_its_own_cpu_says_nothing() {
+fn a_list_without_its_own_cpu_is_ignored() {
     let mut tree = server();
     tree.0.set(&format!("{CPUS}/cpu0/topology/thread_siblings_list"), "4-6\n");
     with(&tree.0, "0-15", |sharing| {
         assert_eq!((sharing.core_of(0), sharing.core_of(5)), (0, 5));
-        // The other thread tells.
+        // The list of the other thread names it.
         assert_eq!(sharing.core_of(8), 0);
     });
 }
 
-/// Counts what is asked for.
+/// A machine that counts the files read.
 struct Counted<'a>(&'a Machine, Cell<usize>);
 
 impl Files for Counted<'_> {
@@ -212,7 +212,7 @@ fn each_list_is_read_once_for_all_that_it_names() {
     let mut places = vec![Groups::EMPTY; Sharing::places(&allowed)];
     let sharing = Sharing::read(&counted, &Topology::EMPTY, &allowed, &mut places);
     assert_eq!(sharing.cores_of(&allowed).len() as u32, CORES);
-    // The threads, level and list of each core, and once those of the third level and of the package.
+    // The threads, level and list of each core, and once the three of the third level and of the package.
     assert_eq!(counted.1.get() as u32, 3 * CORES + 3);
 }
 
@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
-    fn damaged_files_make_groups_all_the_same(
+    fn damaged_files_still_give_consistent_groups(
         damage in prop::collection::vec((any::<prop::sample::Index>(), "[0-9,x-]{0,12}"), 1..12),
     ) {
         let mut tree = server();

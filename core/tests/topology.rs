@@ -30,7 +30,7 @@ fn kib(count: u64) -> Bytes {
     Bytes(count << 10)
 }
 
-/// The matrix of distances, row by row.
+/// Returns the matrix of distances, row by row.
 fn distances(topology: &Topology) -> Vec<Vec<Option<u8>>> {
     let ids = || topology.nodes().iter().map(|node| node.id);
     ids().map(|from| ids().map(|to| topology.distance(from, to)).collect()).collect()
@@ -91,7 +91,7 @@ fn sub_numa_clusters_share_a_package() {
 }
 
 #[test]
-fn of_several_memory_side_caches_the_largest_counts() {
+fn the_largest_of_several_memory_side_caches_counts() {
     let mut machine = Machine::load("cxl-memory");
     let mut at = |index, size| {
         machine.set(
@@ -122,7 +122,7 @@ fn memory_only_node_behind_a_gap() {
     assert_eq!((expander.attributes.tier, expander.attributes.weight), (Some(7), Some(1)));
     assert_eq!(expander.attributes.side_cache, None);
     let near = node(&topology, 0).attributes;
-    // Access 1, of CPUs, goes before access 0; a figure of zero is none.
+    // Access 1, of CPUs, goes before access 0; a figure of zero means unknown.
     assert_eq!(near.claim().unwrap().read, Picoseconds(85_000));
     assert_eq!(near.claim().unwrap().write_bandwidth, 0);
     assert_eq!(near.access[0].unwrap().read, Picoseconds(80_000));
@@ -201,7 +201,7 @@ fn a_cpuset_does_not_change_the_machine() {
 }
 
 #[test]
-fn nothing_at_all_is_one_node_with_the_allowed_cpus() {
+fn without_any_file_there_is_one_node_with_the_allowed_cpus() {
     let topology = read(&Machine::default(), "0");
     assert_eq!((topology.nodes().len(), topology.source()), (1, Source::Assumed));
     let node = node(&topology, 0);
@@ -209,7 +209,7 @@ fn nothing_at_all_is_one_node_with_the_allowed_cpus() {
 }
 
 #[test]
-fn reading_again_leaves_nothing_of_before() {
+fn reading_again_replaces_everything() {
     let mut topology = topology("four-nodes");
     topology.read(&Machine::load("no-sysfs"), &cpus("2"));
     assert_eq!(topology.ids().to_string(), "0");

@@ -50,7 +50,18 @@ const FORMATS: [&str; 9] =
 const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];
 
 /// The only places of `bin` and `core` with inline or included assembly.
-const ASSEMBLY: [&str; 3] = ["core/src/arch/", "bin/src/sys/raw.rs", "bin/src/rt.rs"];
+const ASSEMBLY: [&str; 2] = ["core/src/arch/", "bin/src/sys/arch/"];
+
+/// The files that choose the folder of an instruction set: nothing else depends on the target.
+const CHOICES: [&str; 3] =
+    ["core/src/arch/mod.rs", "bin/src/sys/arch/mod.rs", "bin/src/machine/processor/mod.rs"];
+
+/// The beginnings of words that name an instruction set, or something that one alone has.
+const INSTRUCTION_SETS: [&str; 9] =
+    ["x86", "rdtsc", "TSC", "CPUID", "cpuid", "AVX", "aarch64", "CNTVCT", "MIDR"];
+
+/// Where `core` uses such words all the same: to choose a folder, and in the glossary for what is printed.
+const NAMED_IN_CORE: [(&str, &str); 2] = [("core/src/arch/mod.rs", "x86"), ("core/src/lib.rs", "TSC")];
 
 /// The only places of `bin` and `core` with `unsafe`.
 const UNSAFE: [&str; 7] = [
@@ -227,7 +238,47 @@ fn assembly_stays_in_its_places() {
             violations.extend(at(source, source.lines_with(name), name));
         }
     }
-    assert_none("assembly may only stand in core/src/arch, bin/src/sys/raw.rs and bin/src/rt.rs", violations);
+    assert_none("assembly may only stand in core/src/arch and bin/src/sys/arch", violations);
+}
+
+#[test]
+fn one_folder_of_core_knows_its_instruction_set() {
+    let (mut violations, mut named) = (Vec::new(), BTreeSet::new());
+    let outside = |source: &&Source| !source.path.starts_with("core/src/arch/x86_64/");
+    for source in sources("core/src").iter().filter(outside) {
+        for (number, line) in source.text.lines().enumerate() {
+            for word in line.split(|character: char| !character.is_ascii_alphanumeric()) {
+                let Some(name) = INSTRUCTION_SETS.into_iter().find(|name| word.starts_with(name)) else {
+                    continue;
+                };
+                match NAMED_IN_CORE.into_iter().find(|allowed| *allowed == (source.path.as_str(), name)) {
+                    Some(allowed) => _ = named.insert(allowed),
+                    None => violations.push(format!("{}:{}: {word}", source.path, number + 1)),
+                }
+            }
+        }
+    }
+    assert_none("core may name an instruction set only in its folder of core/src/arch", violations);
+    assert_eq!(named.into_iter().collect::<Vec<_>>(), NAMED_IN_CORE, "every exception is needed");
+}
+
+#[test]
+fn three_files_choose_the_instruction_set() {
+    let chosen: Vec<String> = shipped()
+        .into_iter()
+        .filter(|source| source.lines_with("target_arch").next().is_some())
+        .map(|source| source.path)
+        .collect();
+    assert_eq!(chosen.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(CHOICES));
+}
+
+#[test]
+fn one_file_asks_the_processor_by_raw_cpuid() {
+    let mut violations = Vec::new();
+    for source in shipped().iter().filter(|source| source.path != "bin/src/machine/processor/x86_64.rs") {
+        violations.extend(at(source, source.lines_with("raw_cpuid"), "raw_cpuid"));
+    }
+    assert_none("raw-cpuid may only be named in bin/src/machine/processor/x86_64.rs", violations);
 }
 
 #[test]

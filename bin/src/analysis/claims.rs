@@ -1,5 +1,6 @@
 //! The caches that a system reports, to be set beside those that a curve shows.
 
+use latency_core::arch::CLAIMS_NAME;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
 
@@ -15,7 +16,7 @@ pub enum Source {
     /// The kernel.
     Sysfs,
     /// The processor, or the hypervisor in its place.
-    Cpuid,
+    Processor,
     /// The file that a curve was read from.
     File,
 }
@@ -26,7 +27,7 @@ impl Source {
     pub const fn name(self) -> &'static str {
         match self {
             Source::Sysfs => "sysfs",
-            Source::Cpuid => "CPUID",
+            Source::Processor => CLAIMS_NAME,
             Source::File => "the file",
         }
     }
@@ -79,7 +80,7 @@ impl Claims {
                 level: cache.level.into(),
                 size: cache.size,
                 ways: cache.ways,
-                source: Source::Cpuid,
+                source: Source::Processor,
             });
         }
         claims

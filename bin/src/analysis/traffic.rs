@@ -2,13 +2,11 @@
 
 use latency_core::stats::Interval;
 use latency_core::traffic::{pace, Kind};
-use latency_core::units::CpuId;
+use latency_core::units::{CpuId, LINE};
 
 use super::estimate::Estimate;
 use crate::result::{Counter, Outcome, Traffic, Walk};
 
-/// Bytes of a line.
-const LINE: f64 = 64.0;
 /// Lines over which every kind moves whole lines.
 const STEPS: u64 = 6;
 /// Of the largest rate, so much is as good as all of it.
@@ -185,7 +183,7 @@ impl<'r, 'a> Group<'r, 'a> {
     #[must_use]
     pub fn in_flight(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         let reads = rate.value * shares(self.traffic.kind).read;
-        let lines = reads * 1e-9 * self.latency_ns? / LINE;
+        let lines = reads * 1e-9 * self.latency_ns? / LINE.0 as f64;
         (lines > 0.0).then_some(lines / f64::from(generators))
     }
 }

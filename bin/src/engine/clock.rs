@@ -71,7 +71,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
     if steps_back(stamp) {
         return None;
     }
-    let invariant = processor.invariant_counter;
+    let invariant = arch::Counter::STEADY || processor.invariant_counter;
     let (frequency, spread_ppm) = prove(stamp, invariant)?;
     // Without a promise agreement is the condition of use; with one it is looked at all the same.
     if !invariant {

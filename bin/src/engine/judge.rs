@@ -2,7 +2,7 @@
 //!
 //! It has workspaces and no clock.
 
-use latency_core::stats::{self, Interval, State, Summary};
+use latency_core::stats::{self, DominantState, Interval, Summary};
 
 use super::ground::{Batch, Ground};
 use crate::error::Failure;
@@ -46,20 +46,20 @@ const MEAN_ROUNDS: usize = 2 * ROUNDS;
 type Reduce = fn(&mut [f64]) -> Option<Summary>;
 
 /// The middle of values, all of them.
-fn middle(values: &mut [f64]) -> Option<State> {
-    stats::median(values).map(|value| State { value, share: f64::NAN })
+fn middle(values: &mut [f64]) -> Option<DominantState> {
+    stats::median(values).map(|value| DominantState { value, share: f64::NAN })
 }
 
 /// The mean of values.
-fn mean(values: &mut [f64]) -> Option<State> {
+fn mean(values: &mut [f64]) -> Option<DominantState> {
     let value = values.iter().sum::<f64>() / values.len() as f64;
-    Some(State { value, share: f64::NAN })
+    Some(DominantState { value, share: f64::NAN })
 }
 
 /// The state that most values are in; its share where they are enough to tell.
-fn state(values: &mut [f64]) -> Option<State> {
+fn state(values: &mut [f64]) -> Option<DominantState> {
     let telling = values.len() >= TELLING_BATCHES;
-    stats::state(values).map(|state| if telling { state } else { State { share: f64::NAN, ..state } })
+    stats::state(values).map(|state| if telling { state } else { DominantState { share: f64::NAN, ..state } })
 }
 
 /// Puts the values of rounds to `scratch`, in the order of time and without what is no number, and returns their number.
@@ -162,14 +162,17 @@ impl Judge {
         let batches = self.batches.get_mut(..made).unwrap_or_default();
         let scratch = self.scratch.get_mut(..made).unwrap_or_default();
         // Times and clocks that could not be had are not numbers.
-        let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<State>| {
+        let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<DominantState>| {
             let mut count = 0;
             let values = batches.iter().map(value).filter(|value| value.is_finite());
             for (slot, value) in scratch.iter_mut().zip(values) {
                 *slot = value;
                 count += 1;
             }
-            scratch.get_mut(..count).and_then(reduce).unwrap_or(State { value: f64::NAN, share: f64::NAN })
+            scratch
+                .get_mut(..count)
+                .and_then(reduce)
+                .unwrap_or(DominantState { value: f64::NAN, share: f64::NAN })
         };
         let median = of(&|batch| batch.nanoseconds, middle).value;
         let deviation = of(&|batch| (batch.nanoseconds - median).abs(), middle).value;
@@ -181,7 +184,7 @@ impl Judge {
         let kept =
             |batch: &Batch, value: f64| if disturbed == made || calm(batch) { value } else { f64::NAN };
         let count = |is: fn(&&Batch) -> bool| batches.iter().filter(is).count() as u32;
-        let State { value: nanoseconds, share } = of(&|batch| kept(batch, batch.nanoseconds), state);
+        let DominantState { value: nanoseconds, share } = of(&|batch| kept(batch, batch.nanoseconds), state);
         Round {
             nanoseconds,
             mean_ns: of(&|batch| kept(batch, batch.nanoseconds.min(STALL * median)), mean).value,

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use latency_core::arch::COUNTER_NAME;
 use latency_core::decimal::{Decimal, Trimmed};
 
 use crate::options::tokens::Escaped;
@@ -11,7 +12,7 @@ use crate::sys::errno::Errno;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum TimingError {
-    /// Neither the TSC nor clock_gettime can be used.
+    /// Neither the counter nor clock_gettime can be used.
     NoClock { why: &'static str },
     /// Something shorter than a batch was to be timed, and there is no counter for it; `instead` can do without.
     NeedsCounter { what: &'static str, instead: &'static str },
@@ -32,12 +33,13 @@ impl fmt::Display for TimingError {
                 write!(out, "no usable clock: {why}; use a kernel with CLOCK_MONOTONIC_RAW")
             }
             TimingError::NeedsCounter { what, instead } => {
-                write!(out, "{what} need the TSC, which is absent, forbidden or unsteady here; ")?;
+                write!(out, "{what} need the {COUNTER_NAME}, which is absent, forbidden or unsteady here; ")?;
                 write!(out, "run `latency-bench {instead}`, which does not need it")
             }
-            TimingError::SteppedBack => out.write_str(
+            TimingError::SteppedBack => write!(
+                out,
                 "the clock went back during a measurement; choose one CPU with --cpu, \
-                 or use a machine whose TSCs agree",
+                 or use a machine whose {COUNTER_NAME}s agree"
             ),
             TimingError::HopsNotProven => out.write_str(
                 "the chain did not end where it should, so the number of loads is not proven; \

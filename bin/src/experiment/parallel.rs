@@ -5,7 +5,7 @@ use core::fmt::Write;
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, LINE};
 
 use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
@@ -46,8 +46,6 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     interface::collected(session, plan::lanes::parallel)
 }
 
-/// The bytes that a load brings: a cache line.
-const LINE: Bytes = Bytes(64);
 /// The working sets that are shown.
 const REGIONS: usize = 4;
 

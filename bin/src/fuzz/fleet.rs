@@ -13,14 +13,8 @@ use crate::commands::fleet_tests::{written, Files};
 
 /// Returns documents of some experiments, each on one line.
 fn lines() -> Vec<u8> {
-    let names = [
-        "matrix-two-nodes",
-        "cores",
-        "bandwidth-in-cache",
-        "loaded-one-rate",
-        "system",
-        "fit-foreign",
-    ];
+    let names =
+        ["matrix-two-nodes", "cores", "bandwidth-in-cache", "loaded-one-rate", "system", "fit-foreign"];
     let mut lines = Vec::new();
     for name in names {
         let text = fs::read_to_string(std::format!("../tests/golden/{name}.json")).unwrap();

@@ -1,5 +1,7 @@
 //! The sizes of other tools' files: in which unit, and whether they can be bytes at all.
 
+use latency_core::units;
+
 use crate::result::row::Row;
 
 /// Bytes in a unit by its name in a heading, behind a number or in an option. Tools mean the binary one by either name.
@@ -55,7 +57,7 @@ pub fn words(heading: &str) -> impl Iterator<Item = &str> {
 
 /// Bytes of so many units; a size with a fraction was rounded when it was printed, to a line at best.
 pub fn bytes(number: f64, unit: f64) -> f64 {
-    const LINE: f64 = 64.0;
+    const LINE: f64 = units::LINE.0 as f64;
     let bytes = number * unit;
     if unit > 1.0 && (bytes as u64) as f64 != bytes {
         (((bytes / LINE + 0.5) as u64) as f64 * LINE).max(LINE)

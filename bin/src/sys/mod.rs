@@ -4,6 +4,8 @@
 //! of rustix or linux-raw-sys leaves this directory. Nothing here decides what to
 //! measure, and nothing here prints what was measured.
 
+#[macro_use]
+mod arch;
 pub mod arguments;
 pub mod cpu;
 pub mod errno;

@@ -1,28 +1,18 @@
 //! The system calls that rustix does not have, by their number.
 //!
-//! Knows the calling convention and nothing of any call's meaning; the callers
+//! Tells results from errors and knows nothing of any call's meaning; the callers
 //! in this directory give numbers from linux-raw-sys and wrap the results.
 //!
 //! # Safety
 //!
-//! The only inline assembly of the program outside the timed loops. A system
-//! call can do anything to the process, so `syscall6` and `clone` are unsafe and
+//! A system call can do anything to the process, so `syscall6` and `clone` are unsafe and
 //! each caller states what its arguments may touch.
 
+use super::arch::{self, Routine};
 use super::errno::Errno;
-use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use linux_raw_sys::general::{__NR_exit, __NR_exit_group};
-
-global_asm!(include_str!("../../../asm/x86_64/thread.s"), options(raw));
-
-/// What a new thread runs, with the pointer that is its stack; it must not unwind.
-pub(super) type Routine = extern "C" fn(*mut c_void);
-
-extern "C" {
-    fn lb_thread_clone(flags: usize, stack: *mut c_void, tid: *const AtomicU32, routine: Routine) -> isize;
-}
 
 /// The threads of the process beside the first, from before each is made until it has ended.
 pub(super) static OTHER_THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -36,31 +26,9 @@ pub(super) static OTHER_THREADS: AtomicUsize = AtomicUsize::new(0);
 /// Every argument that the kernel will use as an address must be valid for what
 /// that call reads or writes there, and the call itself must leave the memory
 /// that this program's references describe mapped and of their type.
-///
-/// # References
-/// System V ABI, AMD64 supplement, A.2.1 "Calling conventions" of the Linux kernel.
 pub(super) unsafe fn syscall6(number: u32, arguments: [usize; 6]) -> Result<usize, Errno> {
-    let [a, b, c, d, e, f] = arguments;
-    let result: isize;
-    // SAFETY: `syscall` changes rax, rcx and r11 alone, all three declared; the
-    // memory that the kernel touches is the caller's promise, and the block is
-    // not marked `nomem`.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as usize => result,
-            in("rdi") a,
-            in("rsi") b,
-            in("rdx") c,
-            in("r10") d,
-            in("r8") e,
-            in("r9") f,
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack),
-        );
-    }
-    checked(result)
+    // SAFETY: as the caller promises.
+    checked(unsafe { arch::syscall6(number, arguments) })
 }
 
 /// Tells a result from a negated error.
@@ -91,21 +59,20 @@ pub(super) unsafe fn clone(
     routine: Routine,
 ) -> Result<(), Errno> {
     // SAFETY: as the caller promises; the thread never returns into code of this one.
-    checked(unsafe { lb_thread_clone(flags as usize, stack, tid, routine) }).map(drop)
+    checked(unsafe { arch::clone_thread(flags, stack, tid, routine) }).map(drop)
 }
 
-/// Ends the process, with all its threads, with the exit status `status & 0xff`; by SIGILL where a seccomp filter
-/// forbids to end otherwise.
+/// Ends the process, with all its threads, with the exit status `status & 0xff`; by the signal of an undefined
+/// instruction where a seccomp filter forbids to end otherwise.
 pub fn exit(status: i32) -> ! {
     let ways = [__NR_exit_group, __NR_exit];
-    // The second ends one thread: beside others the process would go on, and nobody know why.
+    // The second ends one thread: beside others the process would go on without a reason to be seen.
     let alone = OTHER_THREADS.load(Ordering::Relaxed) == 0;
     for &number in ways.iter().take(if alone { 2 } else { 1 }) {
         // SAFETY: neither takes an address. Where they are made they do not return.
         let _ = unsafe { syscall6(number, [status as usize, 0, 0, 0, 0, 0]) };
     }
-    // SAFETY: an instruction that is defined to be none; its signal ends every thread.
-    unsafe { asm!("ud2", options(noreturn)) }
+    arch::undefined()
 }
 
 #[cfg(test)]
@@ -114,8 +81,8 @@ mod tests {
     use linux_raw_sys::general::{__NR_close, __NR_getpid};
 
     // The executable's memory functions take the place of the host's in this test
-    // program, so that every test runs on them; here they are held against Rust's.
-    global_asm!(include_str!("../../../asm/x86_64/mem.s"), options(raw));
+    // program, so that every test runs on them; here they are compared with Rust's.
+    assemble_memory_functions!();
 
     extern "C" {
         fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8;

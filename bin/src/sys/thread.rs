@@ -12,14 +12,15 @@
 //!
 //! # Safety
 //!
-//! All stacks are one mapping of a [`Crew`], which unmaps it after it has seen the end of every
+//! All stacks are one mapping of a `Crew`, which unmaps it after it has seen the end of every
 //! thread that it started. What the threads share outlives the crew, and is `Sync`. The first
-//! thread writes an [`Order`] before the clone that hands it over; after that the order is only
+//! thread writes an `Order` before the clone that hands it over; after that the order is only
 //! read, but for the number of the thread, which is atomic.
 
+use super::arch::Routine;
 use super::cpu::yield_now;
 use super::errno::Errno;
-use super::raw::{clone, Routine, OTHER_THREADS};
+use super::raw::{clone, OTHER_THREADS};
 use super::time::sleep_ns;
 use core::ffi::{c_void, CStr};
 use core::ptr::null_mut;

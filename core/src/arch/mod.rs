@@ -1,17 +1,20 @@
-//! The names that every instruction set defines, and the one that this crate was built for.
+//! The instruction set that this crate is built for, under names that all of them share.
 //!
-//! Another instruction set is a folder beside `x86_64` that defines the same
-//! names. All inline assembly of this crate is below this module. Nothing here
-//! knows what a chain is.
+//! One instruction set is one folder, and its assembly one folder of `asm`. `contract.rs` lists the
+//! names and their types; everything outside these folders uses the names alone. All inline
+//! assembly of this crate is below this module. Nothing here knows what a chain is.
 //!
 //! # Safety
 //!
 //! Routines and instructions are wrapped so that each unsafe call sits beside
-//! the fact that makes it sound. What a routine needs of its caller, it says.
+//! the fact that makes it sound. Each routine's type says what its caller guarantees.
 
+mod contract;
 pub mod portable;
 mod routine;
-pub mod x86_64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
 
-pub use routine::{Delays, ExchangeRoutine, LaneRoutine, Routine, StreamRoutine, StridedRoutine};
+pub use routine::{Delays, ExchangeRoutine, Exchanges, LaneRoutine, Routine, StreamRoutine, StridedRoutine};
+#[cfg(target_arch = "x86_64")]
 pub use x86_64::*;

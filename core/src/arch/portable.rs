@@ -2,9 +2,9 @@
 //!
 //! # Safety
 //!
-//! As [`Routine`](super::Routine) and its siblings say: the caller vouches for the chain.
+//! The caller vouches for the chain, as for a [`Routine`](super::Routine) and its siblings.
 
-use super::x86_64::{Line, WINDOW_ADDEND};
+use super::{Line, WINDOW_ADDEND};
 use crate::kernel::encoding::Encoding;
 
 /// Follows the nodes' words.
@@ -30,7 +30,7 @@ pub unsafe fn chase(encoding: Encoding, base: *const u8, cursor: usize, hops: us
     cursor
 }
 
-/// Follows addresses from each of `cursors`; the exclusive or of each pointer after `work` units of work.
+/// Follows addresses from each of `cursors`, and returns the exclusive or of all pointers after `work` units of work.
 ///
 /// # Safety
 ///
@@ -63,7 +63,7 @@ pub unsafe fn strided_loads(base: *const u8, stride: usize, loads: usize) -> u64
     (0..loads).fold(0, sum)
 }
 
-/// Adds one to the first two words of every line of the number `every`, counting on from `state`; the new count.
+/// Adds one to the first two words of each `every`-th line, counting on from `state`, and returns the new count.
 pub fn stream_update(lines: &mut [Line], every: u64, state: u64) -> u64 {
     let mut state = state;
     for Line([low, high, ..]) in lines {
@@ -76,7 +76,7 @@ pub fn stream_update(lines: &mut [Line], every: u64, state: u64) -> u64 {
     state
 }
 
-/// Fills each line with the next number from `state` on; the number after the last.
+/// Fills each line with the next number from `state` on, and returns the number after the last.
 pub fn stream_write(lines: &mut [Line], state: u64) -> u64 {
     let mut state = state;
     for line in lines {
@@ -86,7 +86,7 @@ pub fn stream_write(lines: &mut [Line], state: u64) -> u64 {
     state
 }
 
-/// Copies each line, with the next number from `state` on added to its words; the number after the last.
+/// Copies each line, adds the next number from `state` on to its words, and returns the number after the last.
 pub fn stream_copy(from: &[Line], to: &mut [Line], state: u64) -> u64 {
     let mut state = state;
     for (from, to) in from.iter().zip(to) {
@@ -96,7 +96,7 @@ pub fn stream_copy(from: &[Line], to: &mut [Line], state: u64) -> u64 {
     state
 }
 
-/// Returns the line that is read at random after `state`, of so many, and the new state.
+/// Returns the line among `field` lines that is read at random after `state`, and the new state.
 ///
 /// # References
 ///

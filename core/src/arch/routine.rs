@@ -22,9 +22,9 @@ pub type Routine = unsafe extern "C" fn(base: *const u8, cursor: usize, hops: us
 /// # Safety
 ///
 /// `cursors` points to as many cursors as the routine has lanes. Each
-/// stands on a node of a chain of addresses. The routine runs `count` of
-/// something: at most `MOST_LANES` less `REGISTER_LANES` lanes, or at most
-/// `MOST_FILLERS` fillers. Others ignore it.
+/// stands on a node of a chain of addresses. `count` is a number of further lanes, at most
+/// `MOST_LANES` less `REGISTER_LANES`, or a number of fillers, at most
+/// `MOST_FILLERS`; other routines ignore it.
 pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, count: usize) -> u64;
 
 /// Loads in a row: `(base, stride, loads)` to the wrapping sum of the words loaded.
@@ -36,16 +36,16 @@ pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, l
 
 /// Traffic over cache lines: `(from, lines, to, state, field)` to the state after exactly that many lines.
 ///
-/// It returns the state that the next call has to be given. Only its accesses
-/// matter: it proves nothing, and what it leaves in memory has no meaning.
+/// It returns the state for the next call. Only its accesses
+/// matter: it proves nothing, and the words that it leaves in memory have no meaning.
 ///
 /// # Safety
 ///
-/// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy so
-/// can `lines` lines from `to`, aligned alike, and they overlap none of the first. For random and permuted reads it is
-/// `field` lines from `from`, at least one, whatever `lines` is; for permuted ones `field` is a power of two, at most
-/// 32,768, and `to` may be any address: lines from there on are prefetched alone. For updates, `state` is zero or what
-/// the same routine returned.
+/// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy the same holds
+/// for `lines` lines from `to`, and both runs of lines do not overlap. Random and permuted reads need `field` readable
+/// lines from `from`, at least one, whatever `lines` is; for permuted reads `field` is a power of two, at most
+/// 32,768, and `to` may be any address: lines from there on are only prefetched. For updates, `state` is zero or the
+/// number that the same routine returned.
 pub type StreamRoutine =
     unsafe extern "C" fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;
 
@@ -54,7 +54,7 @@ pub type StreamRoutine =
 /// # Safety
 ///
 /// `mine` and `theirs` are the first of eight words of a line each, which others access as atomics alone, and so is
-/// `stop`. They may be one line. `polls` is at least 1. A routine that reads the time-stamp counter is called only
+/// `stop`. They may be one line. `polls` is at least 1. A routine that reads the counter is called only
 /// where user code may read it. `delays` is the caller's own.
 pub type ExchangeRoutine = unsafe extern "C" fn(
     mine: *const AtomicU64,
@@ -65,16 +65,29 @@ pub type ExchangeRoutine = unsafe extern "C" fn(
     delays: *mut Delays,
 ) -> usize;
 
-/// What messages took by the receiver's time-stamp counter less the sender's, in ticks.
+/// The exchanges by one set of atomic instructions, each with both of its sides.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchanges {
+    /// An atomic compare and swap of one line, which also polls.
+    pub cas: [ExchangeRoutine; 2],
+    /// The same, but plain loads poll.
+    pub read_cas: [ExchangeRoutine; 2],
+    /// Plain loads and stores, each side to a line of its own.
+    pub flag: [ExchangeRoutine; 2],
+    /// The same with the sender's counter, which both sides read: the only one that fills [`Delays`].
+    pub message: [ExchangeRoutine; 2],
+}
+
+/// The delays of messages: the receiver's counter less the sender's, in ticks.
 ///
-/// The offset of the counters is in it, with one sign there and the other back: the mean of both ways is free of it,
-/// and a delay that is not positive shows that there is one.
+/// The offset of the counters is part of it, with opposite signs in both directions: the mean of both directions is
+/// free of it, and a delay that is not positive shows that there is an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Delays {
-    /// Of all messages together.
+    /// The sum over all messages.
     pub sum: i64,
-    /// The smallest of one message; the largest number where there was none.
+    /// The smallest delay of one message; the largest number if there was no message.
     pub least: i64,
 }
 

@@ -1,6 +1,6 @@
 //! Writing a chain to memory: in address order, whole lines at a time.
 //!
-//! Knows the places of nodes and what they have to hold; nothing of walks.
+//! Knows the places and the content of nodes; nothing of walks.
 
 use super::error::BuildError;
 use super::stores::Stores;
@@ -8,10 +8,10 @@ use crate::arch::Line;
 use crate::chain::Chain;
 use crate::kernel::Encoding;
 
-/// The successors that are computed between writes; 4 KiB of the first-level cache.
+/// Number of successors that are computed between writes: 4 KiB of the first-level cache.
 const BLOCK: usize = 512;
 
-/// Blocks written between two questions whether to stop: 1 MiB of lines, a hundredth of a second where each lies on a
+/// Blocks written between two questions whether to stop: 1 MiB of lines, a hundredth of a second if each lies on a
 /// page of its own.
 const ASKED: u32 = 32;
 
@@ -23,7 +23,7 @@ pub(super) struct Successors<'c> {
 }
 
 impl<'c> Successors<'c> {
-    /// From the first node on.
+    /// Begins with the first node.
     pub(super) const fn new(chain: &'c Chain) -> Self {
         Successors { chain, first: 0, block: [0; BLOCK] }
     }
@@ -39,7 +39,8 @@ impl<'c> Successors<'c> {
     }
 }
 
-/// Writes the `hops` nodes of a chain from `from` on again, each with a line of its own; false where they have none.
+/// Writes the `hops` nodes of a chain from `from` on again. Returns false, and writes nothing, where nodes share a
+/// line.
 pub(super) fn write_ahead(
     lines: &mut [Line],
     chain: &Chain,

@@ -5,13 +5,13 @@
 pub enum BuildError {
     /// The memory is smaller than the chain's working set.
     TooSmall,
-    /// The nodes are too small for what they are to hold, or too many for it to tell them apart.
+    /// The nodes are too small for the encoding, or too many for it to number them.
     Encoding,
     /// The caller stopped the writing.
     Stopped,
 }
 
-/// The kernel follows something else than what the nodes hold.
+/// The kernel and the nodes have different encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongEncoding;
 
@@ -20,7 +20,7 @@ pub struct WrongEncoding;
 pub enum LaneError {
     /// Lanes follow addresses, and the nodes hold something else.
     WrongEncoding,
-    /// The starts or the ends are not as many as the kernel has lanes.
+    /// The number of starts or ends is not the number of lanes.
     Count,
 }
 
@@ -33,11 +33,11 @@ pub enum StridedError {
     Scattered,
 }
 
-/// A timed or untimed walk that ended elsewhere than the generator says.
+/// A walk that did not end where the generator says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Astray {
     /// The node on which the walk set out.
     pub from: u64,
-    /// The hops that it was to make.
+    /// The number of hops that it should have made.
     pub hops: u64,
 }

@@ -1,18 +1,18 @@
 //! Proofs: that a walk made its hops, and that memory holds the chain.
 //!
-//! The generator says where a walk has to stand; nothing is measured here, and
-//! memory is read by [`Buffer::verify`] alone.
+//! The generator says where a walk has to end. Nothing is measured here, and
+//! only [`Buffer::verify`] reads memory.
 
 use super::build::Successors;
 use super::error::Astray;
 use super::{Buffer, Cursor};
 
 impl Buffer<'_> {
-    /// Proves that a walk of `hops` hops from the node `from` ended where the generator says.
+    /// Proves that a walk of `hops` hops from the node `from` ended where the generator says, and returns that node.
     ///
     /// # Errors
     ///
-    /// [`Astray`] where it did not; otherwise the node on which it ended.
+    /// [`Astray`] where it did not.
     pub fn prove(&self, from: u64, hops: u64, ended: Cursor) -> Result<u64, Astray> {
         let node = self.chain.advance(from, hops);
         if self.cursor(node) == ended {
@@ -22,9 +22,9 @@ impl Buffer<'_> {
         }
     }
 
-    /// Proves each lane of a walk, and moves its start to where it ended.
+    /// Proves each lane of a walk, and moves its start to its end.
     ///
-    /// A walk that goes on from there does not meet the lines that it left in the caches.
+    /// The next walk from there does not meet the lines that this one left in the caches.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Buffer<'_> {
         Ok(())
     }
 
-    /// Proves that `sum` is that of the first `loads` nodes in address order, lap after lap.
+    /// Proves that `sum` is the sum of the first `loads` nodes in address order, lap after lap.
     ///
     /// # Errors
     ///

@@ -1,17 +1,17 @@
 //! The stores with which a chain is written: past the caches, or ordinary ones.
 //!
-//! Which are faster depends on the machine. Nanoseconds a line, past the caches
+//! The faster kind depends on the machine. Nanoseconds a line, past the caches
 //! and ordinary: 3.5 and 10 on Emerald Rapids, 9.2 and 6.5 on Cascade Lake. So
 //! both are tried on the memory that is about to be written.
 //!
-//! Stores past the caches leave no line behind. Ordinary ones leave the last
+//! Stores past the caches leave no line behind. Ordinary stores leave the last
 //! lines that they wrote in the caches, and a first pass over 64 MiB is then 5 %
-//! fast. A warm-up of a lap displaces them, but one of a million hops over a
-//! larger working set does not, and timed hops would meet them. So they are
-//! evicted before the chain is handed out: the last four cache sizes of what was
-//! written. Even of a cache that chooses its victims at random, older lines fill
+//! too fast. A warm-up of one lap displaces them, but a warm-up of a million hops over a
+//! larger working set does not, and timed hops would meet them. So the last four cache
+//! sizes of lines written are evicted before the chain is handed out. Even in a cache that
+//! chooses its victims at random, older lines fill
 //! only e^-4, or 2 %, which is 0.1 % of a working set of sixteen cache sizes.
-//! Thus the numbers do not depend on the choice.
+//! So the numbers do not depend on the choice.
 
 use super::error::BuildError;
 use crate::arch::{self, Evictor, Line, Stamp};
@@ -29,13 +29,13 @@ struct Ordinary {
     last: usize,
 }
 
-/// Lines written by one kind of stores before the other takes over: 1 MiB.
+/// Lines written by one kind of stores before the other is tried: 1 MiB.
 const PART: usize = (1 << 20) / 64;
 /// Parts of each kind. The other kind's parts between them keep one kind from having the colder pages.
 const PARTS: usize = 4;
-/// The last lines written that a cache may still hold, in cache sizes.
+/// Amount of the last lines written that a cache may still hold, in cache sizes.
 const EVICTED: u64 = 4;
-/// Working sets of fewer cache sizes are written past the caches: too many of their lines would have to be evicted.
+/// Minimum working set for a choice, in cache sizes: of a smaller one too many lines would have to be evicted.
 const CACHES: u64 = 16;
 
 impl Stores {
@@ -49,7 +49,7 @@ impl Stores {
     /// lines, there is no choice.
     #[must_use]
     pub fn choose(lines: &mut [Line], stamp: Option<Stamp>, cache: Bytes) -> Stores {
-        /// Ordinary stores have to be faster by this factor: the trial leaves out a part of their cost, eviction.
+        /// Ordinary stores have to be faster by one part in this number: the trial leaves out their eviction.
         const CLEARLY: u64 = 5;
         let written = core::mem::size_of_val::<[Line]>(lines) as u64;
         let (Some(stamp), Some(evictor)) = (stamp, Evictor::detect()) else { return Stores::STREAMING };
@@ -100,7 +100,7 @@ impl Stores {
         }
     }
 
-    /// Makes all stores visible, after which no cache holds any of `lines`.
+    /// Makes all stores visible, and leaves none of `lines` in a cache.
     ///
     /// # Errors
     ///

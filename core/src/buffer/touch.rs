@@ -1,12 +1,12 @@
 //! Bringing a working set into the caches that hold it, without a walk.
 //!
-//! No load waits for another here, so that it takes a fraction of a lap. Nothing is timed.
+//! No load waits for another here, so this takes a fraction of the time of a lap. Nothing is timed.
 
 use core::hint::black_box;
 
 use super::Buffer;
 
-/// Multiples of the golden section, modulo 1, come as late near to one another as any can.
+/// The golden section. Its multiples, modulo 1, stay apart for longer than those of any other number.
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 impl Buffer<'_> {
@@ -57,7 +57,7 @@ mod tests {
         }
 
         #[test]
-        fn neighbours_come_far_apart(count in 1000u64..5000) {
+        fn neighbours_are_far_apart(count in 1000u64..5000) {
             let numbers: Vec<u64> = scattered(count).collect();
             for pair in numbers.windows(2) {
                 prop_assert!(pair[0].abs_diff(pair[1]) > count / 4, "{pair:?}");

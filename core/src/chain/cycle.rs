@@ -1,12 +1,12 @@
-//! One random cycle over any number of nodes: a table for few, arithmetic for many.
+//! One random cycle over any number of nodes: a table for few nodes, arithmetic for many.
 //!
 //! Nodes are numbers here; their places in memory are not known.
 
 use super::weyl::Weyl;
 use crate::rng::Pcg32;
 
-/// Below this many nodes Sattolo's shuffle is affordable, and better: a few
-/// keyed rounds on so few bits leave structure behind for one seed in ten.
+/// Maximum number of nodes that Sattolo's shuffle orders. It is affordable there, and better: a few
+/// keyed rounds on twelve bits or fewer leave structure behind for one seed in ten.
 pub const SATTOLO_LIMIT: u64 = 4096;
 
 /// One single cycle, as a stored or computed successor function.
@@ -14,17 +14,17 @@ pub const SATTOLO_LIMIT: u64 = 4096;
 /// The table is 8 KiB in place: there is no allocator to put it elsewhere.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)]
-pub(super) enum Cycle {
+pub(super) enum CyclicPermutation {
     /// Few nodes: the successor of each, from Sattolo's shuffle. Proofs over up to 256 KiB of lines multiply nothing.
     Table { successors: [u16; SATTOLO_LIMIT as usize], nodes: u16 },
     /// Many nodes: computed.
     Weyl(Weyl),
 }
 
-impl Cycle {
-    pub(super) fn new(nodes: u64, rng: &mut Pcg32) -> Cycle {
+impl CyclicPermutation {
+    pub(super) fn new(nodes: u64, rng: &mut Pcg32) -> CyclicPermutation {
         if nodes > SATTOLO_LIMIT {
-            return Cycle::Weyl(Weyl::new(nodes, rng));
+            return CyclicPermutation::Weyl(Weyl::new(nodes, rng));
         }
         // S. Sattolo, "An algorithm to generate a random cyclic permutation",
         // Information Processing Letters 22(6), 1986: a shuffle that never
@@ -37,34 +37,34 @@ impl Cycle {
         for last in (1..count).rev() {
             successors.swap(last, rng.below(last as u32) as usize);
         }
-        Cycle::Table { successors, nodes: nodes as u16 }
+        CyclicPermutation::Table { successors, nodes: nodes as u16 }
     }
 
     pub(super) fn next(&self, node: u64) -> u64 {
         match self {
-            Cycle::Table { successors, .. } => {
+            CyclicPermutation::Table { successors, .. } => {
                 successors.get(node as usize).map_or(0, |&successor| u64::from(successor))
             }
-            Cycle::Weyl(weyl) => weyl.next(node),
+            CyclicPermutation::Weyl(weyl) => weyl.next(node),
         }
     }
 
     pub(super) fn advance(&self, node: u64, hops: u64) -> u64 {
         match self {
-            Cycle::Table { nodes, .. } => {
+            CyclicPermutation::Table { nodes, .. } => {
                 (0..hops % u64::from((*nodes).max(1))).fold(node, |node, _| self.next(node))
             }
-            Cycle::Weyl(weyl) => weyl.node_at(weyl.advance(weyl.time_of(node), hops)),
+            CyclicPermutation::Weyl(weyl) => weyl.node_at(weyl.advance(weyl.time_of(node), hops)),
         }
     }
 
     pub(super) fn part(&self, part: u64, parts: u64) -> u64 {
         match self {
-            Cycle::Table { nodes, .. } => {
+            CyclicPermutation::Table { nodes, .. } => {
                 let hops = u128::from(part) * u128::from(*nodes) / u128::from(parts.max(1));
                 self.advance(0, hops as u64)
             }
-            Cycle::Weyl(weyl) => weyl.node_at(weyl.time_of_part(part, parts)),
+            CyclicPermutation::Weyl(weyl) => weyl.node_at(weyl.time_of_part(part, parts)),
         }
     }
 }
@@ -76,9 +76,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chains_of_first_level_caches_are_proven_by_their_table(nodes in 2u64..=SATTOLO_LIMIT, hops in 0u64..20_000, seed: u64) {
-            let cycle = Cycle::new(nodes, &mut Pcg32::new(seed, 1));
-            let Cycle::Table { successors, .. } = &cycle else { panic!("{nodes} nodes are computed") };
+        fn chains_of_first_level_caches_are_proven_by_a_table(nodes in 2u64..=SATTOLO_LIMIT, hops in 0u64..20_000, seed: u64) {
+            let cycle = CyclicPermutation::new(nodes, &mut Pcg32::new(seed, 1));
+            let CyclicPermutation::Table { successors, .. } = &cycle else { panic!("{nodes} nodes are computed") };
             let walked = (0..hops).fold(0u64, |node, _| u64::from(successors[node as usize]));
             prop_assert_eq!(cycle.advance(0, hops), walked);
         }

@@ -1,11 +1,11 @@
-//! The places of a chain's nodes in memory, and why there may be none.
+//! The places of a chain's nodes in memory, and the reasons why there is no chain.
 //!
 //! Knows spacing and cache lines; knows no order.
 
 use crate::rng::Pcg32;
 use crate::units::Bytes;
 
-/// Why there is no chain of a given shape.
+/// The reason why there is no chain of a given shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeError {
     /// The stride is not 4, 8, 16, 32 or a multiple of 64 bytes.
@@ -18,28 +18,28 @@ pub enum ShapeError {
 
 /// The places of the nodes of a working set, relative to its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Cut to whole regions by a local order.
+pub struct NodeLayout {
+    /// The number of nodes, cut to whole regions by a local order.
     pub(super) nodes: u64,
     pub(super) stride: u64,
-    /// Lines in a stride from among which a node's line is drawn; 1 means the first.
+    /// Lines of a stride among which a node's line is drawn; 1 means the first.
     lines: u64,
     key: u64,
 }
 
-impl Layout {
-    /// Nodes `stride` bytes apart that fill `size` bytes.
+impl NodeLayout {
+    /// Places nodes `stride` bytes apart that fill `size` bytes.
     ///
-    /// A pointer always lies in the first half of its cache line where a node
-    /// has a line of its own: the second half arrives later (1.4 % of a memory
-    /// access on Emerald Rapids). A stride of several lines holds its node in a line
-    /// drawn at random if `scattered`, since a fixed one would use a part of
+    /// Where a node has a line of its own, its pointer always lies in the first half of the
+    /// line: the second half arrives later (1.4 % of a memory
+    /// access on Emerald Rapids). If `scattered`, a stride of several lines holds its node in a line
+    /// drawn at random, since a fixed one would use only a part of
     /// the memory channels and cache sets.
     ///
     /// # Errors
     ///
     /// [`ShapeError::Stride`] and [`ShapeError::TooSmall`].
-    pub fn new(size: Bytes, stride: Bytes, scattered: bool, seed: u64) -> Result<Layout, ShapeError> {
+    pub fn new(size: Bytes, stride: Bytes, scattered: bool, seed: u64) -> Result<NodeLayout, ShapeError> {
         if !(matches!(stride.0, 4 | 8 | 16 | 32) || (stride.0 > 0 && stride.0.is_multiple_of(64))) {
             return Err(ShapeError::Stride(stride));
         }
@@ -48,7 +48,7 @@ impl Layout {
             return Err(ShapeError::TooSmall);
         }
         let lines = if scattered { (stride.0 / 64).max(1) } else { 1 };
-        Ok(Layout { nodes, stride: stride.0, lines, key: Pcg32::new(seed, 0x6c61_796f).next_u64() })
+        Ok(NodeLayout { nodes, stride: stride.0, lines, key: Pcg32::new(seed, 0x6c61_796f).next_u64() })
     }
 
     /// Returns the number of nodes.

@@ -1,8 +1,8 @@
 //! The order in which a pointer chase visits the nodes of its working set.
 //!
 //! A chain is one single cycle over all nodes, known by arithmetic alone: the
-//! successor of a node, where a chase stands after so many hops, and start
-//! points at equal distance. [`Layout`] knows the places of
+//! successor of a node, the node that a chase reaches after a number of hops, and start
+//! points at equal distance. [`NodeLayout`] knows the places of
 //! the nodes in memory; `buffer` writes them there. Nothing here reads memory.
 
 mod cycle;
@@ -12,11 +12,11 @@ pub mod weyl;
 
 use crate::rng::Pcg32;
 use crate::units::Bytes;
-use cycle::Cycle;
+use cycle::CyclicPermutation;
 use region::Within;
 
 pub use cycle::SATTOLO_LIMIT;
-pub use layout::{Layout, ShapeError};
+pub use layout::{NodeLayout, ShapeError};
 
 /// The order of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub enum Order {
     Random,
     /// Random within regions of this size, which are visited whole, in random order.
     ///
-    /// It spares page walks and lets prefetchers that work within a page help:
-    /// what it measures is not the latency of memory.
+    /// It saves page walks and lets prefetchers that work within a page help:
+    /// its time per hop is not the latency of memory.
     Local(Bytes),
     /// Ascending addresses.
     Sequential,
@@ -39,8 +39,8 @@ pub const PAGE_LOCAL: Order = Order::Local(Bytes(4096));
 
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    Random(Cycle),
-    Local { regions: Cycle, within: Within },
+    Random(CyclicPermutation),
+    Local { regions: CyclicPermutation, within: Within },
     Sequential,
     Backward,
 }
@@ -48,7 +48,7 @@ enum Shape {
 /// One single cycle over the nodes of a layout.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
-    layout: Layout,
+    layout: NodeLayout,
     shape: Shape,
 }
 
@@ -60,13 +60,13 @@ impl Chain {
     ///
     /// # Errors
     ///
-    /// [`ShapeError`] where there is no such chain.
+    /// [`ShapeError`] where no chain has this shape.
     pub fn new(order: Order, size: Bytes, stride: Bytes, seed: u64) -> Result<Chain, ShapeError> {
         let scattered = matches!(order, Order::Random | Order::Local(_));
         let mut rng = Pcg32::new(seed, 0x6368_6169);
-        let mut layout = Layout::new(size, stride, scattered, seed)?;
+        let mut layout = NodeLayout::new(size, stride, scattered, seed)?;
         let shape = match order {
-            Order::Random => Shape::Random(Cycle::new(layout.nodes, &mut rng)),
+            Order::Random => Shape::Random(CyclicPermutation::new(layout.nodes, &mut rng)),
             Order::Sequential => Shape::Sequential,
             Order::Backward => Shape::Backward,
             Order::Local(region) => {
@@ -80,7 +80,7 @@ impl Chain {
                     return Err(ShapeError::TooSmall);
                 }
                 let within = Within::new(per_region.trailing_zeros(), &mut rng);
-                Shape::Local { regions: Cycle::new(regions, &mut rng), within }
+                Shape::Local { regions: CyclicPermutation::new(regions, &mut rng), within }
             }
         };
         Ok(Chain { layout, shape })
@@ -88,7 +88,7 @@ impl Chain {
 
     /// Returns the places of the nodes.
     #[must_use]
-    pub const fn layout(&self) -> &Layout {
+    pub const fn layout(&self) -> &NodeLayout {
         &self.layout
     }
 
@@ -149,7 +149,7 @@ impl Chain {
 
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     pub fn successors(&self, first: u64, successors: &mut [u64]) {
-        if let Shape::Random(Cycle::Weyl(weyl)) = &self.shape {
+        if let Shape::Random(CyclicPermutation::Weyl(weyl)) = &self.shape {
             return weyl.successors(first, successors);
         }
         for (node, successor) in (first..).zip(successors) {
@@ -157,7 +157,7 @@ impl Chain {
         }
     }
 
-    /// Returns a number that tells chains apart: equal for equal chains, on every machine.
+    /// Returns a number that identifies the chain: equal for equal chains, on every machine.
     ///
     /// It is an FNV-1a hash of the shape and of the nodes at 64 equally spaced places.
     #[must_use]
@@ -167,7 +167,7 @@ impl Chain {
                 .iter()
                 .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
         };
-        let Layout { nodes, stride, .. } = self.layout;
+        let NodeLayout { nodes, stride, .. } = self.layout;
         let hash = fold(fold(0xcbf2_9ce4_8422_2325, nodes), stride);
         (0u64..64).fold(hash, |hash, place| {
             let node = nodes / 64 * place + nodes % 64 * place / 64;

@@ -28,7 +28,7 @@ impl Within {
         self.mixer.mask()
     }
 
-    /// Splits a number of nodes into whole regions and what is left.
+    /// Splits a number of nodes into whole regions and the rest.
     pub(super) const fn split(&self, nodes: u64) -> (u64, u64) {
         (nodes >> self.bits, nodes & self.mixer.mask())
     }

@@ -47,7 +47,7 @@ proptest! {
 
     #[test]
     fn nodes_lie_apart_and_in_the_first_half_of_a_line(stride in strides(), nodes in 2u64..5_000, scattered: bool, seed: u64) {
-        let layout = Layout::new(Bytes(nodes * stride.0), stride, scattered, seed).unwrap();
+        let layout = NodeLayout::new(Bytes(nodes * stride.0), stride, scattered, seed).unwrap();
         for node in 0..nodes {
             let offset = layout.offset(node);
             prop_assert!(offset / stride.0 == node && offset + stride.0.min(8) <= layout.size().0);
@@ -74,9 +74,9 @@ proptest! {
     }
 }
 
-/// Results of different machines and versions are compared by it: it may not change unnoticed.
+/// Fingerprints are compared between machines and versions, so they must not change unnoticed.
 #[test]
-fn fingerprints_stay_as_they_are() {
+fn fingerprints_do_not_change() {
     let of = |order, nodes: u64| {
         let chain = Chain::new(order, Bytes(nodes * 64), Bytes(64), 42).unwrap();
         chain.fingerprint()
@@ -111,7 +111,7 @@ fn a_local_order_finishes_a_region_before_the_next() {
 }
 
 #[test]
-fn shapes_that_cannot_be_are_refused() {
+fn impossible_shapes_are_refused() {
     let make = |order, size, stride| Chain::new(order, Bytes(size), Bytes(stride), 1).map(|_| ());
     assert_eq!(make(Order::Random, 1 << 20, 0), Err(ShapeError::Stride(Bytes(0))));
     assert_eq!(make(Order::Random, 1 << 20, 72), Err(ShapeError::Stride(Bytes(72))));
@@ -121,7 +121,7 @@ fn shapes_that_cannot_be_are_refused() {
     assert_eq!(make(PAGE_LOCAL, 4000, 64), Err(ShapeError::TooSmall));
 }
 
-/// Statistics of successor distances against what a uniform cycle gives (method: chi-square).
+/// Compares the distances of successors with those of a uniform cycle (method: chi-square).
 #[test]
 fn random_order_has_no_preferred_distance() {
     for (nodes, seed) in [(1u64 << 16, 1), (50_000, 2), (1 << 20, 3), (700_001, 4)] {

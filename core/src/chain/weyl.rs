@@ -3,19 +3,19 @@
 //! A Weyl sequence `t → t + c (mod 2^k)` with odd `c` is one cycle of length
 //! 2^k (Hull and Dobell, 1962, with multiplier 1). Conjugated by a bijection
 //! `G` it is still one cycle of that length, but looks random: the successor of
-//! node `i` is `G(G⁻¹(i) + c)`. For a number of nodes that is no power of two,
+//! node `i` is `G(G⁻¹(i) + c)`. For a number of nodes that is not a power of two,
 //! the successor is the first return of that cycle to `0..nodes`; leaving out
 //! elements of one cycle leaves one cycle.
 //!
-//! `G` is three rounds of xor-shift and odd multiplication, which two rounds
-//! are too few for: the distance between successive nodes then shows structure
+//! `G` is three rounds of xor-shift and odd multiplication. Two rounds
+//! are too few: the distance between successive nodes then shows structure
 //! that a prefetcher could learn.
 //!
-//! It gives more than speed: successors in address order, so that the
-//! buffer is written once, in whole lines; and the node at any *time* `t`,
+//! The benefit is not only speed: successors are known in address order, so that the
+//! buffer is written once, in whole lines; and the node at any *time* `t` is
 //! `G(c t)`, without a walk.
 
-use crate::arch::avx2::{self, Avx2};
+use crate::arch::lanes::{self, Lanes};
 use crate::rng::Pcg32;
 
 /// The bijection `G` on numbers of `bits` bits, and its inverse.
@@ -48,7 +48,7 @@ impl Mixer {
         self.mask
     }
 
-    /// `G(x)`.
+    /// Returns `G(x)`.
     #[must_use]
     pub const fn mix(&self, x: u64) -> u64 {
         // Not a loop: hop counts are proven with this, and loops are not unrolled where size counts.
@@ -59,7 +59,7 @@ impl Mixer {
         self.fold(x)
     }
 
-    /// `G⁻¹(x)`.
+    /// Returns `G⁻¹(x)`.
     #[must_use]
     pub const fn unmix(&self, x: u64) -> u64 {
         let [first, second, third] = self.inverses;
@@ -128,10 +128,10 @@ impl Weyl {
         self.mixer.mix(time)
     }
 
-    /// Returns the time at which a chase that set out at `time` stands after `hops` hops.
+    /// Returns the time that a chase from `time` reaches after `hops` hops.
     ///
-    /// At once for a power of two. Otherwise the elements that are left out
-    /// have to be counted; that takes about a nanosecond a hop, and needs no memory.
+    /// For a power of two this is one multiplication. Otherwise the elements that are left out
+    /// have to be counted, which costs about a nanosecond a hop and needs no memory.
     #[must_use]
     pub fn advance(&self, time: u64, hops: u64) -> u64 {
         let mask = self.mixer.mask();
@@ -140,8 +140,8 @@ impl Weyl {
         }
         let hops = hops % self.nodes;
         match self.vectorised() {
-            Some((avx2, cycle)) => {
-                let (time, left) = avx2.advance(&cycle, time as u32, hops);
+            Some((lanes, cycle)) => {
+                let (time, left) = lanes.advance(&cycle, time as u32, hops);
                 self.step_by_step(u64::from(time), left)
             }
             None => self.step_by_step(time, hops),
@@ -164,10 +164,10 @@ impl Weyl {
         time
     }
 
-    /// Returns the cycle for vector units, where there are any and its numbers fit.
-    fn vectorised(&self) -> Option<(Avx2, avx2::Cycle)> {
+    /// Returns the cycle for vector units, where the processor has them and its numbers fit.
+    fn vectorised(&self) -> Option<(Lanes, lanes::Cycle)> {
         let Mixer { mask, shift, multipliers, inverses } = self.mixer;
-        let cycle = avx2::Cycle {
+        let cycle = lanes::Cycle {
             mask: u32::try_from(mask).ok()?,
             shift,
             multipliers: multipliers.map(|multiplier| multiplier as u32),
@@ -175,10 +175,10 @@ impl Weyl {
             step: self.step as u32,
             last: (self.nodes - 1) as u32,
         };
-        Some((Avx2::detect()?, cycle))
+        Some((Lanes::detect()?, cycle))
     }
 
-    /// Returns the first time from `part`/`parts` of the cycle on at which it stands on a node.
+    /// Returns the first time from `part`/`parts` of the cycle on that belongs to a node.
     ///
     /// Parts are equal in steps of the full cycle, hence in nodes to within the
     /// square root of their number; exactly for a power of two.
@@ -196,7 +196,7 @@ impl Weyl {
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     pub fn successors(&self, first: u64, successors: &mut [u64]) {
         match self.vectorised() {
-            Some((avx2, cycle)) => avx2.successors(&cycle, first as u32, successors),
+            Some((lanes, cycle)) => lanes.successors(&cycle, first as u32, successors),
             // A chain too large for 32 bits waits for its page faults anyway.
             None => self.one_by_one(first, successors),
         }

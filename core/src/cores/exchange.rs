@@ -5,40 +5,37 @@
 //! # Safety
 //!
 //! The memory is shared as [`SharedLine`]s from the beginning, and all
-//! accesses to it are those of atomics. So any number of threads may call any side at
-//! any time: what they find there has no meaning to Rust, and a call that finds
-//! what it cannot use waits until its polls are over.
+//! accesses to it are atomic. So any number of threads may call any side at
+//! any time: the words that they find have no meaning to Rust, and a call that finds
+//! an unexpected word waits until its polls are over.
 
-use crate::arch::{
-    Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, CAS_EXCHANGE, FLAG_EXCHANGE, MESSAGE_EXCHANGE,
-    READ_CAS_EXCHANGE,
-};
+use crate::arch::{exchanges, Atomics, Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp};
 use crate::units::Bytes;
 use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// The lines of a page of 4 KiB, which no prefetcher of either core looks beyond.
+/// Lines of a page of 4 KiB, the limit of every prefetcher of either core.
 const PAGE: usize = 64;
-/// From one line that is used to the next: a page, and one line more, so that they differ in all bits of
-/// their address from which a core chooses a cache set and the machine the home of a line.
+/// Distance of two lines in use: a page and one line, so that their addresses differ in all bits from
+/// which a core chooses a cache set, and the machine the home of a line.
 const STEP: usize = PAGE + 1;
-/// Each place is a pair of lines, one for either side.
+/// Lines of a place, one for each side.
 const PAIR: usize = 2;
 
-/// The way in which a side tells the other that it is its turn.
+/// The way in which a side passes the turn to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// A locked compare and swap of one line, over and over until it succeeds, as many tools have it.
+    /// An atomic compare and swap of one line, repeated until it succeeds, as in many tools.
     #[default]
     Cas,
-    /// A locked compare and swap of one line, once a plain load has seen that it will succeed.
+    /// An atomic compare and swap of one line, once a plain load has seen that it will succeed.
     ///
-    /// The line is read first and taken then: where caches make two transfers of that, it is nearly twice
+    /// The line is first read, then taken: where caches need two transfers for that, it takes nearly twice
     /// the time of [`Method::Cas`].
     ReadCas,
-    /// A plain store to a line of its own, which the other polls.
+    /// A plain store to the side's own line, which the other side polls.
     Flag,
-    /// The same with the time of sending in the line: the one method that compares the two CPUs' time-stamp counters.
+    /// The same with the time of sending in the line: the only method that compares the counters of the two CPUs.
     Message,
 }
 
@@ -52,7 +49,7 @@ impl Worded for Method {
 }
 
 impl Method {
-    /// All of them, the default first.
+    /// All methods, the default first.
     pub const ALL: [Method; 4] = [Method::Cas, Method::ReadCas, Method::Flag, Method::Message];
 
     /// Returns the name by which it is chosen.
@@ -66,40 +63,41 @@ impl Method {
         }
     }
 
-    const fn routines(self) -> [ExchangeRoutine; 2] {
+    fn routines(self) -> [ExchangeRoutine; 2] {
+        let exchanges = exchanges(Atomics::default());
         match self {
-            Method::Cas => CAS_EXCHANGE,
-            Method::ReadCas => READ_CAS_EXCHANGE,
-            Method::Flag => FLAG_EXCHANGE,
-            Method::Message => MESSAGE_EXCHANGE,
+            Method::Cas => exchanges.cas,
+            Method::ReadCas => exchanges.read_cas,
+            Method::Flag => exchanges.flag,
+            Method::Message => exchanges.message,
         }
     }
 }
 
-/// One of the two that exchange.
+/// One of the two partners of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that begins, and whose calls last as long as the round trips.
+    /// The side that begins. Its calls last as long as the round trips.
     First,
-    /// The one that answers.
+    /// The side that answers.
     Second,
 }
 
 /// The reasons for which a side gives up.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience<'a> {
-    /// Nobody waits once this is not zero. It is looked at every 1024 polls.
+    /// No side waits once this is not zero. It is read every 1024 polls.
     pub stop: &'a AtomicU32,
-    /// The polls for one answer after which the call returns; a poll by a plain load takes a cycle or two.
+    /// Maximum number of polls for one answer before the call returns; a poll by a plain load costs one or two cycles.
     pub polls: usize,
 }
 
 /// The result of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// The round trips that are over: fewer than were asked for if the other side did not answer.
+    /// The round trips that are complete: fewer than requested if the other side did not answer.
     pub count: usize,
-    /// The delays of the messages that this side received; [`Delays::NONE`] of other methods.
+    /// The delays of the messages that this side received; [`Delays::NONE`] for other methods.
     pub delays: Delays,
 }
 
@@ -108,19 +106,19 @@ pub struct Made {
 pub struct Exchange<'m> {
     lines: &'m [SharedLine],
     places: usize,
-    /// Says that user code may read the time-stamp counter, as messages do.
+    /// The proof that user code may read the counter, as messages do.
     _counter: Stamp,
 }
 
 impl<'m> Exchange<'m> {
     /// The memory of one place.
     pub const PLACE: Bytes = Bytes((PAIR * PAGE * size_of::<Line>()) as u64);
-    /// The most places: two pages each, whose lines do not come round to the same line of a page.
+    /// Maximum number of places, two pages each, before two lines fall on the same line of a page.
     pub const MOST_PLACES: usize = PAGE / PAIR;
 
-    /// Takes memory that begins with a page; what it holds will be lost.
+    /// Takes memory that begins with a page; its content is lost.
     ///
-    /// There are as many places as there are two pages, up to [`MOST_PLACES`](Self::MOST_PLACES).
+    /// There is one place for every two pages, up to [`MOST_PLACES`](Self::MOST_PLACES).
     #[must_use]
     pub fn new(memory: &'m mut [Line], counter: Stamp) -> Self {
         let lines = SharedLine::share(memory);
@@ -136,7 +134,7 @@ impl<'m> Exchange<'m> {
         self.places
     }
 
-    /// Sets all places back to the beginning, as calls that gave up make necessary. No side may be at work.
+    /// Resets all places, which is necessary after calls that gave up. No side may be at work.
     pub fn reset(&self) {
         for word in self.used().flat_map(|line| &line.0) {
             word.store(0, Ordering::SeqCst);
@@ -150,11 +148,11 @@ impl<'m> Exchange<'m> {
         }
     }
 
-    /// Makes `count` round trips at a place with whoever calls the other side; none at a place that there is not.
+    /// Makes `count` round trips at a place with the caller of the other side; none at a place that does not exist.
     ///
-    /// Both sides have to make equally many in total, by one method, but in any number of
-    /// calls: the next one goes on where a call stopped. Before another method
-    /// comes a [`reset`](Self::reset).
+    /// Both sides have to make the same total number, by one method, but in any number of
+    /// calls: the next call goes on where the last one stopped. A change of the method
+    /// needs a [`reset`](Self::reset).
     pub fn run(
         &self,
         place: usize,

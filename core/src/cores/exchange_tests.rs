@@ -1,4 +1,4 @@
-//! Exchanges between real threads, which may have one CPU between them.
+//! Exchanges between real threads, which may share one CPU.
 //!
 //! No call can yield, so each has few polls and is repeated. Nothing is timed.
 
@@ -9,7 +9,7 @@ use std::vec;
 use std::vec::Vec;
 
 const BOTH: [Side; 2] = [Side::First, Side::Second];
-/// Few enough that a side soon makes room for the other where both have one CPU.
+/// Polls of a call: few, so that a side soon lets the other run where both share one CPU.
 const POLLS: usize = 3000;
 
 fn memory(places: usize) -> Vec<Line> {
@@ -20,7 +20,7 @@ fn stamp() -> Stamp {
     Stamp::detect().unwrap()
 }
 
-/// Makes `count` exchanges in as many calls as it takes; the delays of all.
+/// Makes `count` exchanges in as many calls as necessary, and returns the delays of all.
 fn insist(exchange: &Exchange, place: usize, side: Side, method: Method, count: usize) -> Made {
     let patience = Patience { stop: &AtomicU32::new(0), polls: POLLS };
     let mut total = Made { count: 0, delays: Delays::NONE };
@@ -57,7 +57,7 @@ fn both_sides_count_the_same_at_every_place() {
                 });
             }
         });
-        // Nobody owes an answer: one more exchange is possible only if both take part.
+        // No side waits for an answer: one more exchange is possible only if both take part.
         let patience = Patience { stop: &AtomicU32::new(0), polls: POLLS };
         for place in 0..3 {
             assert_eq!(exchange.run(place, Side::Second, method, 1, &patience).count, 0);
@@ -67,7 +67,7 @@ fn both_sides_count_the_same_at_every_place() {
 }
 
 #[test]
-fn a_partner_that_never_comes_is_not_waited_for() {
+fn a_call_returns_if_the_partner_never_comes() {
     let mut memory = memory(1);
     for method in Method::ALL {
         for polls in [0, 1, 2, 1023, 1024, 1025, 5000] {
@@ -90,7 +90,7 @@ fn a_side_that_gave_up_goes_on_where_it_stopped() {
         let exchange = Exchange::new(&mut memory, stamp());
         let patience = Patience { stop: &AtomicU32::new(0), polls: 10 };
         let mut made = [0; 2];
-        // One thread plays both sides: either gets as far as the other's last step.
+        // One thread calls both sides: each gets as far as the other's last step.
         for _ in 0..10 {
             for (made, side) in made.iter_mut().zip(BOTH) {
                 *made += exchange.run(0, side, method, 10 - *made, &patience).count;
@@ -141,13 +141,13 @@ fn a_place_is_two_lines_in_pages_of_their_own() {
 }
 
 #[test]
-fn no_place_is_no_exchange() {
-    let nobody = Patience { stop: &AtomicU32::new(0), polls: POLLS };
+fn a_place_that_does_not_exist_has_no_exchange() {
+    let alone = Patience { stop: &AtomicU32::new(0), polls: POLLS };
     for lines in [0, 1, PAGE, PAIR * PAGE - 1] {
         let mut memory = vec![Line([1; 8]); lines];
         let exchange = Exchange::new(&mut memory, stamp());
         assert_eq!(exchange.places(), 0);
-        assert_eq!(exchange.run(0, Side::First, Method::Cas, 1, &nobody).count, 0);
+        assert_eq!(exchange.run(0, Side::First, Method::Cas, 1, &alone).count, 0);
         exchange.flush(Flusher::detect().unwrap());
     }
 }

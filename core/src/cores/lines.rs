@@ -1,7 +1,7 @@
-//! One value of many: windows of time, in each of which several lines were tried.
+//! One value from many samples: several lines in each of several windows of time.
 //!
 //! The place of a line decides which part of the machine keeps its state, so
-//! that lines of one pair of cores differ for good: that is no noise, and no
+//! lines of one pair of cores differ permanently: that is not noise, and no
 //! interval may hide it. Plain arithmetic on samples.
 
 use crate::stats::{median, summarise_series, Summary};
@@ -9,20 +9,20 @@ use crate::stats::{median, summarise_series, Summary};
 /// One line among several.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfLine {
-    /// Its number, from zero.
+    /// The number of the line, from zero.
     pub line: usize,
-    /// The median of its windows.
+    /// The median over the windows of the line.
     pub value: f64,
 }
 
-/// The value over all lines, and how far lines are apart.
+/// The value over all lines, and the two extreme lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverLines {
-    /// Over windows, of the median over lines in each.
+    /// The summary over windows of the median over lines.
     pub over: Summary,
-    /// The line of the smallest value.
+    /// The line with the smallest value.
     pub fastest: OfLine,
-    /// The line of the largest value.
+    /// The line with the largest value.
     pub slowest: OfLine,
 }
 
@@ -36,8 +36,8 @@ impl OverLines {
 
 /// Summarises windows of `lines` samples each, one window after another in the order of time.
 ///
-/// `scratch` is of no fewer samples than there are windows and lines together. None where it is,
-/// where there is no window or no line, or the last window is not whole.
+/// `scratch` has a place for each window and each line. Returns `None` where it has fewer places,
+/// where there is no window or no line, or where the last window is incomplete.
 pub fn over_lines(samples: &[f64], lines: usize, scratch: &mut [f64]) -> Option<OverLines> {
     let windows = samples.len().checked_div(lines)?;
     if windows * lines != samples.len() {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_is_none() {
+    fn incomplete_input_gives_none() {
         assert_eq!(summarise(&[], 4), None);
         assert_eq!(summarise(&[1.0], 0), None);
         assert_eq!(summarise(&[1.0; 7], 4), None);

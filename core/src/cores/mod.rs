@@ -1,8 +1,8 @@
-//! Two cores and the lines between them: what it takes to hand a line over, and which pairs of CPUs to ask.
+//! Two cores and the lines between them: the transfer of a line, and the choice of pairs of CPUs.
 //!
 //! An [`Exchange`] sends a line to and fro; a [`Ring`] is a chain of lines that
 //! one core leaves in a known state for another to walk. Neither knows threads:
-//! whoever has some calls one side from each. Values over lines are put together
+//! the caller runs each side in a thread. Values over lines are combined
 //! in [`lines`], pairs are chosen in [`pairs`].
 
 pub mod exchange;

@@ -1,7 +1,7 @@
 //! The choice of pairs of CPUs: all of them, or a few of each class.
 //!
-//! A pure function of the CPUs, of what two of them share, and of a seed. It
-//! does not know where the answer to "what do they share" comes from.
+//! A pure function of the CPUs, of the nearest thing that two of them share, and of a seed. It
+//! does not know where that answer comes from.
 
 use crate::cpulist::CpuSet;
 use crate::rng::Pcg32;
@@ -9,24 +9,24 @@ use crate::topology::Shared;
 use crate::units::CpuId;
 use crate::words::Worded;
 
-/// Up to so many CPUs all pairs are affordable: 2016 of 3 ms each.
+/// Maximum number of CPUs for which all pairs are affordable: 2016 pairs of 3 ms each.
 const ALL_UP_TO: usize = 64;
 
 /// Two CPUs, the smaller number first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The smaller.
+    /// The CPU with the smaller number.
     pub a: CpuId,
-    /// The larger.
+    /// The CPU with the larger number.
     pub b: CpuId,
-    /// What they share.
+    /// The nearest thing that they share.
     pub class: Shared,
 }
 
 /// The rule by which pairs are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// All pairs of up to 64 CPUs; of more, as [`Choice::Classes`].
+    /// All pairs of up to 64 CPUs; [`Choice::Classes`] for more.
     #[default]
     Auto,
     /// All pairs.
@@ -41,10 +41,10 @@ impl Worded for Choice {
 }
 
 impl Choice {
-    /// The most pairs of one class, where not all are chosen.
+    /// Maximum number of pairs of one class, where not all are chosen.
     pub const MOST_OF_CLASS: usize = 8;
 
-    /// Returns the largest number of pairs that may be chosen of so many CPUs.
+    /// Returns the largest number of pairs that may be chosen of `cpus` CPUs.
     #[must_use]
     pub const fn most(self, cpus: usize) -> usize {
         let all = cpus * cpus.saturating_sub(1) / 2;
@@ -64,16 +64,16 @@ impl Choice {
         }
     }
 
-    /// Writes the chosen pairs of `cpus` to `pairs`, and returns those: by their numbers where all are chosen,
-    /// otherwise by their class first.
+    /// Writes the chosen pairs of `cpus` to `pairs`, and returns them: in the order of their numbers where all are
+    /// chosen, otherwise in the order of their class.
     ///
-    /// The same arguments give the same pairs on every machine. What is beyond the end of `pairs` is left out:
-    /// [`most`](Self::most) says how many there may be.
+    /// The same arguments give the same pairs on every machine. Pairs beyond the end of `pairs` are left out:
+    /// [`most`](Self::most) returns the size that suffices.
     ///
     /// # References
     ///
     /// J. S. Vitter, "Random Sampling with a Reservoir", ACM Transactions on Mathematical Software 11(1), 1985,
-    /// algorithm R: each pair of a class is equally likely, though their number is not known before.
+    /// algorithm R: each pair of a class is equally likely, although their number is not known in advance.
     pub fn choose<'p>(
         self,
         cpus: &CpuSet,
@@ -96,7 +96,7 @@ impl Choice {
                 });
                 let mut place = count;
                 if few && before as usize >= Self::MOST_OF_CLASS {
-                    // It takes the place of one of its class, or of none.
+                    // It replaces one of its class, or none.
                     let taken = rng.below(before + 1) as usize;
                     let mut others =
                         pairs.iter().take(count).enumerate().filter(|(_, other)| other.class == class);
@@ -128,7 +128,8 @@ mod tests {
 
     const NONE: Pair = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
 
-    /// Two threads a core, two cores an L2, eight an L3, sixteen a node, two nodes a socket.
+    /// Returns the class on a machine with two threads a core, two cores an L2, eight an L3, sixteen a node, two nodes
+    /// a socket.
     fn class_of(a: CpuId, b: CpuId) -> Shared {
         let shared = [2, 4, 16, 32, 64].iter().position(|size| a.0 / size == b.0 / size);
         shared.map_or(Shared::Machine, |place| Shared::ALL[place])
@@ -157,7 +158,7 @@ mod tests {
             assert_eq!(pairs.iter().filter(|pair| pair.class == class).count(), Choice::MOST_OF_CLASS);
         }
         assert_eq!(choose(Choice::All, 128, 1).len(), 128 * 127 / 2);
-        // There are but two pairs of threads.
+        // There are only two pairs of threads.
         assert_eq!(choose(Choice::Classes, 4, 1).iter().filter(|pair| pair.class == Shared::Core).count(), 2);
     }
 
@@ -165,7 +166,7 @@ mod tests {
     fn the_seed_decides_and_reaches_all() {
         assert_eq!(choose(Choice::Classes, 128, 5), choose(Choice::Classes, 128, 5));
         assert_ne!(choose(Choice::Classes, 128, 5), choose(Choice::Classes, 128, 6));
-        // 16 pairs of threads, of which 8 are chosen: 500 of 1000 times each, with a standard deviation of 16.
+        // 8 of 16 pairs of threads are chosen: 500 of 1000 times each, with a standard deviation of 16.
         let mut chosen = [0; 16];
         for seed in 0..1000 {
             let pairs = choose(Choice::Classes, 32, seed);
@@ -177,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_classes_is_that_of_the_table() {
+    fn classes_are_in_the_order_of_the_table() {
         assert!(Shared::ALL.is_sorted());
         assert!(Shared::ALL.iter().enumerate().all(|(place, class)| *class as usize == place));
     }
 
     proptest! {
         #[test]
-        fn pairs_are_of_the_set_and_differ(
+        fn pairs_belong_to_the_set_and_differ(
             cpus in prop::collection::btree_set(0u32..300, 0..90), seed: u64, room in 0usize..100, choice in 0usize..3,
         ) {
             let set: CpuSet = cpus.iter().copied().collect();

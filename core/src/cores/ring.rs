@@ -1,30 +1,30 @@
 //! A chain of lines that one core leaves in a known state, for another to walk.
 //!
-//! Every hop waits for the one before it, so that its time is the latency of
-//! one transfer, as a pointer chase's is that of one load. Knows the states that caches
-//! keep of a line, and nothing of threads: the caller sees to it that walks of
+//! Every hop waits for the one before it, so its time is the latency of
+//! one transfer, just as a pointer chase gives the latency of one load. Knows the states of a line
+//! in a cache, and nothing of threads: the caller makes the walks of
 //! two cores follow each other.
 //!
 //! # Safety
 //!
 //! A [`Ring`] is made by writing a chain of addresses over the memory that it
 //! borrows, at multiples of a line, so that each node holds the address of another.
-//! After that the memory is accessed as atomics alone, and by walks that store
-//! nothing but what a node holds. So any number of threads may walk at once.
+//! After that the memory is accessed only as atomics, and by walks that store
+//! back the word that a node holds. So any number of threads may walk at once.
 
 use crate::arch::{Flusher, Line, Routine, SharedLine, Stamp, OWN_WALK, READ_WALK, STORE_WALK};
 use crate::buffer::{Astray, Buffer, BuildError, Timed};
 use crate::chain::Chain;
 use crate::kernel::Encoding;
 
-/// What one hop does to its line.
+/// The access that a hop makes to its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walk {
     /// Loads it.
     Read,
-    /// Takes it for this core alone, by a locked addition of zero.
+    /// Takes it for this core alone, by an atomic addition of zero.
     Own,
-    /// Loads it, and stores the same: what makes it modified.
+    /// Loads it and stores the same word, which makes it modified.
     Store,
 }
 
@@ -48,19 +48,19 @@ impl Walk {
     }
 }
 
-/// The state in which the owner's cache has the lines.
+/// The state of the lines in the owner's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Changed: memory has an old copy, and no other cache has one.
     Modified,
-    /// As in memory, and in no other cache.
+    /// Equal to memory, and in no other cache.
     Exclusive,
-    /// As in memory, and in another core's cache too.
+    /// Equal to memory, and also in another core's cache.
     Shared,
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [State; 3] = [State::Modified, State::Exclusive, State::Shared];
 
     /// Returns the name that is printed.
@@ -73,14 +73,14 @@ impl State {
         }
     }
 
-    /// Returns whether a third core has to walk over what the owner prepared, by [`Walk::Read`].
+    /// Returns whether a third core has to walk over the prepared lines, by [`Walk::Read`].
     #[must_use]
     pub const fn takes_another(self) -> bool {
         matches!(self, State::Shared)
     }
 }
 
-/// A chain of addresses in lines that cores may walk in turns or at once.
+/// A chain of addresses in lines that cores may walk in turn or at once.
 #[derive(Debug)]
 pub struct Ring<'m> {
     lines: &'m [SharedLine],
@@ -107,29 +107,29 @@ impl<'m> Ring<'m> {
         Ok(Ring { lines, chain })
     }
 
-    /// Returns the number of nodes: the most hops of a walk that meets each line as it was prepared.
+    /// Returns the number of nodes: a longer walk meets lines that it has already walked over.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.chain.nodes()
     }
 
-    /// Walks `hops` hops from the node `from` between two stamps; where it ended is the node, which is proven.
+    /// Walks `hops` hops from the node `from` between two stamps, and proves the node on which the walk ended.
     ///
     /// # Errors
     ///
     /// [`Astray`] where the walk did not end where the generator says.
     pub fn timed_walk(&self, walk: Walk, from: u64, hops: usize, stamp: Stamp) -> Result<Timed<u64>, Astray> {
         let (routine, base, cursor) = (walk.routine(), self.lines.as_ptr().cast(), self.address(from));
-        // SAFETY: `new` wrote a chain of addresses to these lines, which nobody changes while `self` borrows them, and
+        // SAFETY: `new` wrote a chain of addresses to these lines, which nothing changes while `self` borrows them, and
         // the cursor stands on one of its nodes.
         let timed = Timed::new(stamp, || unsafe { routine(base, cursor, hops, 0) });
         let node = self.prove(from, hops, timed.ended)?;
         Ok(Timed { ended: node, start: timed.start, end: timed.end })
     }
 
-    /// Makes the lines this core's, in `state` as far as one core can: see [`State::takes_another`].
+    /// Brings the lines into this core's cache, in `state` as far as one core can: see [`State::takes_another`].
     ///
-    /// They are flushed first, so that no core has a copy left of what was before.
+    /// They are flushed first, so that no core keeps an older copy.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl<'m> Ring<'m> {
         flusher.flush(self.lines);
     }
 
-    /// Walks over all lines once: by [`Walk::Read`] the other core's part of [`State::Shared`].
+    /// Walks over all lines once: by [`Walk::Read`] this is the third core's part of [`State::Shared`].
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn all_walks_end_where_the_plain_one_does_and_leave_memory_as_it_is() {
+    fn all_walks_end_where_a_plain_walk_does_and_leave_memory_unchanged() {
         for (nodes, stride) in [(2, 64), (256, 64), (300, 256)] {
             let chain = chain(nodes, stride);
             let mut memory = vec![Line([0; 8]); (nodes * stride / 64 + 3) as usize];
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn preparations_leave_memory_as_it_is() {
+    fn preparations_leave_memory_unchanged() {
         let chain = chain(256, 128);
         let mut memory = vec![Line([0; 8]); 512];
         let ring = Ring::new(&mut memory, &chain).unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_takes_whole_lines_and_enough_of_them() {
+    fn a_ring_needs_whole_lines_and_enough_of_them() {
         let mut memory = vec![Line([0; 8]); 64];
         assert_eq!(Ring::new(&mut memory, &chain(65, 64)).err(), Some(BuildError::TooSmall));
         assert_eq!(Ring::new(&mut memory, &chain(64, 32)).err(), Some(BuildError::Encoding));

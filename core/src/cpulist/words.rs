@@ -1,6 +1,6 @@
 //! Operations that sets of every size share, on the words of their bitmaps.
 //!
-//! Compiled once, whereas each method of a set is compiled for every size of set.
+//! They are compiled once, whereas each method of a set is compiled for every size of set.
 
 use core::fmt::{self, Write};
 
@@ -26,14 +26,14 @@ impl Iterator for Ids<'_> {
     }
 }
 
-/// Why a list could not be read, with the part of the text to blame.
+/// The reason why a list could not be read, with the wrong part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListError<'a> {
     /// There is no text at all.
     Empty,
     /// Nothing before, between or after commas.
     EmptyItem {
-        /// The whole list, since there is no piece to point at.
+        /// The whole list, since there is no piece to show.
         list: &'a [u8],
     },
     /// Neither a number nor a range of two.
@@ -62,7 +62,7 @@ pub enum ListError<'a> {
     },
 }
 
-/// Shows what was typed in ASCII, up to a length at which it still helps.
+/// Shows typed text in ASCII, up to a length that still helps.
 fn shown(text: &[u8]) -> impl fmt::Display + '_ {
     const LONGEST: usize = 100;
     let cut = if text.len() > LONGEST { "..." } else { "" };
@@ -73,7 +73,7 @@ fn shown(text: &[u8]) -> impl fmt::Display + '_ {
     })
 }
 
-/// Writes a byte as `core` escapes it, whose table is larger than all of this.
+/// Writes a byte with the escapes of Rust's `core`, whose own table is larger than this function.
 fn escape(out: &mut fmt::Formatter<'_>, byte: u8) -> fmt::Result {
     let letter = match byte {
         b'\t' => 't',
@@ -117,7 +117,7 @@ pub(super) const fn split(id: u32) -> (usize, u64) {
     (id as usize / 64, 1 << (id % 64))
 }
 
-/// Adds `id`. False where it was a member already, or is beyond the words.
+/// Adds `id`. Returns false where it was a member already, or is beyond the words.
 #[inline(never)]
 pub(super) fn insert(words: &mut [u64], id: u32) -> bool {
     let (word, bit) = split(id);

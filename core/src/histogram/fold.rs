@@ -1,15 +1,15 @@
-//! Finds a period in the times of slow samples: that of memory refresh.
+//! Finds a period in the times of slow samples: the period of memory refresh.
 //!
 //! Memory that is being refreshed answers late, and refresh recurs every few
 //! microseconds. The time stamps of slow loads are folded modulo a trial period;
-//! with the right one they fall together. It knows nothing of memory: any
+//! with the right period their phases coincide. Nothing here knows memory: any
 //! ascending time stamps will do.
 //!
-//! Folding is done apart in each of many short segments, so that neither a small
-//! error of the trial period nor a wandering refresh clock smears the phases. The
+//! Each of many short segments is folded separately, so that neither a small
+//! error of the trial period nor a drifting refresh clock smears the phases. The
 //! chi-square of the phase counts, summed over segments, is compared with its mean
 //! and variance for equally likely phases; and where stamps of ordinary samples
-//! are given, with their chi-square, since taking samples has a rhythm too.
+//! are given, with their chi-square, since sampling has a rhythm too.
 //!
 //! # References
 //!
@@ -26,26 +26,26 @@ const PHASE_BITS: u32 = PHASES.ilog2();
 /// Degrees of freedom of the counts of one segment.
 const FREEDOM: f64 = (PHASES - 1) as f64;
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
-/// Neighbouring trial periods differ by 0.05 %: within a segment of 1000 periods
+/// Ratio of neighbouring trial periods: within a segment of 1000 periods
 /// the nearest one is off by a quarter of a period.
 const SCAN_STEP: f64 = 1.0005;
-/// The best period is sought once more around the best trial, in steps of 0.0025 %.
+/// Number of steps to each side in which the best trial is refined, of 0.0025 % each.
 const REFINING_STEPS: i32 = 20;
-/// The best of the thousands of trials stays below 6 in noise, and below 8 (the most
-/// of 60 simulated scans) where there are two segments only, their chi-square being skewed.
+/// Minimum significance of a period. In noise the best of the thousands of trials stays below 6, and below 8 (the
+/// largest of 60 simulated scans) with only two segments, since their chi-square is skewed.
 const SIGNIFICANT: f64 = 10.0;
-/// Stamps that recur with a period fold as well at its half or third if they are
-/// sharp enough; the longest of such equals is the period.
+/// Share of the best significance at which a multiple of the period is taken instead: stamps that recur sharply with a
+/// period fold equally well at its half or third, and the longest of these is the period.
 const EQUALLY_GOOD: f64 = 0.9;
 
-/// The range to search, in ticks.
+/// The range of periods to search, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
     /// The shortest trial period.
     pub shortest: f64,
     /// The longest trial period.
     pub longest: f64,
-    /// The length of the segments that are folded apart.
+    /// The length of the segments that are folded separately.
     pub segment: u64,
 }
 
@@ -65,18 +65,18 @@ impl Search {
     }
 }
 
-/// The best period and how far it stands out.
+/// The best period and its significance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Period {
     /// The period in ticks, to about 0.01 %.
     pub ticks: f64,
-    /// The amount by which the chi-square exceeds that of slowness at random, in standard
+    /// The excess of the chi-square over that of random slowness, in standard
     /// deviations.
     pub significance: f64,
 }
 
 impl Period {
-    /// Returns whether a period is there at all; the best of noise is a period as well.
+    /// Returns whether there is a period at all; noise has a best period too.
     #[must_use]
     pub fn is_significant(&self) -> bool {
         self.significance > SIGNIFICANT
@@ -86,12 +86,12 @@ impl Period {
 /// Finds the period with which `slow` stamps recur.
 ///
 /// Both lists ascend. `ordinary` are stamps of the same run that were not slow,
-/// best as many, chosen at random: sampling has a rhythm of its own, which shows
-/// in both and is not a finding. Without any, samples are taken to have been as
-/// likely at one time as at another. The time taken is about 5000 trial periods ×
-/// stamps × 1 ns for the range of refresh; ten thousand stamps are plenty.
+/// chosen at random, ideally as many: sampling has a rhythm of its own, which shows
+/// in both lists and is not a finding. Without any, samples are assumed to be equally
+/// likely at all times. The search takes about 5000 trial periods ×
+/// stamps × 1 ns for the range of refresh; ten thousand stamps are enough.
 ///
-/// `None` where the range is empty, where no segment has two slow stamps, or once `stop` says so.
+/// Returns `None` where the range is empty, where no segment has two slow stamps, or once `stop` returns true.
 #[must_use]
 pub fn find_period(
     slow: &[u64],
@@ -113,7 +113,7 @@ pub fn find_period(
         trial /= SCAN_STEP;
     }
     let mut found = refined(best?, slow, ordinary, search);
-    // Longest first: a sharp period of 12 folds as well at 6, 4 and 3.
+    // Longest first: a sharp period of 12 folds equally well at 6, 4 and 3.
     for multiple in (2..=(search.longest / found.ticks) as u32).rev() {
         let trial = Period { ticks: found.ticks * f64::from(multiple), ..found };
         let trial = refined(trial, slow, ordinary, search);
@@ -157,7 +157,7 @@ fn fold(slow: &[u64], ordinary: &[u64], segment: u64, ticks: f64) -> Option<Peri
         let _ = Phases::take(&mut ordinary, start, start, phase_per_tick);
         let here = Phases::take(&mut slow, start, end, phase_per_tick);
         let beside = Phases::take(&mut ordinary, start, end, phase_per_tick);
-        // Stamps at the end of all time belong to no segment.
+        // Stamps near the largest number belong to no segment.
         if here.total == 0 {
             return None;
         }
@@ -181,7 +181,7 @@ fn fold(slow: &[u64], ordinary: &[u64], segment: u64, ticks: f64) -> Option<Peri
 /// The stamps of a segment in each phase.
 struct Phases {
     total: u32,
-    /// The sum of the squares of the counts of the phases, which is all that their chi-square needs.
+    /// The sum of the squares of the counts of the phases, from which their chi-square follows.
     squares: u64,
 }
 
@@ -228,8 +228,8 @@ mod tests {
     const CLOCK: Hertz = Hertz(2_100_000_000);
     const TICKS_PER_MICROSECOND: f64 = 2100.0;
 
-    /// Samples about 350 ns apart; those that meet the refresh window are slow, and
-    /// some are slow at random. Returns the stamps of slow and of as many other samples.
+    /// Makes samples about 350 ns apart, slow in the refresh window and sometimes at random. Returns the stamps of slow
+    /// samples, and of as many others.
     fn sampled(period: Option<f64>, samples: u32, jitter: u32) -> (Vec<u64>, Vec<u64>) {
         let mut rng = Pcg32::new(11, 5);
         let (mut slow, mut ordinary) = (Vec::new(), Vec::new());
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chi_square_is_that_of_the_counts() {
+    fn the_chi_square_agrees_with_the_counts() {
         // Phases 0, 0, 0, 1 and 15 of a period of 16 ticks.
         let stamps = [16, 32, 48, 65, 95];
         let mut left = &stamps[..];
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_nothing() {
+    fn too_few_stamps_have_no_period() {
         let search = Search::refresh(CLOCK);
         assert_eq!(find_period(&[], &[], &search, &|| false), None);
         let every_tenth: std::vec::Vec<u64> = (0..1000).map(|at| at * 20_000).collect();

@@ -1,19 +1,20 @@
-//! Percentiles of hops, how far a sample can tell them, and whether they stand on a step.
+//! Percentiles of hops, their intervals, and whether they fall on a step between two clusters.
 //!
-//! Knows counts and ticks. That a hop was interrupted is decided elsewhere.
+//! Knows counts and ticks. Interrupted hops are found elsewhere.
 
 use crate::histogram::{Bucket, Histogram};
 use crate::math::sqrt;
 
 /// Standard deviations of a normal distribution that leave 2.5 % on either side.
 const NORMAL_95: f64 = 1.96;
-/// Two ends of an interval that differ by a smaller factor lie in one cluster.
+/// Minimum ratio of the two ends of an interval that lie in two clusters.
 const LEAST_STEP: f64 = 1.1;
-/// Hops within this fraction of an end belong to its cluster.
+/// Maximum distance of a hop from the end of its cluster, as a fraction.
 const CLUSTER: f64 = 0.03;
-/// Fewer hops than this are no cluster: the slowest two of all hops always have nothing between them.
+/// Minimum number of hops of a cluster: the slowest two of all hops always have nothing between them.
 const LEAST_CLUSTER: f64 = 10.0;
-/// The likeliest hop to be interrupted counts for two, or else a few would weigh as much as all others.
+/// Maximum probability of an interruption that is corrected for: the hop then counts twice. With more, a few hops would
+/// weigh as much as all others.
 const MOST_INTERRUPTED: f64 = 0.5;
 
 /// Returns the buckets of a histogram that begin below `below`; all of them for `None`.
@@ -21,10 +22,10 @@ pub fn buckets_below(histogram: &Histogram, below: Option<u64>) -> impl Iterator
     histogram.buckets().take_while(move |bucket| below.is_none_or(|below| bucket.low < below))
 }
 
-/// Hops as they were timed: those in which the kernel was not entered.
+/// The timed hops in which the kernel was not entered.
 ///
 /// The longer a hop, the likelier the kernel is entered in it, and the hop is
-/// then missing here: the tail would be too thin by its length times the rate of
+/// then missing here: without a correction the tail would be too thin, by its length times the rate of
 /// entries. At 1000 a second that is 0.02 % of hops of 200 ns, and 9 % of hops of
 /// 90 us. So every hop counts for 1 / P(not interrupted) = 1 / (1 - rate x
 /// length), which is exact for a timer's even ticks, and for entries at random
@@ -33,30 +34,30 @@ pub fn buckets_below(histogram: &Histogram, below: Option<u64>) -> impl Iterator
 pub struct Sample<'h> {
     /// The ticks of the windows.
     pub histogram: &'h Histogram,
-    /// Windows from here on were interrupted without a mark.
+    /// The ticks from which on windows were interrupted without a mark.
     pub below: Option<u64>,
     /// The counter's step in ticks.
     pub step: u64,
-    /// The timer's own ticks in every window.
+    /// The ticks of an empty window.
     pub overhead: f64,
-    /// The entries into the kernel per tick, where that leaves a mark.
+    /// The number of kernel entries per tick, where entries leave a mark.
     pub entries: f64,
 }
 
-/// A percentile, and the interval in which it lies in 95 of 100 samples as large; in ticks of a window.
+/// A percentile and its 95 % interval for samples of this size, in ticks of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantile {
-    /// The value to be reported. On a step, that is the upper end.
+    /// The value to be reported: the upper end on a step.
     pub value: f64,
     /// The value at the rank that is 1.96 standard deviations lower.
     pub low: f64,
-    /// The value at the rank that is as much higher.
+    /// The value at the rank that is 1.96 standard deviations higher.
     pub high: f64,
-    /// Whether low and high end lie in two clusters with hardly anything between.
+    /// The low and the high end lie in two clusters with hardly any hop between them.
     pub on_step: bool,
 }
 
-/// Returns the weight of a hop of so many ticks, given the entries into the kernel per tick.
+/// Returns the weight of a hop of `ticks`, given the kernel entries per tick.
 #[must_use]
 pub fn weight(ticks: f64, entries: f64) -> f64 {
     1.0 / (1.0 - (ticks * entries).clamp(0.0, MOST_INTERRUPTED))
@@ -67,7 +68,7 @@ fn middle(bucket: &Bucket) -> f64 {
 }
 
 impl Sample<'_> {
-    /// Returns the middles of the buckets, with what the hops in them count for.
+    /// Returns the buckets with their middles, and the total weight of their hops.
     fn weights(&self) -> impl Iterator<Item = (Bucket, f64, f64)> + '_ {
         buckets_below(self.histogram, self.below).map(|bucket| {
             let middle = middle(&bucket);
@@ -81,9 +82,9 @@ impl Sample<'_> {
 
     /// Returns the number of ticks that `percent` of the hops do not exceed.
     ///
-    /// A counter that moves in steps rounds each difference to one of them, either
-    /// way: a value stands for the width of a step around it, and the percentile is
-    /// interpolated in there. `None` without values.
+    /// A counter that moves in steps rounds each difference up or down to one of
+    /// them: a value means the width of a step around it, and the percentile is
+    /// interpolated within that. `None` without values.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<f64> {
         self.at(percent / 100.0 * self.total())
@@ -107,9 +108,9 @@ impl Sample<'_> {
 
     /// Returns the same with its interval by order statistics: ranks n q +- 1.96 sqrt(n q (1 - q)).
     ///
-    /// If the interval spans two clusters, chance decides on which of them the
-    /// rank falls, or between them where no hop is. The upper one is what the
-    /// slowest hops take, and is reported: a tail is not to be hidden.
+    /// If the interval spans two clusters, chance decides whether the rank falls on one of them, or between them
+    /// where there are no hops. The upper cluster is the time of the slowest hops, and is reported, so that a tail
+    /// stays visible.
     #[must_use]
     pub fn quantile(&self, percent: f64) -> Option<Quantile> {
         let timed: u64 = buckets_below(self.histogram, self.below).map(|bucket| bucket.count).sum();
@@ -127,7 +128,7 @@ impl Sample<'_> {
         let step = self.step as f64;
         let margin = |end: f64| (CLUSTER * hop(end)).max(step);
         let (from, to) = (low + margin(low), high - margin(high));
-        // What falls between two steps of the counter cannot be seen.
+        // Times between two steps of the counter cannot be seen.
         if hop(high) <= LEAST_STEP * hop(low) || to - from < step {
             return false;
         }

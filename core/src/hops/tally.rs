@@ -2,7 +2,7 @@
 //!
 //! Knows numbers only.
 
-/// Two for each power of two up to 2^40.
+/// Number of half octaves: two for each power of two up to 2^40.
 const CELLS: usize = 80;
 
 /// The number of values in each half octave, and their sum.
@@ -29,7 +29,7 @@ impl Tally {
         }
     }
 
-    /// Counts all that `other` has counted.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Tally) {
         for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
             cell.count += more.count;
@@ -37,7 +37,7 @@ impl Tally {
         }
     }
 
-    /// Returns the values from `least` up, and all of its half octave.
+    /// Returns the number of values from `least` up, and of all in its half octave.
     #[must_use]
     pub fn count_from(&self, least: u64) -> u64 {
         self.cells.get(cell_of(least)..).unwrap_or_default().iter().map(|cell| cell.count).sum()
@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_and_means_are_those_of_the_values(
+        fn counts_and_means_agree_with_the_values(
             values in prop::collection::vec(0u64..1 << 40, 1..200), edge in 0usize..78,
         ) {
             let edge = Tally::edges().nth(edge).unwrap();

@@ -1,10 +1,10 @@
-//! Distributions that are known, and what is made of them.
+//! Known distributions, and the facts that are found in them.
 
 use super::*;
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// Hops as a memory with refresh and interrupts gives them: median, tail, and how often each.
+/// A memory with refresh and interrupts: its median, its tail, and the frequency of each.
 struct Memory {
     hops: Tally,
     histogram: Histogram,
@@ -41,7 +41,7 @@ fn gaps(count: u32, least: u32, spread: u32) -> Tally {
 }
 
 #[test]
-fn what_a_loop_without_memory_shows_as_often_is_interruption() {
+fn hops_as_frequent_as_gaps_without_memory_are_interrupted() {
     let mut memory = Memory::new(200_000);
     memory.add(40, 20_000, 40_000);
     let gaps = gaps(35, 15_000, 30_000);
@@ -52,7 +52,7 @@ fn what_a_loop_without_memory_shows_as_often_is_interruption() {
 }
 
 #[test]
-fn a_long_tail_that_is_more_frequent_than_gaps_is_memory() {
+fn a_long_tail_that_is_more_frequent_than_gaps_belongs_to_memory() {
     let mut memory = Memory::new(200_000);
     memory.add(400, 20_000, 4_000);
     memory.add(30, 200_000, 40_000);
@@ -64,12 +64,16 @@ fn a_long_tail_that_is_more_frequent_than_gaps_is_memory() {
 }
 
 #[test]
-fn context_switches_explain_hops_that_no_gap_does() {
+fn context_switches_explain_hops_without_a_matching_gap() {
     let mut memory = Memory::new(200_000);
     memory.add(12, 9_000_000, 1_000_000);
     let none = Tally::EMPTY;
     let watch = |switches| Watch { gaps: &none, exposure: 1.0, switches };
-    assert_eq!(interrupted_from(&memory.hops, 480, &watch(0)), None, "memory, for all that is known");
+    assert_eq!(
+        interrupted_from(&memory.hops, 480, &watch(0)),
+        None,
+        "hops without gaps or switches belong to memory"
+    );
     let from = interrupted_from(&memory.hops, 480, &watch(12)).unwrap();
     assert_eq!(memory.hops.count_from(from), 12);
     assert!((watch(12).expected(1 << 30) - 12.0).abs() < 1e-9);
@@ -86,7 +90,7 @@ fn gaps_explain_hops_of_their_own_length_and_a_half_octave_more() {
     };
     assert!(explained(70_000, 70_000));
     assert!(explained(70_000, 55_000));
-    assert!(!explained(1_000_000, 20_000), "no gap was as long");
+    assert!(!explained(1_000_000, 20_000), "no gap has this length");
 }
 
 #[test]
@@ -134,7 +138,7 @@ fn a_coarse_counter_is_interpolated() {
     }
 }
 
-/// Hops of a lab: every 100th and every 1000th is slower, and the kernel is entered `entries` times per tick.
+/// Makes hops with every 100th and every 1000th slower, and the kernel entered `entries` times per tick.
 fn steps(hops: u32, entries: f64) -> Memory {
     let mut memory = Memory { hops: Tally::EMPTY, histogram: Histogram::EMPTY, random: Pcg32::new(9, 4) };
     for hop in 1..=hops {
@@ -149,7 +153,7 @@ fn steps(hops: u32, entries: f64) -> Memory {
 }
 
 #[test]
-fn a_percentile_on_a_step_is_that_of_the_slower_side() {
+fn a_percentile_on_a_step_is_on_the_slower_side() {
     let memory = steps(245_760, 0.0);
     let quantile = |percent| sample(&memory.histogram, None, 1).quantile(percent).unwrap();
     for (percent, truth, on_step) in
@@ -164,14 +168,15 @@ fn a_percentile_on_a_step_is_that_of_the_slower_side() {
 }
 
 #[test]
-fn hops_that_interrupts_hide_are_made_up_for() {
-    // An interrupt in 2.6 million ticks: of 230000 ticks 9 % are lost, more than the interval of a million hops is wide.
+fn hops_that_interrupts_hide_are_corrected_for() {
+    // One interrupt in 2.6 million ticks loses 9 % of hops of 230000 ticks, more than the width of the interval of
+    // a million hops.
     let entries = 1.0 / 2.6e6;
     let memory = steps(2_000_000, entries);
     let with = |entries| Sample { entries, ..sample(&memory.histogram, None, 1) };
     let found = with(entries).quantile(99.9).unwrap();
     assert!(found.on_step && (found.value / 230_000.0 - 1.0).abs() < 0.015, "{found:?}");
-    assert!(with(0.0).quantile(99.9).unwrap().value < 100_000.0, "without them it would be lost");
+    assert!(with(0.0).quantile(99.9).unwrap().value < 100_000.0, "without a correction the tail is lost");
     let truth = 30_000.0 + 600.0 + 140.0 + 150.0;
     let mean = memory.hops.weighted_mean(None, |ticks| weight(ticks, entries)).unwrap();
     assert!((mean / truth - 1.0).abs() < 0.000_7, "{mean}, {truth}");
@@ -179,7 +184,7 @@ fn hops_that_interrupts_hide_are_made_up_for() {
 }
 
 #[test]
-fn a_sparse_tail_and_a_coarse_counter_are_no_steps() {
+fn a_sparse_tail_and_a_coarse_counter_are_not_steps() {
     let mut memory = Memory::new(250_000);
     (0..40u32).for_each(|hop| memory.add(1, 1_100 + hop * 100, 10));
     let found = sample(&memory.histogram, None, 1).quantile(99.99).unwrap();
@@ -199,7 +204,7 @@ fn a_sparse_tail_and_a_coarse_counter_are_no_steps() {
 }
 
 #[test]
-fn the_interval_is_that_of_order_statistics() {
+fn the_interval_follows_order_statistics() {
     let mut histogram = Histogram::EMPTY;
     (0..10_000u64).for_each(|value| histogram.record(100_000 + value));
     let found = sample(&histogram, None, 1).quantile(50.0).unwrap();
@@ -208,7 +213,7 @@ fn the_interval_is_that_of_order_statistics() {
 }
 
 #[test]
-fn slow_hops_and_as_many_others_are_picked() {
+fn slow_hops_and_as_many_others_are_selected() {
     let log: Vec<Stamped> =
         (0..10_000).map(|at| Stamped { at, window: if at % 20 == 7 { 900 } else { 400 } }).collect();
     let (mut slow, mut others) = ([0; 1000], [0; 1000]);
@@ -216,7 +221,7 @@ fn slow_hops_and_as_many_others_are_picked() {
     assert_eq!(slow_count, 500);
     assert!((400..600).contains(&other_count), "{other_count}");
     assert!(slow[..500].iter().all(|at| at % 20 == 7) && others[..other_count].is_sorted());
-    assert_eq!(pick(&log, 800, Some(900), &mut slow, &mut others).0, 0, "all slow ones were interrupted");
+    assert_eq!(pick(&log, 800, Some(900), &mut slow, &mut others).0, 0, "all slow hops are interrupted");
     assert_eq!(pick(&log, 800, None, &mut slow[..3], &mut others).0, 3);
     assert_eq!(pick(&[], 800, None, &mut slow, &mut others), (0, 0));
 }

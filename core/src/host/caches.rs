@@ -1,15 +1,15 @@
 //! The caches of one CPU as sysfs describes them.
 //!
-//! The geometry that is claimed: in a virtual machine or with a partitioned
-//! cache, what a program gets may be much less.
+//! It is the claimed geometry: in a virtual machine or with a partitioned
+//! cache, a program may get much less.
 
 use crate::cpulist::CpuSet;
 use crate::topology::files::{self, path};
 use crate::topology::Files;
 use crate::units::{Bytes, CpuId};
 
-/// The most caches that are kept of one CPU: two of the first level, one of
-/// each further level, and room to spare.
+/// Maximum number of caches of one CPU: two of the first level, one of
+/// each further level, and some to spare.
 pub const MAX_CACHES: usize = 8;
 
 /// The caches of one CPU in the kernel's order: nearest first.
@@ -25,7 +25,7 @@ pub struct Caches {
 pub struct Cache {
     /// 1 for the nearest.
     pub level: u32,
-    /// What it holds.
+    /// The content of the cache.
     pub kind: CacheKind,
     /// Its capacity.
     pub size: Bytes,
@@ -37,7 +37,7 @@ pub struct Cache {
     pub shared_by: CpuSet,
 }
 
-/// What a cache holds.
+/// The content of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheKind {
     /// Data and instructions. First, so that [`Caches::EMPTY`] is zero bytes and takes
@@ -53,7 +53,7 @@ impl Caches {
     /// No cache is known.
     pub const EMPTY: Self = Self { length: 0, caches: [Cache::EMPTY; MAX_CACHES], implausible: None };
 
-    /// Reads the caches of `cpu`, in place of what was read before.
+    /// Reads the caches of `cpu`, in place of those read before.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
         (self.length, self.implausible) = (0, None);
         // A cache that cannot be understood does not hide those behind it.
@@ -76,7 +76,7 @@ impl Caches {
         self.caches.get(..self.length).unwrap_or_default()
     }
 
-    /// Returns level and size of the first reported cache that was left out, since no cache has that size.
+    /// Returns level and size of the first reported cache that was left out because no cache has that size.
     #[must_use]
     pub const fn implausible(&self) -> Option<(u32, Bytes)> {
         self.implausible
@@ -136,7 +136,7 @@ impl Cache {
         shared_by: CpuSet::EMPTY,
     };
 
-    /// Returns a cache without level, kind or size is of no use to anybody.
+    /// Reads one cache; `None` where its level, kind or size is missing.
     fn read(files: &impl Files, cpu: CpuId, index: usize) -> Option<Self> {
         let directory = path(format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"));
         let file = |name| path(format_args!("{directory}/{name}"));
@@ -157,7 +157,7 @@ fn kind(name: &[u8]) -> Option<CacheKind> {
         .find(|kind| kind.name().as_bytes() == name.trim_ascii())
 }
 
-/// Returns the kernel writes `32K`: kibibytes, for every size.
+/// Returns the size of a cache. The kernel writes `32K`: kibibytes, for every size.
 fn size(text: &[u8]) -> Option<Bytes> {
     let text = text.trim_ascii();
     let (digits, unit) = match text.split_last()? {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_the_kernel_s_units() {
+    fn sizes_are_in_the_units_of_the_kernel() {
         for (text, expected) in [
             (&b"32K\n"[..], Some(Bytes(32 << 10))),
             (b"32768K\n", Some(Bytes(32 << 20))),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_no_cache_has_are_told_from_others() {
+    fn impossible_sizes_are_recognised() {
         for (level, size) in [(1, 8 << 10), (1, 192 << 10), (2, 256 << 10), (3, 2 << 20), (3, 1152 << 20)] {
             assert!(plausible(level, Bytes(size)), "L{level} {size}");
         }

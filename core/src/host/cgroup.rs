@@ -1,6 +1,6 @@
 //! The control groups that this process is in, from its own up to the root.
 //!
-//! Knows how groups are found, for a controller of either version, and nothing of what a controller limits. Mount
+//! Knows how groups are found, for a controller of either version, and nothing of the limits of a controller. Mount
 //! points are the conventional ones below `/sys/fs/cgroup`.
 //!
 //! # References
@@ -26,7 +26,7 @@ pub(super) enum Version {
     Two,
 }
 
-/// What limits something.
+/// A controller of the kernel, which limits one resource.
 pub(super) struct Controller {
     /// The kernel's name for it.
     pub name: &'static str,
@@ -54,7 +54,7 @@ impl Controller {
     }
 }
 
-/// Returns the path of a file in a group; of one that is too long nothing, which names no file.
+/// Returns the path of a file in a group; an empty path, which names no file, where it is too long.
 pub(super) fn file(directory: &str, name: &str) -> GroupPath {
     let mut path = GroupPath::EMPTY;
     // Half a path would name another file.
@@ -83,8 +83,8 @@ fn walk_up(root: &str, group: &str, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Returns the version in charge of a controller, and the path of the group by it; the root
-/// where nothing is said. Lines are `4:memory:/path` in version 1, `0::/path` in 2.
+/// Returns the version in charge of a controller, and the path of its group; the root
+/// where there is no line for it. Lines are `4:memory:/path` in version 1, `0::/path` in 2.
 fn group_of<'a>(groups: &'a [u8], controller: &str) -> (Version, &'a str) {
     let mut unified = "/";
     for line in groups.split(|byte| *byte == b'\n') {

@@ -6,24 +6,24 @@
 
 use crate::topology::files::parse;
 
-/// What one line of /proc/stat says of a CPU since it started, in ticks of the kernel.
+/// The time of a CPU since it started, by one line of /proc/stat, in ticks of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// Neither idle nor waiting for a disk.
+    /// Time that is neither idle nor spent waiting for a disk.
     pub busy: u64,
-    /// Given to somebody else by the hypervisor.
+    /// Time that the hypervisor gave to others.
     pub stolen: u64,
-    /// All of it.
+    /// All time.
     pub total: u64,
 }
 
-/// Ticks of the kernel of the shortest time whose shares say anything: half a second.
+/// Minimum number of ticks from which shares are computed: half a second.
 const FEWEST: u64 = 50;
-/// Nanoseconds of one of them: `USER_HZ` is 100 on x86-64.
+/// Nanoseconds of a tick: `USER_HZ` is 100 (`include/uapi/asm-generic/param.h`).
 const TICK_NS: u64 = 10_000_000;
 
 impl CpuTime {
-    /// The CPU and its time by a line such as `cpu3 1393280 32966 572056 13343292 6130 0 17875 0 23933 0`.
+    /// Returns the CPU and its time by a line such as `cpu3 1393280 32966 572056 13343292 6130 0 17875 0 23933 0`.
     #[must_use]
     pub fn of_line(line: &[u8]) -> Option<(u32, CpuTime)> {
         // Idle and waiting; guests are part of user time already.
@@ -41,7 +41,7 @@ impl CpuTime {
         Some((cpu, time))
     }
 
-    /// The time of a CPU by the text of /proc/stat; nothing where it is not there.
+    /// Returns the time of a CPU by the text of /proc/stat; zero where the CPU is missing.
     #[must_use]
     pub fn of_cpu(stat: &[u8], cpu: u32) -> CpuTime {
         let is_its = |line: &&[u8]| {
@@ -52,7 +52,7 @@ impl CpuTime {
         line.and_then(CpuTime::of_line).unwrap_or_default().1
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub const fn and(&self, other: &CpuTime) -> CpuTime {
         CpuTime {
@@ -62,7 +62,7 @@ impl CpuTime {
         }
     }
 
-    /// What was counted from `earlier` to this.
+    /// Returns the time from `earlier` to this.
     #[must_use]
     pub const fn since(&self, earlier: &CpuTime) -> CpuTime {
         CpuTime {
@@ -72,19 +72,20 @@ impl CpuTime {
         }
     }
 
-    /// The share of `part` in all of the time; `None` in a time of too few ticks, which are a hundredth of a second.
+    /// Returns the share of `part` in all of the time; `None` for too few ticks, which are a hundredth of a second.
     #[must_use]
     pub fn share(&self, part: u64) -> Option<f64> {
         (self.total >= FEWEST).then(|| part as f64 / self.total as f64)
     }
 
-    /// The share of the time with work in which the hypervisor kept the CPU waiting: nothing is taken from an idle one.
+    /// Returns the share of the time with work in which the hypervisor kept the CPU waiting: it takes nothing from an
+    /// idle one.
     #[must_use]
     pub fn stolen_share(&self) -> Option<f64> {
         (self.busy >= FEWEST).then(|| self.stolen as f64 / self.busy as f64)
     }
 
-    /// The share of the time in which other threads ran than those of this process, which ran for `own_ns`.
+    /// Returns the share of the time in which threads of other processes ran; those of this process ran for `own_ns`.
     #[must_use]
     pub fn busy_with_others(&self, own_ns: u64) -> Option<f64> {
         let ran = self.busy.saturating_sub(self.stolen);
@@ -99,17 +100,17 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn lines_are_read_as_kernels_write_them() {
+    fn lines_of_all_kernels_are_read() {
         let (cpu, time) = CpuTime::of_line(b"cpu3 100 20 30 800 40 5 5 10 7 1").unwrap();
         assert_eq!((cpu, time), (3, CpuTime { busy: 170, stolen: 10, total: 1010 }));
-        // Kernels before 2.6.11 had no stolen time; the sum of all CPUs is none of them.
+        // Kernels before 2.6.11 had no stolen time; the line of the sum of all CPUs is not a CPU.
         assert_eq!(CpuTime::of_line(b"cpu0 1 2 3 4").unwrap().1, CpuTime { busy: 6, stolen: 0, total: 10 });
         assert_eq!(CpuTime::of_line(b"cpu  1 2 3 4"), None);
         assert_eq!(CpuTime::of_line(b"intr 46436546 0 9"), None);
     }
 
     #[test]
-    fn shares_are_of_the_time_between_two_looks() {
+    fn shares_refer_to_the_time_between_two_readings() {
         let first = CpuTime { busy: 100, stolen: 10, total: 1000 };
         let passed = CpuTime { busy: 180, stolen: 30, total: 1100 }.since(&first);
         assert_eq!((passed.share(passed.busy), passed.share(passed.stolen)), (Some(0.8), Some(0.2)));
@@ -118,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_understood_or_refused(text: Vec<u8>) {
+        fn any_line_is_parsed_or_refused(text: Vec<u8>) {
             let _ = CpuTime::of_line(&text);
         }
     }

@@ -1,4 +1,4 @@
-//! Which machine this is: what a reader of a saved result wants to know first.
+//! The names of the machine, which a reader of a saved result needs first.
 
 use crate::text::Text;
 use crate::topology::files;
@@ -7,13 +7,13 @@ use crate::topology::Files;
 /// The names of a machine; each is empty where the system does not tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Identity {
-    /// Its host name.
+    /// The host name.
     pub name: Text<64>,
-    /// What the kernel drew at random when it started.
+    /// The random id that the kernel chose when it started.
     pub boot: Text<36>,
-    /// Who made it.
+    /// The maker of the machine.
     pub vendor: Text<48>,
-    /// Its model.
+    /// The model of the machine.
     pub product: Text<48>,
     /// The version of its firmware.
     pub firmware: Text<48>,
@@ -22,7 +22,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// No name at all.
+    /// An identity without any name.
     pub const EMPTY: Self = Self {
         name: Text::EMPTY,
         boot: Text::EMPTY,
@@ -32,11 +32,12 @@ impl Identity {
         microcode: Text::EMPTY,
     };
 
-    /// Reads what every user may read.
+    /// Reads the names that every user may read.
     ///
     /// # References
     ///
-    /// Linux Documentation/admin-guide/sysctl/kernel.rst (random); Documentation/ABI/testing/sysfs-class-dmi: the serial numbers there are root's alone, and not asked for.
+    /// Linux Documentation/admin-guide/sysctl/kernel.rst (random); Documentation/ABI/testing/sysfs-class-dmi: only root
+    /// can read the serial numbers there, so they are not read.
     pub(super) fn read(files: &impl Files) -> Self {
         let mut buffer = [0; 1 << 10];
         let processor = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();

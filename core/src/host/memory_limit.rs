@@ -1,7 +1,7 @@
 //! The memory limit of the control groups that this process is in.
 //!
-//! Going over it is not an error code but the end of the process, so the tool
-//! must know it before it maps a buffer. Where groups are is not its to know.
+//! Exceeding it is not an error code but the end of the process, so the tool
+//! must know it before it maps a buffer. The search for groups is in `cgroup`.
 //!
 //! # References
 //! Linux `Documentation/admin-guide/cgroup-v2.rst` and
@@ -17,9 +17,9 @@ use crate::units::Bytes;
 pub struct MemoryLimit {
     /// The smallest limit.
     pub limit: Bytes,
-    /// What the group with that limit uses now, cached files included.
+    /// The memory that the group with that limit uses now, including cached files.
     pub usage: Bytes,
-    /// What can still be taken before some group of the way reaches its limit.
+    /// The memory that can still be taken before any group on the way reaches its limit.
     /// Cached files count as free as far as the kernel gives them up first.
     pub headroom: Bytes,
 }
@@ -30,7 +30,7 @@ const MEMORY: Controller = Controller { name: "memory", version_1: &["/sys/fs/cg
 struct Names {
     limit: &'static str,
     usage: &'static str,
-    /// What the kernel gives up before the limit kills: old files, files in use, and slabs.
+    /// The memory that the kernel gives up before the limit kills: old files, files in use, and slabs.
     inactive: &'static str,
     active: &'static str,
 }
@@ -45,7 +45,7 @@ const VERSION_1: Names = Names {
 const VERSION_2: Names =
     Names { limit: "memory.max", usage: "memory.current", inactive: "inactive_file", active: "active_file" };
 
-/// From here on a limit means that there is none: version 1 writes the largest
+/// Smallest limit that means no limit: version 1 writes the largest
 /// multiple of the page size that a signed number holds.
 const UNLIMITED: Bytes = Bytes(1 << 60);
 
@@ -66,7 +66,7 @@ impl MemoryLimit {
         tightest
     }
 
-    /// Both limits together.
+    /// Returns both limits together.
     fn tighter(self, other: Self) -> Self {
         let headroom = self.headroom.min(other.headroom);
         let smaller = if other.limit < self.limit { other } else { self };
@@ -76,7 +76,7 @@ impl MemoryLimit {
 
 impl Names {
     fn read_group(&self, files: &impl Files, directory: &str) -> Option<MemoryLimit> {
-        // Version 2 writes "max" for no limit, which is no number.
+        // Version 2 writes "max" for no limit, which is not a number.
         let limit = Bytes(files::number(files, file(directory, self.limit).as_str())?);
         if limit >= UNLIMITED {
             return None;
@@ -85,7 +85,7 @@ impl Names {
         let mut buffer = [0; 4 << 10];
         let statistics = files.read(file(directory, "memory.stat").as_str(), &mut buffer).unwrap_or_default();
         let statistic = |name| number_after(statistics, name).unwrap_or_default();
-        // As of a node: of files in use half, since others come back for them.
+        // Half of the files in use, as for a node, since other processes need them again.
         let reclaimable = [statistic(self.active) / 2, statistic("slab_reclaimable")];
         let reclaimable = reclaimable.into_iter().fold(statistic(self.inactive), u64::saturating_add);
         let needed = usage.0.saturating_sub(reclaimable);

@@ -1,4 +1,4 @@
-//! What this process may do, by `/proc/self/status`.
+//! The rights of this process, by `/proc/self/status`.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::topology::Files;
 
 use super::ways::hexadecimal;
 
-/// The standing of this process.
+/// The rights of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
     /// The CPUs that it may run on (affinity and cpuset together); empty where unknown.
@@ -17,26 +17,26 @@ pub struct Process {
     pub mems_allowed: NodeSet,
     /// The effective capabilities, one bit each.
     pub capabilities: Option<u64>,
-    /// Whether system calls are filtered.
+    /// The restriction of system calls.
     pub seccomp: Option<Seccomp>,
 }
 
-/// How the system calls of a process are restricted.
+/// The restriction of a process's system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seccomp {
-    /// Not at all. The zero is left to `None`, so that [`Process::EMPTY`] takes no room in an executable.
+    /// No restriction. The zero is left to `None`, so that [`Process::EMPTY`] takes no room in an executable.
     Off = 1,
-    /// To read, write, exit and sigreturn.
+    /// Only read, write, exit and sigreturn.
     Strict,
-    /// By a filter, as in containers.
+    /// A filter, as in containers.
     Filter,
 }
 
-/// A privilege that bears on measuring, with its bit in the kernel's sets.
+/// A privilege that matters for measuring, with its bit in the kernel's sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Capability {
-    /// `CAP_IPC_LOCK`: huge pages beside the group of `vm.hugetlb_shm_group`, locked memory.
+    /// `CAP_IPC_LOCK`: huge pages outside of the group of `vm.hugetlb_shm_group`, locked memory.
     IpcLock = 14,
     /// `CAP_SYS_ADMIN`.
     SysAdmin = 21,
@@ -51,9 +51,9 @@ impl Process {
     pub const EMPTY: Self =
         Self { cpus_allowed: CpuSet::EMPTY, mems_allowed: NodeSet::EMPTY, capabilities: None, seccomp: None };
 
-    /// Reads the standing of the calling process, in place of what was read before.
+    /// Reads the rights of the calling process, in place of those read before.
     pub fn read(&mut self, files: &impl Files) {
-        // The line of supplementary groups is the one that can be long.
+        // Only the line of supplementary groups can be long.
         let mut buffer = [0; 16 << 10];
         let size = buffer.len();
         let mut status = files.read("/proc/self/status", &mut buffer).unwrap_or_default();

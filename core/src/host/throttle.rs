@@ -1,7 +1,7 @@
 //! The quota of CPU time of the control groups that this process is in.
 //!
-//! A group that has used up its quota is stopped until its period ends, with all its threads at once: what was timed
-//! meanwhile is the kernel's clock. The kernel counts such stops, so that a measurement can tell whether one hit it.
+//! A group that has used up its quota is stopped until its period ends, with all its threads at once: a measurement
+//! then times the stop. The kernel counts these stops, so that a measurement can tell whether one hit it.
 //!
 //! # References
 //! Linux `Documentation/scheduler/sched-bwc.rst` and `Documentation/admin-guide/cgroup-v2.rst`.
@@ -15,17 +15,18 @@ use crate::topology::Files;
 const CPU: Controller =
     Controller { name: "cpu", version_1: &["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"] };
 
-/// The most groups whose stops are counted: a container, its pod, and the slices around them have quotas, seldom all.
+/// Maximum number of groups whose stops are counted: a container, its pod, and the slices around them have quotas,
+/// seldom all of them.
 const MOST_GROUPS: usize = 8;
 
-/// The tightest quota on the way from the process's group up to the root, and where stops are counted.
+/// The tightest quota on the way from the process's group up to the root, and the groups whose stops are counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Throttle {
     /// The CPUs that the quota amounts to: CPU time in a period over the period.
     pub cpus: f64,
     /// The name of the file that sets it.
     pub file: &'static str,
-    /// How often a group with a quota was stopped until the quota was found.
+    /// The number of stops of groups with a quota before the quota was read.
     pub times: Option<u64>,
     innermost: GroupPath,
     // Groups above are the beginnings of the path, by their lengths; 0 where there is none.
@@ -63,8 +64,8 @@ impl Throttle {
         Some(throttle)
     }
 
-    /// Returns how often the groups have been stopped so far, by one small file for each group with a quota; `None`
-    /// where none tells.
+    /// Returns the number of stops of the groups so far, by one small file for each group with a quota; `None`
+    /// where no file tells it.
     #[must_use]
     pub fn count(&self, files: &impl Files) -> Option<u64> {
         let groups =

@@ -1,9 +1,10 @@
-//! The clock of the uncore: of what lies between the cores of a package and its memory, the last-level cache and the
-//! controllers among it.
+//! The clock of the uncore: everything between the cores of a package and its memory, including the last-level cache
+//! and the memory controllers.
 //!
-//! It follows the load within milliseconds, and a latency with it. Linux tells it on Intel's servers, to root alone: by
-//! package and die, or, where there are more clocks than that, by numbered domains that say what they serve. Each look
-//! asks the hardware, on another CPU where need be: it takes microseconds, and is nothing for the time of a measurement.
+//! It follows the load within milliseconds, and latencies change with it. Linux tells it on Intel's servers, to root
+//! alone: by package and die, or, where there are more clocks, by numbered domains that name the parts that they serve.
+//! Each reading asks the hardware, on another CPU if necessary: it costs microseconds, so it must not be made while
+//! something is timed.
 //!
 //! # References
 //! Linux `Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst`.
@@ -18,11 +19,11 @@ use crate::topology::Files;
 const CPUS: &str = "/sys/devices/system/cpu";
 const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
 
-/// The dies of one node, at most: with NUMA switched off, those of a whole machine. Further ones are left out.
+/// Maximum number of dies of one node: with NUMA switched off, of a whole machine. Further dies are left out.
 const MOST_DIES: usize = 8;
-/// The domains of a machine, at most: eight packages of five have 40. Further ones are left out.
+/// Maximum number of domains of a machine: eight packages of five have 40. Further domains are left out.
 const MOST_DOMAINS: u32 = 64;
-/// What a register can say, in kilohertz: a multiple of 100 MHz, in seven bits.
+/// Range of the register in kilohertz: a multiple of 100 MHz, in seven bits.
 const POSSIBLE: RangeInclusive<u32> = 100_000..=12_700_000;
 
 /// The clocks of the uncore that serve the memory of one node.
@@ -30,7 +31,7 @@ const POSSIBLE: RangeInclusive<u32> = 100_000..=12_700_000;
 pub struct Uncore {
     /// The dies of the node's CPUs.
     dies: [Option<Die>; MOST_DIES],
-    /// Domains of these, a bit for each; none where there is a clock for each die.
+    /// Domains of these dies, one bit each; none where each die has a clock.
     domains: u64,
 }
 
@@ -43,8 +44,8 @@ struct Die {
 impl Uncore {
     /// Finds the clocks of the dies that `cpus` are on, all CPUs of a node; `None` where they cannot be read.
     ///
-    /// Domains count that serve memory, of the node's dies. Older kernels do not say what a domain serves, and which die
-    /// it is: there all domains of the package count.
+    /// The domains of the node's dies that serve memory count. Older kernels tell neither the parts that a domain
+    /// serves nor its die: there all domains of the package count.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn find(files: &impl Files, cpus: &CpuSet) -> Option<Self> {
@@ -61,7 +62,7 @@ impl Uncore {
         found.gigahertz(files).map(|_| found)
     }
 
-    /// Reads the clock: the mean where there are several. `None` unless each of them has a possible one.
+    /// Reads the clock, or the mean of several. `None` unless each of them has a possible value.
     #[must_use]
     pub fn gigahertz(&self, files: &impl Files) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
@@ -83,7 +84,7 @@ impl Uncore {
     }
 }
 
-/// Returns the dies that CPUs are on. Those that the kernel names no die of are taken to be on that of the first.
+/// Returns the dies of the CPUs. A CPU for which the kernel names no die counts for the die of the first.
 fn dies_of(files: &impl Files, cpus: &CpuSet) -> [Option<Die>; MOST_DIES] {
     let mut dies = [None; MOST_DIES];
     let mut left = *cpus;
@@ -104,7 +105,7 @@ fn number(files: &impl Files, domain: u32, name: &str) -> Option<u32> {
     files::number(files, path(format_args!("{CLOCKS}/uncore{domain:02}/{name}")).as_str())
 }
 
-/// Returns whether memory is among what a domain serves, or nobody says what that is.
+/// Returns whether a domain serves memory, or the kernel does not name the parts that it serves.
 fn serves_memory(files: &impl Files, domain: u32) -> bool {
     let mut buffer = [0; 64];
     let agents = path(format_args!("{CLOCKS}/uncore{domain:02}/agent_types"));

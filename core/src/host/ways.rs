@@ -1,9 +1,9 @@
 //! The ways of the last-level cache that resctrl lets this process fill.
 //!
-//! A program meets no more of a cache than that, whatever size is reported.
+//! A program can use no more of the cache than that, whatever size is reported.
 //!
 //! # References
-//! Linux `Documentation/arch/x86/resctrl.rst`.
+//! Linux, `resctrl.rst` of its documentation.
 
 use core::fmt;
 
@@ -28,7 +28,7 @@ pub struct Ways {
 
 impl Ways {
     /// Reads the masks of the third-level cache behind `cpu`, in the group of this process; `None` where resctrl is
-    /// not mounted, or its files cannot be understood.
+    /// not mounted, or where its files cannot be parsed.
     #[must_use]
     pub fn read(files: &impl Files, cpu: CpuId) -> Option<Self> {
         let separate = full(files, "L3DATA");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mask_is_that_of_the_cache_behind_the_cpu() {
+    fn the_mask_belongs_to_the_cache_of_the_cpu() {
         let found = default_group("    MB:0=100;1=100\n    L3:0=fff;1=7ff\n").unwrap();
         assert_eq!(found, Ways { allowed: 0x7ff, code: None, all: 0xfff });
         assert!(found.is_partial());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_tells_nothing() {
+    fn files_that_cannot_be_parsed_give_no_masks() {
         assert_eq!(read(&[]), None);
         assert_eq!(read(&[LEVEL, ID, FULL]), None);
         let huge: String = (0..4000).map(|id| std::format!("{id}=fff;")).collect();

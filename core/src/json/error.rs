@@ -1,4 +1,4 @@
-//! Why a document was rejected, and where.
+//! The reason why a document was rejected, and the place.
 
 use core::fmt;
 
@@ -29,7 +29,7 @@ pub enum Reason {
     Number,
     /// A number that is not finite in double precision.
     NumberRange,
-    /// A backslash before something that it cannot stand before, or half of a surrogate pair.
+    /// A backslash before a character that it cannot escape, or half of a surrogate pair.
     Escape,
     /// A control character that is not escaped.
     Control,

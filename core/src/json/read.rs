@@ -1,7 +1,7 @@
 //! Reads one JSON document, event by event, from bytes that may be anything.
 //!
-//! Strict: what RFC 8259 does not allow is an error with its place, and after an
-//! error there is only that error.
+//! The reader is strict: everything that RFC 8259 does not allow is an error with its place, and every call after an
+//! error returns that error.
 
 use super::error::{Error, Reason, MAX_DEPTH};
 use super::string::Str;
@@ -42,7 +42,7 @@ pub struct Reader<'a> {
     objects: u64,
     next: Next,
     failed: Option<Error>,
-    /// What is passed over is not looked at.
+    /// Skipped values are not checked.
     hasty: bool,
 }
 
@@ -64,8 +64,8 @@ impl<'a> Reader<'a> {
         Self { input, offset: 0, depth: 0, objects: 0, next: Next::Value, failed: None, hasty: false }
     }
 
-    /// Returns a reader that passes over members by their brackets and quotes alone: several times as fast, but what is
-    /// wrong within them is not noticed.
+    /// Returns a reader that skips members by their brackets and quotes alone: several times as fast, but it does not
+    /// notice errors within them.
     #[must_use]
     pub const fn hasty(input: &'a [u8]) -> Self {
         Self { hasty: true, ..Self::new(input) }
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         event
     }
 
-    /// Passes over the next value, whatever it is. Does nothing at the end of a
+    /// Skips the next value, whatever it is. Does nothing at the end of a
     /// container or of the document.
     ///
     /// # Errors
@@ -304,10 +304,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns where the value of a member ends that begins at `start`: at a comma or bracket that is not its own, or at the
+/// Returns the end of the value of a member that begins at `start`: a comma or bracket that is not its own, or the
 /// end of the input.
 fn end_of_member(input: &[u8], start: usize) -> usize {
-    /// What decides, by byte: most bytes are looked at no further.
+    /// The bytes that need a closer look; most bytes do not.
     static DECIDES: [bool; 256] = {
         let mut table = [false; 256];
         let mut bytes: &[u8] = b"\",{}[]";
@@ -345,7 +345,7 @@ fn end_of_member(input: &[u8], start: usize) -> usize {
     at.min(input.len())
 }
 
-/// Returns the length of the number at the start of `text`, or that of the part before its defect.
+/// Returns the length of the number at the start of `text`, or of the part before its defect.
 fn number_length(text: &[u8]) -> Result<usize, usize> {
     let at = |place: usize| text.get(place).copied();
     let digits = |start: usize| {

@@ -1,10 +1,10 @@
-//! Strings of a document that was read: checked once, decoded where they lie.
+//! Strings of a document: checked once, decoded in place.
 
 use core::fmt::{self, Write};
 
 use super::error::Reason;
 
-/// The inside of a string, its escapes still in place; both they and the UTF-8 are known to be valid.
+/// The inside of a string with its escapes; both the escapes and the UTF-8 are known to be valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Str<'a> {
     raw: &'a str,
@@ -25,7 +25,7 @@ impl<'a> Str<'a> {
     }
 
     #[cold]
-    #[inline(never)] // so that what is always done is short
+    #[inline(never)] // so that the usual path is short
     fn decodes_to(self, other: &str) -> bool {
         self.chars().eq(other.chars())
     }
@@ -54,7 +54,7 @@ impl<'a> Str<'a> {
     }
 }
 
-/// Returns the length of what follows a backslash.
+/// Returns the length of an escape after its backslash.
 fn escape_length(rest: &[u8]) -> Result<usize, Reason> {
     match rest.first() {
         None => Err(Reason::Truncated),
@@ -107,7 +107,7 @@ impl PartialEq<&str> for Str<'_> {
     }
 }
 
-/// Compares what the strings say, however they are escaped.
+/// Compares the decoded characters, however they are escaped.
 impl PartialEq for Str<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.chars().eq(other.chars())

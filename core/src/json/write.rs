@@ -1,7 +1,7 @@
 //! Writes one JSON document as a stream.
 //!
-//! Commas, colons and escapes are the writer's; a caller cannot make an invalid
-//! document without being told. Knows nothing of files.
+//! The writer makes commas, colons and escapes; a call that would make an invalid
+//! document fails. Knows nothing of files.
 
 use core::fmt::{self, Write};
 
@@ -15,7 +15,7 @@ pub enum Layout {
     /// Everything on one line, without an end of line.
     OneLine,
     /// Each member of the outermost object on a line of its own, and each element
-    /// of an array that is such a member; a line feed at the end.
+    /// of an array that is one of these members; a line feed at the end.
     #[default]
     Lines,
 }
@@ -78,7 +78,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the name of the next member. Returns the writer, so that its value can be
-    /// written in the same breath: `writer.key("seed")?.u64(42)?`.
+    /// written in the same expression: `writer.key("seed")?.u64(42)?`.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -111,7 +111,7 @@ impl<W: Write> Writer<W> {
         self.quote(|out| write!(out, "{value}"))
     }
 
-    /// Writes a string of bytes that should be UTF-8; what is not becomes U+FFFD.
+    /// Writes a string of bytes that should be UTF-8; other bytes become U+FFFD.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -146,8 +146,8 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{value}")
     }
 
-    /// Writes a number rounded to at most `digits` decimals (17 at most), zeros at the
-    /// end left out: 240.000 is written as `240`. What is not finite has no form
+    /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the
+    /// end: 240.000 is written as `240`. A number that is not finite has no form
     /// in JSON and is written as `null`.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl<W: Write> Writer<W> {
         self.out.write_str(if value { "true" } else { "false" })
     }
 
-    /// Writes `null`, for what is not known.
+    /// Writes `null`, for an unknown value.
     ///
     /// # Errors
     /// As for every method of [`Writer`].
@@ -178,10 +178,10 @@ impl<W: Write> Writer<W> {
         self.out.write_str("null")
     }
 
-    /// Ends the document and hands back what it was written into.
+    /// Ends the document and returns the output.
     ///
     /// # Errors
-    /// Where the document is not complete, and where `W` fails.
+    /// An incomplete document, and a failure of `W`.
     pub fn finish(mut self) -> Result<W, fmt::Error> {
         if self.depth != 0 || !self.begun {
             return Err(fmt::Error);

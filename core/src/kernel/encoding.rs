@@ -2,7 +2,7 @@
 //!
 //! Plain arithmetic on offsets and addresses; knows no loop that follows them.
 
-use crate::units::Bytes;
+use crate::units::{Bytes, LINE};
 
 /// The form in which a node names the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Encoding {
             Encoding::Pointer => Bytes(1),
             Encoding::Index4 => Bytes(4),
             Encoding::Index => Bytes(8),
-            Encoding::LineIndex | Encoding::LineIndex4 => Bytes(64),
+            Encoding::LineIndex | Encoding::LineIndex4 => LINE,
         }
     }
 

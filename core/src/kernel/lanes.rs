@@ -14,7 +14,7 @@ pub struct LaneKernel(Form);
 
 #[derive(Clone, Copy, Debug)]
 enum Form {
-    /// As many lanes, with nothing but their loads.
+    /// This number of lanes, with nothing but their loads.
     Plain(usize),
     /// [`WINDOW_LANES`] lanes with units of work, and perhaps a prefetch.
     Window { work: usize, prefetch: bool, routine: LaneRoutine },
@@ -30,9 +30,9 @@ impl LaneKernel {
         }
     }
 
-    /// Returns how many of its cursors have no register, though those of other kernels do.
+    /// Returns the number of its cursors that have no register, although those of other kernels have one.
     ///
-    /// Each costs one load from the first-level cache more per hop.
+    /// Each costs one more load from the first-level cache per hop.
     #[must_use]
     pub const fn in_memory(&self) -> usize {
         match self.0 {
@@ -58,14 +58,14 @@ impl LaneKernel {
         matches!(self.0, Form::Window { prefetch: true, .. })
     }
 
-    /// Returns how many instructions one hop of all lanes takes, without those that count hops.
+    /// Returns the number of instructions of one hop of all lanes, without those that count hops.
     ///
-    /// So many lie between a lane's load and its next one. Where the processor
-    /// has no room for them, it does not have the loads of all lanes in flight.
+    /// This number lies between a lane's load and its next one. A processor that
+    /// has no room for them does not have the loads of all lanes in flight.
     #[must_use]
     pub const fn instructions(&self) -> usize {
         match self.0 {
-            // A lane in memory takes a load and a store more.
+            // A lane in memory needs one more load and one more store.
             Form::Plain(lanes) => lanes + 2 * self.in_memory(),
             Form::Window { work, prefetch, .. } => {
                 WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize)
@@ -85,7 +85,7 @@ impl LaneKernel {
     }
 }
 
-/// Returns whether there is a loop for exactly so many lanes, all of whose cursors are in registers.
+/// Returns whether there is a loop for exactly this number of lanes with all cursors in registers.
 const fn in_registers(lanes: usize) -> bool {
     let mut place = 0;
     while place < arch::REGISTER_CHASES.len() {
@@ -114,7 +114,7 @@ pub static PARALLEL: [LaneKernel; LANES.len()] = {
 
 /// Sixteen lanes with work: pairs of a kernel without a prefetch and one with it, by the units of work.
 ///
-/// These are one by one at first, where work is hidden, then in steps of about a third.
+/// The units grow one by one at first, where work is hidden, then in steps of about a third.
 pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
     let mut kernels = [[LaneKernel(Form::Plain(0)); 2]; arch::WINDOW_CHASES.len()];
     let mut place = 0;
@@ -129,34 +129,34 @@ pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
     kernels
 };
 
-/// Returns the kernel of [`PARALLEL`] with so many lanes.
+/// Returns the kernel of [`PARALLEL`] with this number of lanes.
 #[must_use]
 pub fn parallel(lanes: usize) -> Option<&'static LaneKernel> {
     PARALLEL.iter().find(|kernel| kernel.lanes() == lanes)
 }
 
-/// Instructions that depend on no load, to put between two of them.
+/// Instructions that depend on no load and stand between two loads.
 ///
-/// While a load waits for memory, nothing after it retires, and what has been
-/// let in after it holds what it needs. The load behind the fillers starts only
-/// if there was enough of that for all of them.
+/// While a load waits for memory, no later instruction retires, and each instruction that was
+/// dispatched after it keeps its resources. The load behind the fillers starts only
+/// if the resources were enough for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filler {
-    /// `nop`: needs an entry of the reorder buffer alone. Where several share one
-    /// (Zen 4) there may be no limit to be seen within [`Gap::MOST`].
+    /// `nop`: needs only an entry of the reorder buffer. Where several share one
+    /// (Zen 4), there may be no visible limit within [`Gap::MOST`].
     Nop,
-    /// `lea`: also needs an integer register. There may be fewer of these than entries.
+    /// `lea`: also needs an integer register. There may be fewer registers than entries.
     Lea,
-    /// `lea`, `cmp` and `paddd` by turns: registers of three kinds, so that the
+    /// `lea`, `cmp` and `paddd` in turn: registers of three kinds, so that the
     /// entries of the reorder buffer run out first.
     Mixed,
 }
 
 impl Filler {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Filler; 3] = [Filler::Nop, Filler::Lea, Filler::Mixed];
 
-    /// Returns the name by which it is known.
+    /// Returns the name that is printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -169,8 +169,8 @@ impl Filler {
 
 /// A number of fillers between the loads of two lanes.
 ///
-/// Two misses overlap as long as the processor reaches over the gap between
-/// them. A hop of both lanes takes one latency then, and two where it does not.
+/// Two misses overlap as long as the processor looks ahead across the gap between
+/// them. A hop of both lanes then takes one latency, and otherwise two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     filler: Filler,
@@ -178,9 +178,9 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// The lanes that have a gap between their loads.
+    /// Number of lanes with a gap between their loads.
     pub const LANES: usize = 2;
-    /// The most fillers there is room for: more than the largest reorder buffer known, of 576 entries.
+    /// Maximum number of fillers: more than the largest known reorder buffer, which has 576 entries.
     pub const MOST: usize = arch::MOST_FILLERS;
     /// Instructions from one load to the next beside the fillers: two moves, a jump, the loop's two.
     pub const OVERHEAD: usize = 5;
@@ -200,7 +200,7 @@ impl Gap {
         self.filler
     }
 
-    /// Returns how many there are.
+    /// Returns the number of fillers.
     #[must_use]
     pub const fn fillers(self) -> usize {
         self.fillers
@@ -210,7 +210,7 @@ impl Gap {
     pub(crate) const fn routine(self) -> (LaneRoutine, usize) {
         let routine = match self.filler {
             Filler::Nop => arch::REACH_NOP_CHASE,
-            Filler::Lea => arch::REACH_LEA_CHASE,
+            Filler::Lea => arch::REACH_INTEGER_CHASE,
             Filler::Mixed => arch::REACH_MIXED_CHASE,
         };
         (routine, self.fillers)
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_in_ascending_order_and_in_registers_as_far_as_they_go() {
+    fn lanes_are_in_ascending_order_and_up_to_14_in_registers() {
         assert!(PARALLEL.is_sorted_by_key(LaneKernel::lanes));
         for kernel in &PARALLEL {
             assert!(kernel.lanes() <= MOST_LANES);
@@ -243,17 +243,17 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_without_a_register_takes_a_load_and_a_store_more() {
+    fn a_lane_without_a_register_needs_one_more_load_and_store() {
         let of = |lanes| parallel(lanes).unwrap().instructions();
         assert_eq!([1, 2, 14].map(of), [1, 2, 14]);
-        // Each lane beyond the registers takes three.
+        // Each lane without a register needs three.
         assert_eq!(of(20) - of(16), 4 * 3);
         assert_eq!(of(64) - of(48), 16 * 3);
         assert_eq!(of(16), 16 + 2 * parallel(16).unwrap().in_memory());
     }
 
     #[test]
-    fn gaps_have_an_end() {
+    fn gaps_are_limited() {
         for filler in Filler::ALL {
             assert!(Gap::new(filler, Gap::MOST).is_some());
             assert!(Gap::new(filler, Gap::MOST + 1).is_none());

@@ -14,8 +14,8 @@ pub use encoding::Encoding;
 
 /// A chase loop that makes exactly one load per hop, which waits for the one before it.
 ///
-/// There are those of the table and no copies: a loop under another encoding
-/// would read addresses that are not those of nodes.
+/// Only the kernels of the table exist: a copy with another encoding
+/// would read addresses that do not belong to nodes.
 #[derive(Debug)]
 pub struct Kernel {
     /// The name by which it is chosen.
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_kernels_apart() {
+    fn kernels_have_different_names() {
         for (place, kernel) in KERNELS.iter().enumerate() {
             assert!(KERNELS.iter().skip(place + 1).all(|other| other.name != kernel.name));
         }

@@ -1,17 +1,17 @@
-//! One walk, nine ways: the same chain in the data structures that programs keep it in.
+//! One walk in nine variants: the same chain in the data structures that programs use.
 //!
-//! A variant is a kernel, the distance between its nodes and the pages they lie
-//! on. It does not know the order of the walk, its size or the quantity measured.
+//! A variant is a kernel, the distance between its nodes, and the size of their
+//! pages. It does not know the order of the walk, its size or the quantity measured.
 
 use super::{Kernel, INDEX, INDEX4, INDEX_CHECKED, LINE_INDEX, LINE_INDEX4, POINTER};
 use crate::units::{Bytes, PageSize};
 
-/// One way to walk.
+/// One way to store and walk a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// The name by which it is known.
     pub name: &'static str,
-    /// Its peculiarity.
+    /// The peculiarity of the variant.
     pub summary: &'static str,
     /// The loop.
     pub kernel: &'static Kernel,
@@ -23,7 +23,7 @@ pub struct Variant {
 
 /// Makes a variant.
 ///
-/// If nodes are packed, a line that was fetched serves several of them: the
+/// If nodes are packed, a fetched line contains several of them: the
 /// chain has more nodes in the same bytes, and a hop finds its line in a cache more often.
 const fn variant(
     name: &'static str,
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_two_differ_in_their_pages_alone() {
+    fn the_last_two_variants_differ_only_in_their_pages() {
         let same = |small: &Variant, huge: &Variant| {
             core::ptr::eq(small.kernel, huge.kernel)
                 && small.stride == huge.stride

@@ -1,26 +1,26 @@
 //! The interval of a median over samples that follow each other in time.
 //!
-//! Neighbours in time are alike: clocks, neighbours and pages change slowly. The
-//! interval of so many independent samples would hold the truth in 70 of 100
-//! runs, where neighbours correlate by 0.7. So the ranks of the interval are moved
-//! apart as if there were fewer samples, by as much as the samples' own correlation says.
+//! Neighbours in time are alike, since clocks, other processes and pages change slowly. With
+//! a correlation of 0.7 the interval of independent samples would hold the true median in 70 of 100
+//! runs. So the ranks of the interval are moved
+//! apart as if there were fewer samples, depending on the correlation of the samples.
 
 use super::{median_of_sorted, median_ranks, summarise, Interval, Summary};
 use crate::math::{exp, ln, sqrt};
 use crate::sort;
 
-/// What is added to the correlation that was found: few samples often hide it. Chosen by simulation of 15 and of
+/// Addition to the correlation that was found, because few samples often hide it. Chosen by simulation of 15 and of
 /// 31 samples, whose series ends once the interval is within 1 %: with it, nine of ten kinds of noise (correlations
 /// of 0.3 and 0.7, sines, bursts, two states) have 94 of 100 intervals or more that hold the median.
 const HIDDEN: f64 = 0.15;
-/// No more is believed: what is slower than the whole series is not seen in it.
+/// Maximum correlation: changes slower than the whole series cannot be seen in it.
 const MOST: f64 = 0.8;
 
-/// Summarises samples in the order in which they were taken, which end up in disorder; `None` where there are none.
+/// Summarises samples in the order in which they were taken, and changes their order; `None` without samples.
 ///
-/// As [`summarise`], with an interval that is wider the more neighbours are alike.
-/// Where it reaches beyond the smallest or largest sample, it goes on by their mean distance; below positive samples by
-/// their mean ratio, so that it stays positive.
+/// The result is that of [`summarise`], but the interval is wider the more neighbours are alike. Where it reaches
+/// beyond the smallest or largest sample, it is extended by their mean distance; below positive samples by their mean
+/// ratio, so that it stays positive.
 ///
 /// # References
 ///
@@ -30,10 +30,10 @@ pub fn summarise_series(samples: &mut [f64]) -> Option<Summary> {
     summarise(samples).map(|summary| Summary { interval, ..summary })
 }
 
-/// Returns the 95 % interval of the mean of samples in the order in which they were taken; `None` of fewer than have an
-/// interval of their median.
+/// Returns the 95 % interval of the mean of samples in the order in which they were taken; `None` for fewer samples
+/// than the interval of a median needs.
 pub fn mean_of_series(samples: &[f64]) -> Option<Interval> {
-    /// Half of an interval of a mean of some twenty samples, in standard errors (Student).
+    /// Half of the interval of a mean of some twenty samples, in standard errors (Student).
     const ERRORS: f64 = 2.1;
     median_ranks(samples.len())?;
     let count = samples.len() as f64;
@@ -55,16 +55,16 @@ fn interval(samples: &mut [f64]) -> Option<Interval> {
     Some(Interval { low, high })
 }
 
-/// Returns how many times as much the median of samples varies as that of independent ones.
+/// Returns the variance of the median of these samples, relative to that of independent samples.
 fn inflation(samples: &[f64]) -> f64 {
     let count = samples.len() as f64;
-    // The correlation of so few neighbours is found too low by (1 + 3 rho) / n on average.
+    // The correlation of few neighbours is too low by (1 + 3 rho) / n on average.
     let unbiased = (count * correlation(samples) + 1.0) / (count - 3.0);
     let believed = (unbiased + HIDDEN).clamp(0.0, MOST);
     (1.0 + believed) / (1.0 - believed)
 }
 
-/// Returns the correlation of the ranks of neighbours: no outlier decides it.
+/// Returns the correlation of the ranks of neighbours, which no outlier can decide.
 fn correlation(samples: &[f64]) -> f64 {
     let (mut squares, mut products, mut last) = (0, 0, 0);
     for sample in samples {
@@ -84,7 +84,7 @@ fn at(sorted: &[f64], median: f64, rank: f64) -> Option<f64> {
     let end = (sorted.len() - 1) as f64;
     let step = |outermost: f64| (outermost - median) * 2.0 / end;
     if rank <= 0.0 {
-        // Times are positive, and so is what they can be: below them it goes on by their ratio.
+        // Times are positive, and so is their interval: below them it is extended by their ratio.
         let factor = exp(ln(first / median) * 2.0 / end * -rank);
         return Some(if first > 0.0 { first * factor } else { first - step(first) * rank });
     }
@@ -102,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    /// The share of intervals over `count` samples that hold zero.
+    /// Returns the share of intervals over `count` samples that hold zero.
     fn coverage(count: usize, correlation: f64) -> f64 {
         const RUNS: u32 = 1000;
         let mut rng = Pcg32::new(3, 1);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_in_turn_have_the_interval_of_independent_ones() {
+    fn alternating_samples_have_the_interval_of_independent_ones() {
         let mut samples: Vec<f64> =
             (0..30).map(|index| if index % 2 == 0 { index } else { 60 - index }).map(f64::from).collect();
         assert!(correlation(&samples) < -0.5);
@@ -151,7 +151,7 @@ mod tests {
         let quiet: Vec<f64> = (0..40).map(|index| 100.0 + f64::from(index * 7 % 5)).collect();
         let Interval { low, high } = mean_of_series(&quiet).unwrap();
         assert!(low < 102.0 && 102.0 < high && high - low < 2.0, "{low} to {high}");
-        // Of two states the mean lies between both, where no sample is.
+        // The mean of two states lies between both, where there are no samples.
         let states: Vec<f64> = (0..40).map(|index| if index % 10 < 7 { 130.0 } else { 100.0 }).collect();
         let Interval { low, high } = mean_of_series(&states).unwrap();
         assert!(low < 121.0 && 121.0 < high, "{low} to {high}");

@@ -1,49 +1,53 @@
-//! The state that most samples of a round agree on, and how many do.
+//! The state that most samples of a round agree on, and their share.
 //!
-//! A core's clock, a neighbour, a row buffer: for some milliseconds a machine is in
+//! A core's clock, another process, a row buffer: for some milliseconds a machine is in
 //! one state or in another. The mode finds the state; the median of the samples
-//! within it is the value, since the mode itself scatters three times as much. Where few
-//! samples are in it, there is more than one, and the share says so.
+//! within it is the value, since the mode itself scatters three times as much. A small
+//! share says that there was more than one state.
 
 use super::{densest_half, median_of_sorted, mode_of_sorted};
 use crate::sort;
 
-/// The reach of a state: so many median deviations of the densest half from the mode. For normal samples
-/// that is 1.9 standard deviations either way, and 94 % of them.
+/// Reach of a state to either side of the mode, in median deviations of the densest half. For normal samples
+/// that is 1.9 standard deviations, and 94 % of the samples.
 const DEVIATIONS: f64 = 6.0;
-/// States that differ by less, as a fraction, are one: the step of a counter makes as much.
+/// Minimum reach of a state, as a fraction of the mode: the step of a counter makes samples differ by as much.
 const ALIKE: f64 = 0.005;
-/// What is further from the mode, as a fraction, is not in its state, however wide the samples are scattered.
+/// Maximum reach of a state, as a fraction of the mode: samples farther away never belong to it, however wide they
+/// scatter.
 const APART: f64 = 0.1;
 
 /// The state that most samples agree on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct State {
+pub struct DominantState {
     /// The median of the samples in it.
     pub value: f64,
     /// The share of the samples in it.
     pub share: f64,
 }
 
-/// Returns the state that most samples agree on; they end up sorted. `None` of nothing.
+/// Returns the state that most samples agree on, and sorts them; `None` without samples.
 ///
-/// It is what lies within six median deviations of the half-sample mode. The
-/// deviations are those of the densest half: a tail on one side does not widen them.
-pub fn state(samples: &mut [f64]) -> Option<State> {
+/// Samples within six median deviations of the half-sample mode belong to it. The
+/// deviations are those of the densest half, so that a tail on one side does not widen them.
+pub fn state(samples: &mut [f64]) -> Option<DominantState> {
     sort::ascending(samples);
     let mode = mode_of_sorted(samples)?;
     let size = mode.abs();
     let deviation = deviation(densest_half(samples)?, mode);
-    // At least half of that half is within, whatever the bounds.
+    // At least half of the densest half is within, whatever the bounds.
     let reach = (DEVIATIONS * deviation).min(APART * size).max(ALIKE * size).max(deviation);
     let from = samples.partition_point(|&sample| sample < mode - reach);
     let to = samples.partition_point(|&sample| sample <= mode + reach);
-    // Of two samples the mode lies between both, and rounding may leave both out.
+    // The mode of two samples lies between both, and rounding may exclude both.
     let within = samples.get(from..to).filter(|within| !within.is_empty()).unwrap_or(samples);
-    Some(State { value: median_of_sorted(within)?, share: within.len() as f64 / samples.len() as f64 })
+    Some(DominantState {
+        value: median_of_sorted(within)?,
+        share: within.len() as f64 / samples.len() as f64,
+    })
 }
 
-/// Returns the median distance of sorted samples from `centre`: the nearest are taken first, until half of them are.
+/// Returns the median distance of sorted samples from `centre`, by taking the nearest half of them.
 fn deviation(sorted: &[f64], centre: f64) -> f64 {
     let (below, above) = sorted.split_at(sorted.partition_point(|&sample| sample < centre));
     let (mut below, mut above) = (below.iter().rev().peekable(), above.iter().peekable());
@@ -69,21 +73,22 @@ mod tests {
         f64::from(rng.next_u32()) / f64::from(u32::MAX)
     }
 
-    /// Nearly normal, with a standard deviation of one.
+    /// Returns a nearly normal number, with a standard deviation of one.
     fn normal(rng: &mut Pcg32) -> f64 {
         (0..12).map(|_| uniform(rng)).sum::<f64>() - 6.0
     }
 
-    fn round(trials: usize, trial: &mut impl FnMut() -> f64) -> State {
+    fn round(trials: usize, trial: &mut impl FnMut() -> f64) -> DominantState {
         state(&mut (0..trials).map(|_| trial()).collect::<Vec<_>>()).unwrap()
     }
 
-    /// Medians over rounds, of value and share.
-    fn over_rounds(trials: usize, mut trial: impl FnMut() -> f64) -> State {
-        let states: Vec<State> = (0..101).map(|_| round(trials, &mut trial)).collect();
-        let of =
-            |select: fn(&State) -> f64| median(&mut states.iter().map(select).collect::<Vec<_>>()).unwrap();
-        State { value: of(|state| state.value), share: of(|state| state.share) }
+    /// Returns the medians of value and share over rounds.
+    fn over_rounds(trials: usize, mut trial: impl FnMut() -> f64) -> DominantState {
+        let states: Vec<DominantState> = (0..101).map(|_| round(trials, &mut trial)).collect();
+        let of = |select: fn(&DominantState) -> f64| {
+            median(&mut states.iter().map(select).collect::<Vec<_>>()).unwrap()
+        };
+        DominantState { value: of(|state| state.value), share: of(|state| state.share) }
     }
 
     #[test]
@@ -93,7 +98,7 @@ mod tests {
             let found = over_rounds(trials, || 100.0 + 1.4 * normal(&mut rng));
             assert!((found.value - 100.0).abs() < 0.15 && found.share > 0.85, "{trials}: {found:?}");
         }
-        // The mode of 166 has a standard deviation of 0.32 of theirs, their median one of 0.1.
+        // The mode of 166 samples has a standard deviation of 0.32 of theirs, their median of 0.1.
         let mut squares = 0.0;
         for _ in 0..400 {
             let off = round(166, &mut || 100.0 + normal(&mut rng)).value - 100.0;
@@ -103,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_are_slowed_are_told_or_do_not_weigh() {
+    fn slowed_trials_show_in_the_share_or_leave_the_value_unchanged() {
         let mut rng = Pcg32::new(1, 4);
         for slowed in [0.3, 0.5, 0.7, 0.9] {
             let found = over_rounds(166, || {
@@ -115,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_states_the_more_frequent_is_the_value_and_the_share_tells_of_the_other() {
+    fn the_more_frequent_of_two_states_is_the_value_and_the_share_shows_the_other() {
         let mut rng = Pcg32::new(1, 5);
         for (slow, value) in [(0.35, 100.0), (0.65, 112.0)] {
             let found = over_rounds(166, || {
@@ -126,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_a_counter_are_no_states() {
+    fn steps_of_a_counter_are_not_states() {
         let mut steps: Vec<f64> = (0..100).map(|index| 100.0 + 0.03 * f64::from(index % 3)).collect();
-        assert_eq!(state(&mut steps), Some(State { value: 100.03, share: 1.0 }));
+        assert_eq!(state(&mut steps), Some(DominantState { value: 100.03, share: 1.0 }));
         assert_eq!(state(&mut []), None);
         assert!(state(&mut [804224.7671746068, 36783.399181436485]).is_some());
-        assert_eq!(state(&mut [7.0]), Some(State { value: 7.0, share: 1.0 }));
-        assert_eq!(state(&mut [0.0; 4]), Some(State { value: 0.0, share: 1.0 }));
+        assert_eq!(state(&mut [7.0]), Some(DominantState { value: 7.0, share: 1.0 }));
+        assert_eq!(state(&mut [0.0; 4]), Some(DominantState { value: 0.0, share: 1.0 }));
     }
 
     proptest! {

@@ -1,24 +1,24 @@
-//! What the firmware claims of a node's memory, and how the kernel ranks it.
+//! The firmware's claims about a node's memory, and its rank for the kernel.
 //!
-//! Figures come from the ACPI table HMAT, or of CXL memory from the device itself (CDAT). Nothing here is measured.
+//! Figures come from the ACPI table HMAT, or for CXL memory from the device itself (CDAT). Nothing here is measured.
 
 use crate::cpulist::NodeSet;
 use crate::units::{Bytes, Picoseconds};
 
-/// The claims about the fastest way to a node's memory, as in `nodeN/accessK/initiators`; zero is not known.
+/// The claims about the fastest way to a node's memory, as in `nodeN/accessK/initiators`; zero means unknown.
 ///
-/// Without an [`Option`] within, none of them is zero bytes: an empty topology takes no room in an executable.
+/// It contains no [`Option`], so that `None` of it is zero bytes: an empty topology takes no room in an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The latency of a read.
     pub read: Picoseconds,
     /// The latency of a write.
     pub write: Picoseconds,
-    /// The bytes a second that are read.
+    /// The read bandwidth in bytes a second.
     pub read_bandwidth: u64,
-    /// The bytes a second that are written.
+    /// The write bandwidth in bytes a second.
     pub write_bandwidth: u64,
-    /// The nodes from which this holds: those nearest to the memory.
+    /// The nodes for which the claim holds: those nearest to the memory.
     pub initiators: NodeSet,
 }
 
@@ -27,16 +27,16 @@ pub struct Claim {
 pub struct SideCache {
     /// Its size.
     pub size: Bytes,
-    /// The size of its lines; zero where that is not known.
+    /// The size of its lines; zero where it is unknown.
     pub line: Bytes,
 }
 
-/// Everything that is claimed of a node's memory.
+/// All claims about a node's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// From the nearest initiators of any kind (`access0`), and from the nearest CPUs (`access1`).
+    /// The claims from the nearest initiators of any kind (`access0`), and from the nearest CPUs (`access1`).
     pub access: [Option<Claim>; 2],
-    /// The cache in front of it; of several, the largest.
+    /// The cache in front of it, the largest of several.
     pub side_cache: Option<SideCache>,
     /// Its tier: memory of lower numbers is said to be faster.
     pub tier: Option<u32>,
@@ -45,7 +45,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Nothing is known.
+    /// No claim.
     pub const EMPTY: Self = Self { access: [None; 2], side_cache: None, tier: None, weight: None };
 
     /// Returns the claim about CPUs, or else about initiators of any kind.

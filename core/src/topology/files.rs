@@ -1,8 +1,8 @@
-//! The one way to the files of a system, and how their fields are read.
+//! The only access to the files of a system, and the parsers of their fields.
 //!
-//! The parsers ask for paths; who answers, a kernel or a test's fixture, is
-//! not theirs to know. What cannot be read or understood is absent: a missing
-//! fact is reported as unknown, and never stops a measurement.
+//! The parsers ask for paths and do not know whether a kernel or a test's fixture
+//! answers. A fact that cannot be read or parsed is absent: it
+//! is reported as unknown, and never stops a measurement.
 
 use core::fmt;
 
@@ -18,10 +18,10 @@ pub trait Files {
     fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]>;
 }
 
-/// A path of `/sys` or `/proc`: the longest that is asked for has some 90 characters.
+/// A path of `/sys` or `/proc`: the longest one in use has some 90 characters.
 pub(crate) type Path = Text<128>;
 
-/// Formats a path. One that does not fit comes out empty, which names no file.
+/// Formats a path. A path that does not fit becomes empty, which names no file.
 pub(crate) fn path(parts: fmt::Arguments<'_>) -> Path {
     let mut path = Path::EMPTY;
     match fmt::write(&mut path, parts) {
@@ -56,7 +56,7 @@ pub(crate) fn switch(files: &impl Files, path: &str) -> Option<bool> {
 
 /// Returns the whole file as a list of numbers.
 ///
-/// Some 1600 ranges fit the buffer. Of a longer list the last piece may be cut
+/// Some 1600 ranges fit the buffer. The last piece of a longer list may be cut
 /// in two, and is left out.
 pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: &str) -> Option<IdSet<WORDS>> {
     let mut buffer = [0; 16 << 10];
@@ -80,7 +80,7 @@ fn signed(bytes: &[u8]) -> Option<i32> {
     }
 }
 
-/// Digits alone. Not one function a type: some dozens of facts are read with it.
+/// Returns the number that digits give. It is not generic, since dozens of facts are read with it.
 fn integer(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -100,7 +100,7 @@ pub(crate) fn field<'a>(content: &'a [u8], name: &str) -> Option<&'a [u8]> {
     })
 }
 
-/// Returns the number after the word `name`, wherever on a line it stands: the form of
+/// Returns the number after the word `name` anywhere on a line: the form of
 /// `nodeN/meminfo` (`Node 0 MemTotal: 5728460 kB`) and of `memory.stat`.
 pub(crate) fn number_after(content: &[u8], name: &str) -> Option<u64> {
     lines(content).find_map(|line| {
@@ -110,7 +110,7 @@ pub(crate) fn number_after(content: &[u8], name: &str) -> Option<u64> {
     })
 }
 
-/// [`number_after`] as an amount of memory in the kernel's `kB`, which are 1024 bytes.
+/// Returns [`number_after`] as an amount of memory in the kernel's `kB`, which are 1024 bytes.
 pub(crate) fn kilobytes_after(content: &[u8], name: &str) -> Option<Bytes> {
     number_after(content, name).map(|count| Bytes::KIB.times(count))
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_was_cut_off_loses_its_last_piece_only() {
+    fn a_list_that_was_cut_off_loses_only_its_last_piece() {
         let mut list: String = (0..4000).map(|id| std::format!("{},", id * 2)).collect();
         list.push_str("8190");
         let found: crate::cpulist::CpuSet = set(&One(list), "").unwrap();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_have_the_kernel_s_spellings() {
+    fn switches_are_read_in_all_spellings_of_the_kernel() {
         for (content, expected) in
             [("true\n", Some(true)), ("0\n", Some(false)), ("Y", Some(true)), ("2", None), ("", None)]
         {

@@ -1,7 +1,7 @@
-//! The memory of a node: what is free, and what the kernel would give back.
+//! The memory of a node: the free part, and the part that the kernel would give back.
 //!
-//! A server that has been up for a month has little free memory and much of it in cached
-//! files, which the kernel drops for whoever asks. What is free is a part of what can be had.
+//! A server that has been up for a month has little free memory, and much in cached
+//! files, which the kernel drops on demand. So free memory is only a part of the available memory.
 
 use super::files::{kilobytes_after, path, Files};
 use super::read::NODES;
@@ -9,7 +9,7 @@ use super::{Node, Source, Topology};
 use crate::units::{Bytes, NodeId};
 
 impl Topology {
-    /// Returns a node as it is now: its memory is read anew.
+    /// Returns a node with the present state of its memory.
     #[must_use]
     pub fn node_now(&self, files: &impl Files, id: NodeId) -> Option<Node> {
         let mut node = *self.node(id)?;
@@ -24,9 +24,9 @@ impl Topology {
 }
 
 impl Node {
-    /// Takes the amounts out of a `meminfo`, of a node or of the machine.
+    /// Reads the amounts from a `meminfo`, of a node or of the machine.
     ///
-    /// Files that were used lately are given up only in part, since others come back for them.
+    /// Recently used files count only in part, since other processes need them again.
     pub(super) fn read_memory(&mut self, meminfo: &[u8]) {
         let amount = |name| kilobytes_after(meminfo, name).unwrap_or_default();
         self.memory_total = amount("MemTotal:");
@@ -37,11 +37,11 @@ impl Node {
             Bytes([active.0 / 2, slabs.0].into_iter().fold(inactive.0, u64::saturating_add));
     }
 
-    /// Returns what can be had: what is free, and what the kernel would give back; `None` where nobody tells.
+    /// Returns the available memory: free, or given back by the kernel; `None` where the kernel does not tell.
     #[must_use]
     pub fn can_give(&self) -> Option<Bytes> {
         let sum = self.memory_free.0.saturating_add(self.memory_reclaimable.0);
-        // A node without anything free is full; one without any memory is not described.
+        // A node without free memory is full; a node without any memory is not described.
         (self.memory_total.0 > 0).then_some(Bytes(sum))
     }
 }

@@ -1,6 +1,6 @@
 //! Fills a topology from the files of a system.
 //!
-//! Knows the paths and formats of Linux, and nothing of who answers for them.
+//! Knows the paths and formats of Linux, and not whether a kernel or a fixture answers.
 
 use super::files::{self, kilobytes_after, path, Files};
 use super::{Node, PagePool, Source, Topology, MAX_NODES};
@@ -11,17 +11,17 @@ pub(super) const NODES: &str = "/sys/devices/system/node";
 pub(super) const CPUS: &str = "/sys/devices/system/cpu";
 
 impl Topology {
-    /// Reads the topology of a system, in place of what was read before.
+    /// Reads the topology of a system, in place of the one read before.
     ///
     /// If the kernel shows no nodes, one node 0 is assumed, with the online
-    /// CPUs among `allowed` (all of them where the kernel does not say which are
-    /// online) and the memory of `/proc/meminfo`.
+    /// CPUs among `allowed` (all of them where the kernel does not tell the
+    /// online ones) and the memory of `/proc/meminfo`.
     #[inline(never)] // offsets into a small frame are short
     pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
         self.length = 0;
         self.omitted = 0;
         let online_cpus = files::set(files, path(format_args!("{CPUS}/online")).as_str());
-        // This program runs on one.
+        // This program runs on a CPU, so an empty list is wrong.
         let online_cpus = online_cpus.filter(|cpus| !CpuSet::is_empty(cpus));
         // Not `unwrap_or`: the executable would hold an empty set of a kilobyte.
         self.present_cpus = CpuSet::EMPTY;
@@ -90,7 +90,7 @@ impl Node {
         self.read_distances(files);
     }
 
-    /// A row of the SLIT. The kernel writes one column for each online node, in
+    /// Reads the rows of the SLIT. The kernel writes one column for each online node, in
     /// rising order of id, so columns and [`Topology::nodes`] have the same indices.
     fn read_distances(&mut self, files: &impl Files) {
         let mut buffer = [0; 1 << 10];
@@ -103,7 +103,7 @@ impl Node {
     }
 }
 
-/// Returns the package of the first CPU. The kernel writes -1 where it does not know.
+/// Returns the package of the first CPU. The kernel writes -1 for an unknown one.
 fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
     let cpu = cpus.first()?;
     files::number(files, path(format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id")).as_str())
@@ -115,7 +115,7 @@ fn page_pool(files: &impl Files, directory: core::fmt::Arguments<'_>, size: Byte
     Some(PagePool { total: count("nr_hugepages")?, free: count("free_hugepages")? })
 }
 
-/// `/proc/meminfo` shows the default size alone.
+/// Returns the pool of the default size, the only one that `/proc/meminfo` shows.
 fn default_page_pool(meminfo: &[u8], size: Bytes) -> Option<PagePool> {
     let count = |name| files::number_after(meminfo, name);
     (kilobytes_after(meminfo, "Hugepagesize:")? == size)

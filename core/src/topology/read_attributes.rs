@@ -1,6 +1,6 @@
-//! Reads what is claimed of memory from the files of a system.
+//! Reads the claims about memory from the files of a system.
 //!
-//! Knows the paths and units of Linux, and nothing of who answers for them.
+//! Knows the paths and units of Linux, and not whether a kernel or a fixture answers.
 //!
 //! # References
 //! Linux `Documentation/ABI/stable/sysfs-devices-node`, `Documentation/ABI/testing/sysfs-kernel-mm-memory-tiers`,
@@ -16,19 +16,19 @@ use crate::units::{Bytes, NodeId, Picoseconds};
 const TIERS: &str = "/sys/devices/virtual/memory_tiering";
 const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
-/// The tiers that are asked for. A tier is the latency in steps of an eighth of that of plain memory, which is in tier 4.
+/// Number of tiers that are looked for. A tier is a latency in eighths of that of plain memory, which is in tier 4.
 const MOST_TIERS: u32 = 64;
 
-/// The most memory-side caches in a row before one memory; index 1 is the one next to it. What is far larger than the
-/// largest of them is beyond all.
+/// Maximum number of memory-side caches in a row before one memory; index 1 is next to the memory. A working set far
+/// larger than the largest of them is beyond all.
 const SIDE_LEVELS: u32 = 3;
 
 impl Claim {
-    /// Reads the claims of one class. Initiators are links to nodes, so one is found by whether a file of the node that
-    /// it leads to can be read.
+    /// Reads the claims of one class. Initiators are links to nodes: a node is one if a file behind its link can be
+    /// read.
     fn read(files: &impl Files, id: NodeId, class: usize, ids: &NodeSet) -> Option<Claim> {
         let access = path(format_args!("{NODES}/node{id}/access{class}/initiators"));
-        // Zero is the firmware's figure as well where it knows none.
+        // The firmware also writes zero where it knows no figure.
         let number = |name: &str| -> u64 {
             files::number(files, path(format_args!("{access}/{name}")).as_str()).unwrap_or(0)
         };
@@ -51,7 +51,7 @@ impl Claim {
 }
 
 impl Topology {
-    /// Reads what is claimed of every node.
+    /// Reads the claims about every node.
     pub(super) fn read_attributes(&mut self, files: &impl Files) {
         let ids = self.ids();
         for node in self.nodes.iter_mut().take(self.length) {
@@ -70,7 +70,7 @@ impl Topology {
                 weight: files::number(files, path(format_args!("{WEIGHTS}/node{}", node.id)).as_str()),
             };
         }
-        // One node has no other to be ranked with.
+        // A single node has no rank.
         for tier in 0..if self.length > 1 { MOST_TIERS } else { 0 } {
             let list = path(format_args!("{TIERS}/memory_tier{tier}/nodelist"));
             let Some(listed): Option<NodeSet> = files::set(files, list.as_str()) else { continue };

@@ -1,8 +1,8 @@
-//! What CPUs share: a core, a cache, a node, a package.
+//! The things that CPUs share: a core, a cache, a node, a package.
 //!
-//! Read for those experiments alone that choose among CPUs: a machine of 576 threads takes some 900 small files, and
-//! each list is read once for all CPUs that it names. What the kernel does not say is taken for the least that can be
-//! shared, never for an error: a CPU without lists is a core of its own.
+//! They are read only for experiments that choose among CPUs: a machine of 576 threads needs some 900 small files, and
+//! each list is read once for all CPUs that it names. Where the kernel does not tell, the least possible sharing is
+//! assumed, and it is never an error: a CPU without lists is a core of its own.
 //!
 //! # References
 //! Linux `Documentation/admin-guide/cputopology.rst` and `Documentation/ABI/testing/sysfs-devices-system-cpu`.
@@ -15,7 +15,7 @@ use crate::cpulist::CpuSet;
 /// The nearest thing that two CPUs have in common, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shared {
-    /// A core, of which both are threads.
+    /// A core: both are its threads.
     Core,
     /// A cache of the second level.
     L2,
@@ -29,9 +29,9 @@ pub enum Shared {
     Machine,
 }
 
-/// The number of things that CPUs are grouped by: all of [`Shared`] but the machine.
+/// Number of things by which CPUs are grouped: all of [`Shared`] but the machine.
 const KINDS: usize = Shared::Machine as usize;
-/// The mark of a group that is not yet known. No CPU has this number: there are 8192 at most.
+/// Mark of a group that is not yet known. No CPU has this number, since there are at most 8192.
 const UNKNOWN: u16 = u16::MAX;
 
 /// The groups of one CPU, each named by its lowest CPU.
@@ -41,14 +41,14 @@ pub struct Groups {
     told: bool,
 }
 
-/// What the CPUs of a machine share. Without any CPU where it was not read: then each is a core of its own.
+/// The things that the CPUs of a machine share. Without any CPU, before it is read, each is a core of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing<'a> {
     cpus: &'a [Groups],
 }
 
 impl Shared {
-    /// All of them, the nearest first.
+    /// All things, the nearest first.
     pub const ALL: [Shared; KINDS + 1] =
         [Shared::Core, Shared::L2, Shared::L3, Shared::Node, Shared::Package, Shared::Machine];
 
@@ -67,12 +67,12 @@ impl Shared {
 }
 
 impl Groups {
-    /// The groups of a CPU of which nothing is known.
+    /// The groups of a CPU without any known fact.
     pub const EMPTY: Self = Self { lowest: [UNKNOWN; KINDS], told: false };
 }
 
 impl<'a> Sharing<'a> {
-    /// What is known before anything is read: nothing.
+    /// A value without any CPU, as before anything is read.
     pub const EMPTY: Self = Self { cpus: &[] };
 
     /// Returns the places that [`Sharing::read`] needs for these CPUs: one for each number up to the highest.
@@ -81,7 +81,7 @@ impl<'a> Sharing<'a> {
         cpus.last().map_or(0, |last| last as usize + 1)
     }
 
-    /// Reads what each of `cpus` shares, and keeps it in `places`. CPUs beyond them are left out.
+    /// Reads the things that each of `cpus` shares into `places`. CPUs beyond their end are left out.
     #[must_use]
     pub fn read(files: &impl Files, topology: &Topology, cpus: &CpuSet, places: &'a mut [Groups]) -> Self {
         places.fill(Groups::EMPTY);
@@ -114,7 +114,7 @@ impl<'a> Sharing<'a> {
         Self { cpus: places }
     }
 
-    /// Returns the lowest CPU with which this one shares a thing; itself where nobody says.
+    /// Returns the lowest CPU with which this one shares a thing; itself where the kernel does not tell.
     #[must_use]
     pub fn lowest(&self, kind: Shared, cpu: u32) -> u32 {
         let group = || self.cpus.get(cpu as usize)?.lowest.get(kind as usize).copied();
@@ -124,7 +124,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Returns the first thread of a CPU's core; itself where nobody says.
+    /// Returns the first thread of a CPU's core; itself where the kernel does not tell.
     #[must_use]
     pub fn core_of(&self, cpu: u32) -> u32 {
         self.lowest(Shared::Core, cpu)
@@ -150,7 +150,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Returns one thread of each core that has any in `set`: its lowest one there.
+    /// Returns one thread of each core with a thread in `set`: its lowest one there.
     #[must_use]
     pub fn cores_of(&self, set: &CpuSet) -> CpuSet {
         let mut seen = CpuSet::EMPTY;
@@ -158,13 +158,13 @@ impl<'a> Sharing<'a> {
     }
 }
 
-/// Returns the online threads of a CPU's core, itself among them; `None` where nobody says.
+/// Returns the online threads of a CPU's core, including itself; `None` where the kernel does not tell.
 #[must_use]
 pub fn threads_of_core(files: &impl Files, cpu: u32) -> Option<CpuSet> {
     files::set(files, path(format_args!("{CPUS}/cpu{cpu}/topology/thread_siblings_list")).as_str())
 }
 
-/// Returns the CPUs that share the cache of a level. Beyond the first level there are none for instructions alone.
+/// Returns the CPUs that share the cache of a level. Beyond the first level no cache is for instructions alone.
 fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
     let level_of = |index: usize| {
         let level = path(format_args!("{CPUS}/cpu{cpu}/cache/index{index}/level"));
@@ -174,7 +174,7 @@ fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
     let index = if level_of(level) == Some(level) {
         level
     } else {
-        // A level has two at most, and the nearer ones come first.
+        // A level has at most two caches, and nearer levels come first.
         let mut levels = (0..2 * level).map_while(|index| Some((index, level_of(index)?)));
         levels.find(|(_, found)| *found == level)?.0
     };
@@ -186,7 +186,7 @@ fn is_open(places: &[Groups], kind: Shared, cpu: u32) -> bool {
     places.get(cpu as usize).is_some_and(|groups| groups.lowest.get(kind as usize) == Some(&UNKNOWN))
 }
 
-/// Makes a group of a list. One that leaves out the CPU that it was read for is wrong, and says nothing.
+/// Makes a group of a list. A list without the CPU for which it was read is wrong, and is ignored.
 fn join(places: &mut [Groups], kind: Shared, list: Option<CpuSet>, cpu: u32) {
     if let Some(list) = list.filter(|list| list.contains(cpu)) {
         mark(places, kind, &list, list.first());
@@ -205,7 +205,7 @@ fn mark(places: &mut [Groups], kind: Shared, list: &CpuSet, lowest: Option<u32>)
     }
 }
 
-/// Settles what nobody said: a core for each CPU, caches for each core, and the package by the node.
+/// Fills unknown groups: a core for each CPU, caches for each core, and the package by the node.
 fn close(groups: &mut Groups, cpu: u16, topology: &Topology) {
     let [core, l2, l3, node, package] = &mut groups.lowest;
     let settle = |group: &mut u16, otherwise: u16| {
@@ -218,7 +218,7 @@ fn close(groups: &mut Groups, cpu: u16, topology: &Topology) {
     settle(l3, *l2);
     settle(node, cpu);
     if *package == UNKNOWN {
-        // Nodes of one package come in any order.
+        // Nodes of one package may have any order.
         let own = topology.nodes().iter().find(|node| node.cpus.contains(cpu.into()));
         let like = |other: &&Node| own.is_some_and(|own| topology.same_package(own.id, other.id));
         let lowest = topology.nodes().iter().filter(like).filter_map(|node| node.cpus.first()).min();

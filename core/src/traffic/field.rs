@@ -1,14 +1,14 @@
-//! The memory that traffic walks over, shared out to those who walk.
+//! The memory that traffic walks over, in parts for several walks.
 //!
 //! Knows places and counts, and nothing of time or threads.
 //!
 //! # Safety
 //!
 //! A [`Field`] has the exclusive borrow of its memory and makes no reference to
-//! it, as long as any of its parts lives. Until then the routines alone access
-//! it, from assembly, at addresses that [`Part::touch`] keeps within the part. What they
-//! find and leave there has no meaning, and every value is a valid [`Line`]. So
-//! it does no harm that several threads walk at once, even over one part.
+//! it, as long as any of its parts lives. Until then only the routines access
+//! it, from assembly, at addresses that [`Part::touch`] keeps within the part. The words that they
+//! load and store have no meaning, and every value is a valid [`Line`]. So
+//! several threads may walk at once, even over one part.
 
 use super::{Access, Kind, AHEAD, BLOCK, KINDS, PERMUTED_LINES};
 use crate::arch::Line;
@@ -23,37 +23,37 @@ pub struct Field<'m> {
     memory: PhantomData<&'m mut [Line]>,
 }
 
-// SAFETY: it hands out addresses and reads nothing; the top of this file says why parts do no harm to each other.
+// SAFETY: it hands out addresses and reads nothing; the top of this file says why parts may be used at once.
 unsafe impl Sync for Field<'_> {}
 
 /// A share of a field: the place of one walk over it, and its counters.
 ///
-/// All its lines are in use, whatever the kind: copies go from its first half to the second.
+/// Every kind uses all its lines: copies go from the first half to the second.
 #[derive(Debug)]
 pub struct Part<'m> {
     first: NonNull<Line>,
     lines: usize,
-    /// The next line, of those that the kind walks over.
+    /// The next line among those that the kind walks over.
     at: usize,
     kind: &'static Kind,
-    /// Lines of this kind so far.
+    /// Number of lines of this kind so far.
     steps: u64,
-    /// Lines since the last one that an update stored to.
+    /// Number of lines since the last one that an update stored to.
     phase: u64,
-    /// The state of all other routines: never set back, so that no store repeats the one before it.
+    /// The state of all other routines: it is never reset, so that no store repeats the one before it.
     number: u64,
-    /// The beginning of this part in the order of a block, as the state of the routine has it.
+    /// The place of this part in the order of a block, in the upper bits of the routine's state.
     order: u64,
     memory: PhantomData<&'m mut [Line]>,
 }
 
-/// The place at which a walk over a part stopped, from which another can go on.
+/// The place at which a walk over a part stopped, and another can go on.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     kind: &'static Kind,
     /// The lines of the part.
     lines: usize,
-    /// The next line, of those that the kind walks over.
+    /// The next line among those that the kind walks over.
     at: usize,
 }
 
@@ -66,7 +66,7 @@ impl Place {
 unsafe impl Send for Part<'_> {}
 
 impl<'m> Field<'m> {
-    /// Takes memory; what it holds will be lost.
+    /// Takes memory; its content is lost.
     #[must_use]
     pub const fn new(lines: &'m mut [Line]) -> Self {
         let count = lines.len();
@@ -77,8 +77,8 @@ impl<'m> Field<'m> {
 
     /// Returns part `number` of `parts` of one size, which share no line: a multiple of [`BLOCK`] lines each.
     ///
-    /// What does not fill a block in each is left over at the end. None if
-    /// there is no such part, or less than one block for each.
+    /// Lines that do not fill a block in each part are left over at the end. `None` if
+    /// there is no part of this number, or less than one block for each.
     #[must_use]
     pub fn part(&self, number: usize, parts: usize) -> Option<Part<'m>> {
         let lines = self.lines.checked_div(parts)? / BLOCK * BLOCK;
@@ -94,7 +94,7 @@ impl<'m> Field<'m> {
             kind: &KINDS[0],
             steps: 0,
             phase: 0,
-            // Parts of one field choose lines of their own where they choose at random.
+            // Parts of one field choose different lines where they choose at random.
             number: number as u64,
             // Its place in a field is counted by the bits below.
             order: (number as u64) << 40,
@@ -104,7 +104,7 @@ impl<'m> Field<'m> {
 }
 
 impl Part<'_> {
-    /// Returns the same with another number to begin with, so that a walk stores and chooses what no other did.
+    /// Returns the same with another first number, so that its walk stores other numbers and chooses other lines.
     #[must_use]
     pub const fn numbered(self, number: u64) -> Self {
         Part { number, ..self }
@@ -112,7 +112,7 @@ impl Part<'_> {
 
     /// Returns the same at the place where another walk stopped: caches may hold the lines before it.
     ///
-    /// A part of another size goes on at about that place, as it does after a change of the kind.
+    /// A part of another size goes on near that place, as after a change of the kind.
     #[must_use]
     pub fn resumed(self, place: Place) -> Self {
         let Place { kind, lines, at } = place;
@@ -129,17 +129,17 @@ impl Part<'_> {
         Place { kind: self.kind, lines: self.lines, at: self.at }
     }
 
-    /// Returns the number of lines, all of which are in use.
+    /// Returns the number of lines, which are all in use.
     #[must_use]
     pub const fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Touches `lines` lines, going on where the call before stopped; after the part's last line comes its first.
+    /// Touches `lines` lines from the place where the last call stopped; the part's first line follows its last.
     ///
-    /// Returns the lines touched so far since the last change of the kind, from
-    /// which [`Kind::reads`] and [`Kind::writes`] tell what was read and written. A
-    /// change of the kind goes on at a block that the kind before did not walk over.
+    /// Returns the number of lines touched since the last change of the kind, from
+    /// which [`Kind::reads`] and [`Kind::writes`] compute the lines read and written. A
+    /// new kind goes on at a block that the last kind did not walk over.
     pub fn touch(&mut self, kind: &'static Kind, lines: usize) -> u64 {
         if !core::ptr::eq(self.kind, kind) {
             self.change(kind);
@@ -147,7 +147,7 @@ impl Part<'_> {
         let length = self.length(kind);
         let mut left = lines;
         while left > 0 {
-            // Permuted blocks are as large as they can be: full ones, then for the lines after them smaller ones.
+            // Permuted blocks are as large as possible: full blocks, then smaller ones for the remaining lines.
             let at = self.at;
             let (from, end) = match kind.access {
                 Access::Permuted => block(at, length),
@@ -155,7 +155,7 @@ impl Part<'_> {
                 _ => (at, length),
             };
             let field = end - from;
-            // What is prefetched ahead of the last places of a block is in the next one, if that is as large.
+            // Lines prefetched ahead of the last places of a block are in the next block, if that is as large.
             let last = end.saturating_sub(AHEAD);
             let (stop, to) = match kind.access {
                 Access::Permuted if at < last => (last, from),
@@ -174,9 +174,9 @@ impl Part<'_> {
             };
             let [from, to] = [from, to].map(|line| self.first.as_ptr().wrapping_add(line));
             // SAFETY: `at` and `run` end within the part, whose lines can be read and written, and no Rust reference
-            // to them exists. Copies go to the other half. Reads at random choose of all lines from the first, whatever
-            // `at` is, and permuted ones of those of a block of the part, whose lines are a power of two; what they
-            // prefetch need not be there. Updates have a state of their own, zero at a change of the kind.
+            // to them exists. Copies go to the other half. Reads at random choose among all lines from the first,
+            // whatever `at` is, and permuted reads among those of a block of the part, which is a power of two; the
+            // lines that they prefetch need not exist. Updates have their own state, zero at a change of the kind.
             let state = unsafe { (kind.routine)(from.cast(), run, to.cast(), state, field) };
             match kind.access {
                 Access::Counted => self.phase = state,
@@ -195,7 +195,7 @@ impl Part<'_> {
         self.steps
     }
 
-    /// The lines that a kind walks over.
+    /// Returns the number of lines that a kind walks over.
     const fn length(&self, kind: &Kind) -> usize {
         match kind.access {
             Access::Halves => self.lines / 2,
@@ -203,8 +203,8 @@ impl Part<'_> {
         }
     }
 
-    /// A place beyond the lines that were touched last, for a kind or a size that is another: the next block, or the
-    /// same place in a part that has no other block.
+    /// Returns a place beyond the lines that were touched last, for another kind or size: the next block, or the
+    /// same place in a part with a single block.
     const fn fresh(&self, kind: &Kind) -> usize {
         let length = self.length(kind);
         if length > PERMUTED_LINES {
@@ -223,8 +223,8 @@ impl Part<'_> {
 /// Returns the block of permuted lines that holds a place in a part of `lines` lines: its first line, and the one
 /// after its last.
 ///
-/// The lines that do not fill one of [`PERMUTED_LINES`] are halved until a power of two of them fits: with the
-/// smallest, all lines are in some block.
+/// For lines that do not fill a block of [`PERMUTED_LINES`], the size is halved until a block fits. With the
+/// smallest size, all lines are in some block.
 const fn block(at: usize, lines: usize) -> (usize, usize) {
     let mut first = at / PERMUTED_LINES * PERMUTED_LINES;
     loop {
@@ -248,10 +248,10 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// A line as the tests make it: no walk leaves such words.
+    /// A line that no walk leaves behind.
     const UNTOUCHED: Line = Line([u64::MAX / 3; 8]);
 
-    /// The lines of `memory` that walks over part `number` of `parts` have changed.
+    /// Returns the lines of `memory` that walks over part `number` of `parts` have changed.
     fn changed(lines: usize, number: usize, parts: usize, walks: &[(&'static Kind, usize)]) -> Vec<usize> {
         let mut memory = vec![UNTOUCHED; lines];
         let field = Field::new(&mut memory);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_is_none() {
+    fn a_part_that_does_not_exist_is_not_returned() {
         let mut memory = vec![UNTOUCHED; 2 * BLOCK];
         let field = Field::new(&mut memory);
         assert!(field.part(2, 2).is_none() && field.part(0, 3).is_none() && field.part(0, 0).is_none());
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_begins_again_after_the_last_line() {
+    fn a_walk_starts_over_after_the_last_line() {
         let all: Vec<usize> = (BLOCK..2 * BLOCK).collect();
         let half = &all[BLOCK / 2..];
         for (name, touched, expected) in [
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(changed(3 * BLOCK, 1, 3, &[(kind("3:1"), 100), (kind("3:1"), 1000)]), thirds);
     }
 
-    /// The lines that permuted reads load of a part, from a place on.
+    /// Returns the lines of a part that permuted reads load from a place on.
     fn permuted(lines: usize, at: usize, count: usize) -> Vec<usize> {
         let mut at = at;
         let mut read = || {
@@ -338,7 +338,8 @@ mod tests {
         }
     }
 
-    /// Steps between neighbours would be a stride, and repeated low bits the order of lines within pages.
+    /// Checks that neither shows: equal steps between neighbours would be a stride, and repeated low bits an order of
+    /// lines within pages.
     #[test]
     fn permuted_reads_have_no_stride_and_no_period() {
         let read = permuted(PERMUTED_LINES, 0, PERMUTED_LINES);
@@ -361,7 +362,7 @@ mod tests {
         assert!(places.chunks(2).all(|pair| pair[0].abs_diff(pair[1]) > 16));
     }
 
-    /// Two walks of 1000 lines, the second from where the first stopped; the lines that either changed.
+    /// Makes two walks of 1000 lines, the second from the end of the first, and returns the lines that each changed.
     fn resumed(lines: usize, kinds: [&'static Kind; 2]) -> [Vec<usize>; 2] {
         let mut place = Place::FIRST;
         kinds.map(|kind| {
@@ -375,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_goes_on_where_the_walk_before_stopped() {
+    fn a_walk_goes_on_where_the_last_one_stopped() {
         for (lines, kinds) in [
             (4 * BLOCK * 100, ["write", "write"]),
             (12 * PERMUTED_LINES, ["write", "nt-write"]),
@@ -386,7 +387,7 @@ mod tests {
             assert!(!first.is_empty() && !second.is_empty(), "{kinds:?}");
             assert!(second.iter().all(|line| !first.contains(line)), "{lines} {kinds:?}");
         }
-        // Reads leave no traces: their places tell.
+        // Reads change nothing, so their places are compared.
         let mut memory = vec![UNTOUCHED; 12 * PERMUTED_LINES];
         let field = Field::new(&mut memory);
         let permuted = kind("read").permuted();
@@ -413,7 +414,7 @@ mod tests {
             let mut laps = Vec::new();
             for other in ["read", "random", "3:1", "read"] {
                 part.touch(kind(name), BLOCK);
-                // SAFETY: it is the field's last line, and nobody walks over it meanwhile.
+                // SAFETY: it is the field's last line, and no walk is under way.
                 laps.push(unsafe { field.first.add(BLOCK - 1).read_volatile() });
                 part.touch(kind(other), 2);
             }
@@ -423,7 +424,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_counter_tells_what_was_touched_since_a_change(walks in prop::collection::vec((0..KINDS.len(), 0usize..500), 0..20)) {
+        fn the_counter_gives_the_lines_touched_since_a_change(walks in prop::collection::vec((0..KINDS.len(), 0usize..500), 0..20)) {
             let mut memory = vec![UNTOUCHED; 2 * BLOCK];
             let field = Field::new(&mut memory);
             let mut part = field.part(1, 2).expect("a part");

@@ -1,36 +1,34 @@
 //! Traffic: walks over memory that keep it busy, and the times at which they touch it.
 //!
-//! The table of what traffic there is, and how its lines are counted: a line
-//! that is loaded is read once, a line that is stored to is written once. Memory
-//! is walked over in [`field`], and times are in [`pace`]. Nothing here knows
-//! threads, or how long anything takes.
+//! The table of the kinds of traffic, and the counting of their lines: a loaded line
+//! is read once, a line that is stored to is written once. The walks over memory
+//! are in [`field`], and the times in [`pace`]. Nothing here knows
+//! threads or durations.
 
 pub mod field;
 pub mod pace;
 mod sides;
 
 use crate::arch;
+use crate::units::LINE;
 
 pub use field::{Field, Part, Place};
 pub use sides::{LoadFrom, Threads, View};
 
-/// Parts have a multiple of so many lines, which is as many as the routines have in their largest loop.
+/// Unit of the lines of a part: the lines of the routines' largest loop.
 pub const BLOCK: usize = 12;
 
-/// Lines of a block within which reads are permuted, at most: 2 MiB, a huge page. Larger blocks would need more entries
-/// of a TLB, and smaller ones would have each page read again before a prefetcher has forgotten it.
+/// Maximum number of lines of a block within which reads are permuted: 2 MiB, a huge page. Larger blocks would need
+/// more entries of a TLB, and in smaller ones each page would be read again before a prefetcher has forgotten it.
 pub const PERMUTED_LINES: usize = 1 << 15;
 
-/// Places that the routine of permuted reads prefetches ahead of its loads.
+/// Number of places by which the routine of permuted reads prefetches ahead of its loads.
 const AHEAD: usize = 192;
-
-/// The bytes of a line.
-const LINE_BYTES: u64 = size_of::<arch::Line>() as u64;
 
 /// One kind of traffic.
 ///
-/// Its lines are the steps of its walk: what is loaded and what is stored to on
-/// the way is counted from them. There are those of [`KINDS`] and no copies.
+/// Its lines are the steps of its walk; the lines loaded and stored to are counted
+/// from them. Only the kinds of [`KINDS`] exist, and no copies.
 #[derive(Debug)]
 pub struct Kind {
     /// The name by which it is chosen.
@@ -39,7 +37,7 @@ pub struct Kind {
     pub summary: &'static str,
     /// Every step loads a line.
     loads: bool,
-    /// Of so many steps the last stores to a line; zero: none does.
+    /// A store to the line of every step that is a multiple of this; zero for no store.
     every: u64,
     /// A store may have to read the rest of its line first.
     owns: bool,
@@ -97,9 +95,9 @@ impl Pattern {
     }
 }
 
-/// Every kind of traffic, those of which memory's share is known before the others.
+/// All kinds of traffic. Kinds whose traffic at the memory is known exactly come first.
 ///
-/// The last has the name of the first: [`Kind::permuted`] tells which experiment means which.
+/// The last has the name of the first: see [`Kind::permuted`].
 pub static KINDS: [Kind; 11] = [
     Kind {
         name: "read",
@@ -146,7 +144,7 @@ pub static KINDS: [Kind; 11] = [
         summary: "every line is written past the caches",
         loads: false,
         every: 1,
-        owns: false,
+        owns: !arch::STREAM_EXACT,
         fenced: true,
         access: Access::Next,
         routine: arch::STREAM_NT_WRITE,
@@ -156,7 +154,7 @@ pub static KINDS: [Kind; 11] = [
         summary: "every line is copied, past the caches",
         loads: true,
         every: 1,
-        owns: false,
+        owns: !arch::STREAM_EXACT,
         fenced: true,
         access: Access::Halves,
         routine: arch::STREAM_COPY_NT,
@@ -221,7 +219,7 @@ impl Kind {
 
     /// Returns the kind of the same name whose lines are permuted, or this one where there is none.
     ///
-    /// Traffic beside a chain is of these: prefetchers would turn paced reads of a stream into bursts.
+    /// Traffic beside a chain uses these: prefetchers would turn paced reads of a stream into bursts.
     #[must_use]
     pub fn permuted(&'static self) -> &'static Kind {
         let other = |kind: &&Kind| kind.access == Access::Permuted && kind.name == self.name;
@@ -265,10 +263,10 @@ impl Kind {
 
     /// Returns the bytes read and written in the first `lines` steps.
     ///
-    /// Six steps of any kind are whole lines, and those after them are like them.
+    /// Every six steps of any kind are whole lines.
     #[must_use]
     pub const fn bytes(&self, lines: u64) -> u64 {
-        LINE_BYTES * (self.reads(lines) + self.writes(lines))
+        LINE.0 * (self.reads(lines) + self.writes(lines))
     }
 
     /// Returns the lines that memory may have to read beside those that are counted, because they are stored to.
@@ -297,7 +295,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn the_table_is_in_the_order_that_is_documented() {
+    fn the_table_is_in_the_documented_order() {
         let names: Vec<&str> = Kind::named().map(|kind| kind.name).collect();
         let order =
             ["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy", "read-stream"];
@@ -309,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_alone_have_a_permuted_kind() {
+    fn only_reads_have_a_permuted_kind() {
         for kind in Kind::named() {
             let other = kind.permuted();
             assert_eq!(other.name, kind.name);

@@ -1,9 +1,9 @@
-//! Times at which traffic touches memory: at an offered rate, whatever a touch takes.
+//! Times at which traffic touches memory: at an offered rate, whatever the time of a touch.
 //!
 //! Gaps of an exponential distribution make a Poisson process, which requests
 //! of many independent programs resemble. Even gaps hide the waiting in queues,
-//! and can keep step with a chase, which then never meets a request. Time comes
-//! in ticks from the caller; nothing here reads a clock.
+//! and can keep step with a chase, which then never meets a request. The caller passes the time
+//! in ticks; nothing here reads a clock.
 
 use crate::math::ln;
 use crate::rng::Pcg32;
@@ -12,7 +12,7 @@ use crate::words::Worded;
 /// The fractional bits of a mean gap in ticks.
 pub const FRACTION_BITS: u32 = 20;
 
-/// The longest mean gap, in ticks with fractional bits: eight times as much, the longest gap, has to fit.
+/// The longest mean gap, in ticks with fractional bits: the longest gap, eight times as long, has to fit.
 const LONGEST: u64 = 1 << 60;
 
 /// The fractional bits of [`GAPS`]: the longest of them is 7.24.
@@ -20,20 +20,21 @@ const GAP_BITS: u32 = 13;
 /// The logarithm to base 2 of the number of gaps. Their variance is 0.998 of the whole distribution's.
 const INDEX_BITS: u32 = 9;
 
-/// The mean gaps that a caller may be late. Random gaps make a queue of one that takes its time for each burst: at 80 %
-/// of what it can, it is more than so many gaps late once in 10^8 bursts, but more than one in half of them.
+/// Mean gaps by which a caller may be late. With random gaps a caller that is slow for each burst has a queue: at 80 %
+/// of its maximum it is later than this once in 10^8 bursts, but later than one gap in half of them.
 const DEBT: u64 = 32;
 
-/// Numbers of lines that are touched at one deadline, and how many times the cost of a look the gap between has to be then.
+/// Numbers of lines that are touched at one deadline, and the minimum gap between deadlines for each, as a multiple of
+/// the cost of a look at the counter.
 ///
-/// The larger ones are for one core near its own limit, which has to read the lines in that gap too: on Zen 3, where it reads
-/// 18 GB/s, 64 lines at a time deliver 0.999 of 12 GB/s and 0.958 of 15, and 128 of them 1.001 of 15.
+/// The larger bursts are for one core near its own limit, which has to read the lines in that gap too: on Zen 3, where
+/// it reads 18 GB/s, bursts of 64 lines deliver 0.999 of 12 GB/s and 0.958 of 15, and bursts of 128 lines 1.001 of 15.
 const BURSTS: [(u32, u32); 8] = [(1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 6), (64, 8), (128, 8)];
 
 /// The exponential distribution of mean 1, cut into parts of equal probability: the mean of each part.
 ///
 /// Their own mean is exactly 1, because each is the difference of two values
-/// of one rounded integral. That of -ln v from zero to v is v - v ln v.
+/// of one rounded integral: the integral of -ln v from zero to v is v - v ln v.
 static GAPS: [u16; 1 << INDEX_BITS] = {
     let mut gaps = [0; 1 << INDEX_BITS];
     let (mut part, mut below) = (0, 0);
@@ -63,8 +64,8 @@ impl Worded for Pacing {
 
 /// A series of deadlines.
 ///
-/// A caller that comes too late catches up, but for at most [`DEBT`] mean gaps or its [patience](Pacer::patient):
-/// a stalled processor is not to be followed by a long burst without gaps.
+/// A caller that is late catches up, but for at most 32 mean gaps or its [patience](Pacer::patient):
+/// a processor that stalled must not make a long burst without gaps afterwards.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     pacing: Pacing,
@@ -72,19 +73,19 @@ pub struct Pacer {
     mean: u64,
     rng: Pcg32,
     deadline: u64,
-    /// What the deadline leaves out of a tick.
+    /// The fraction of a tick that the deadline leaves out.
     fraction: u64,
-    /// The ticks that the deadline may lie behind.
+    /// The ticks by which the deadline may lie in the past.
     debt: u64,
 }
 
 impl Pacer {
     /// Returns deadlines after `now`, whose gaps have the mean `gap`, in ticks with [`FRACTION_BITS`].
     ///
-    /// The seed decides on all gaps, or on the phase of even ones.
+    /// The seed determines all random gaps, or the phase of even ones.
     #[must_use]
     pub fn new(pacing: Pacing, gap: u64, seed: u64, now: u64) -> Pacer {
-        // A family of its own for each seed, because one family would give neighbours similar numbers.
+        // Each seed has its own family, because in one family neighbouring seeds would have similar numbers.
         let rng = Pcg32::new(seed, seed);
         let mean = gap.min(LONGEST);
         let debt = (mean >> FRACTION_BITS).saturating_mul(DEBT);
@@ -97,7 +98,7 @@ impl Pacer {
         pacer
     }
 
-    /// Catches up for so many ticks at least, however short the gaps are.
+    /// Returns a pacer that catches up for at least `ticks`, however short the gaps are.
     #[must_use]
     pub fn patient(self, ticks: u64) -> Pacer {
         Pacer { debt: self.debt.max(ticks), ..self }
@@ -110,9 +111,9 @@ impl Pacer {
         now.wrapping_sub(self.deadline).cast_signed() >= 0
     }
 
-    /// Goes on to the next deadline, which is not left further behind `now` than what is caught up with.
+    /// Goes on to the next deadline, and gives up lateness beyond the limit.
     ///
-    /// `now` is what [`due`](Self::due) was asked with: one look at the counter serves both.
+    /// `now` is the argument of the last [`due`](Self::due): one look at the counter is enough for both.
     #[inline]
     pub fn advance(&mut self, now: u64) {
         let gap = self.gap();
@@ -139,22 +140,22 @@ impl Pacer {
     }
 }
 
-/// `mean` times a factor with so many fractional bits.
+/// Returns `mean` times a factor with `bits` fractional bits.
 const fn scaled(mean: u64, factor: u32, bits: u32) -> u64 {
     ((mean as u128 * factor as u128) >> bits) as u64
 }
 
-/// Returns the gap of so many ticks with [`FRACTION_BITS`]; the longest one for more than fits.
+/// Returns a gap of `ticks` with [`FRACTION_BITS`]; the longest possible for a larger one.
 #[must_use]
 pub const fn gap(ticks: f64) -> u64 {
     (ticks * (1u64 << FRACTION_BITS) as f64) as u64
 }
 
-/// Returns the smallest burst for which a look at the counter costs at most a quarter of the gap between bursts; less of
-/// it for bursts of more than 16 lines.
+/// Returns the smallest burst for which a look at the counter costs at most a quarter of the gap between bursts, or
+/// less for bursts of more than 16 lines; the largest burst where none is enough.
 ///
 /// `gap` is the mean gap of one line, in ticks with [`FRACTION_BITS`], and
-/// `cost` is that of a look in ticks. The largest burst where none is enough.
+/// `cost` is the cost of a look in ticks.
 #[must_use]
 pub fn burst(gap: u64, cost: u64) -> u32 {
     let enough = |(lines, looks): &(u32, u32)| {

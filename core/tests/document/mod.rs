@@ -4,19 +4,19 @@
 
 use latency_core::json::{Event, Layout, Reader, Reason, Writer};
 
-/// The document that `write` makes.
+/// Returns the document that `write` makes.
 pub fn written(layout: Layout, write: impl FnOnce(&mut Writer<String>) -> std::fmt::Result) -> String {
     let mut writer = Writer::new(String::new(), layout);
     write(&mut writer).unwrap();
     writer.finish().unwrap()
 }
 
-/// The document that `write` makes, on one line.
+/// Returns the document that `write` makes, on one line.
 pub fn value(write: impl FnOnce(&mut Writer<String>) -> std::fmt::Result) -> String {
     written(Layout::OneLine, write)
 }
 
-/// Reads to the end; the events as text, or where and why that failed.
+/// Reads to the end, and returns the events as text, or the place and the reason of the failure.
 pub fn events(document: &[u8]) -> Result<Vec<String>, (usize, Reason)> {
     let mut reader = Reader::new(document);
     let mut events = Vec::new();

@@ -1,7 +1,7 @@
-//! The parsing tests of JSONTestSuite: documents that any reader of JSON accepts, refuses, or may take either way.
+//! The parsing tests of JSONTestSuite: documents that a reader of JSON must accept, must refuse, or may accept or refuse.
 //!
-//! `cases.tsv` has a line for each of its files: the name without `.json`, how often the next column is repeated, and
-//! what follows that. Bytes outside of printable ASCII are written as `\xNN`, a backslash as two.
+//! `cases.tsv` has a line for each of its files: the name without `.json`, the number of repetitions of the next column,
+//! and the rest. Bytes outside of printable ASCII are written as `\xNN`, a backslash as two.
 //!
 //! # References
 //!
@@ -47,7 +47,7 @@ fn cases() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     })
 }
 
-/// Reads a document to its end, and the text of every string in it.
+/// Returns whether a document, and every string in it, can be read to its end.
 fn is_accepted(document: &[u8]) -> bool {
     let mut reader = Reader::new(document);
     loop {
@@ -61,7 +61,7 @@ fn is_accepted(document: &[u8]) -> bool {
 }
 
 #[test]
-fn all_documents_are_there() {
+fn all_documents_of_the_suite_are_present() {
     let count = |kind| cases().filter(|(name, _)| name.starts_with(kind)).count();
     assert_eq!([count("y_"), count("n_"), count("i_")], [95, 188, 35]);
     let (_, deep) =
@@ -82,8 +82,9 @@ fn valid_documents_are_accepted_and_others_refused() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Accepted of those that a reader may take either way: numbers that are rounded to 0 or to a double near them. Not those
-/// beyond any double, halves of a surrogate pair, bytes that are no UTF-8, UTF-16 and a byte-order mark.
+/// Accepted documents among those that a reader may accept or refuse: numbers that are rounded to 0 or to a double near
+/// them. Numbers beyond any double, halves of a surrogate pair, bytes that are not UTF-8, UTF-16 and a byte-order mark
+/// are refused.
 const ACCEPTED: [&str; 5] = [
     "i_number_double_huge_neg_exp",
     "i_number_real_underflow",
@@ -93,7 +94,7 @@ const ACCEPTED: [&str; 5] = [
 ];
 
 #[test]
-fn numbers_are_rounded_and_nothing_else_is_mended() {
+fn numbers_are_rounded_and_nothing_else_is_corrected() {
     let either = |name: &str| name.starts_with("i_");
     let accepted: Vec<_> = cases()
         .filter(|(name, document)| either(name) && is_accepted(document))
@@ -103,7 +104,7 @@ fn numbers_are_rounded_and_nothing_else_is_mended() {
 }
 
 #[test]
-fn a_reader_that_skips_accepts_whatever_a_strict_one_does() {
+fn a_reader_that_skips_accepts_every_document_that_a_strict_one_accepts() {
     let refused: Vec<_> = cases()
         .filter(|(_, document)| is_accepted(document) && Reader::hasty(document).skip_value().is_err())
         .map(|(name, _)| name)

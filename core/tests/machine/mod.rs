@@ -1,7 +1,7 @@
 //! Whole machines as fixtures: one text file holds the files of one machine.
 //!
-//! A line `=== PATH` begins a file, whose content is what follows up to the next
-//! such line; lines before the first one say what the machine is.
+//! A line `=== PATH` begins a file, whose content ends before the next
+//! of these lines; lines before the first one describe the machine.
 
 use latency_core::topology::Files;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct Machine(pub BTreeMap<String, Vec<u8>>);
 
 impl Machine {
-    /// The machine in `tests/fixtures/machines/NAME.txt`.
+    /// Reads the machine in `tests/fixtures/machines/NAME.txt`.
     pub fn load(name: &str) -> Self {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/machines");
         let fixture = std::fs::read_to_string(directory.join(name).with_extension("txt")).unwrap();

@@ -1,4 +1,4 @@
-//! What is no curve, or none with levels; and that nothing makes a fit panic.
+//! Points that are not a curve, curves without levels, and input that must not make a fit panic.
 
 use latency_core::model::{
     fit_mixture, fit_reported, fit_stair, Estimate, FitError, Point, Workspace, MAX_LEVELS, MAX_POINTS,
@@ -37,7 +37,7 @@ fn a_falling_curve_has_no_level_either() {
 }
 
 #[test]
-fn what_is_no_curve_is_refused() {
+fn points_that_are_not_a_curve_are_refused() {
     let mut workspace = Workspace::new(&|| false);
     let good = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|k| Point::new(k * KIB, 1.0 + k));
     let mixture =
@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(debug_assertions) { 8 } else { 64 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_points_make_it_panic_or_return_what_is_no_number(
+    fn no_points_make_it_panic_or_return_not_a_number(
         points in proptest::collection::vec(
             (-9.0f64..18.0, -9.0f64..18.0, prop_oneof![Just(0.0), 0.0f64..10.0, Just(1e300)]),
             0..40,

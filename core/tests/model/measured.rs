@@ -22,7 +22,7 @@ fn the_stair_follows_a_measured_curve_within_two_percent() {
     assert!((first.capacity.low..=first.capacity.high).contains(&(32.0 * KIB)), "{first:?}");
     assert!(first.onset < 33.0 * KIB && first.half > 32.0 * KIB, "{first:?}");
 
-    // The mixture's gentle knees cannot follow real edges, and its residual says so.
+    // The mixture's gentle knees cannot follow real edges, and its residual shows it.
     let mixture = fit_mixture(&points(), &mut workspace).unwrap();
     assert!(mixture.median_residual > 2.0 * fit.median_residual);
     assert!(mixture.bic > fit.bic + 100.0);
@@ -76,7 +76,7 @@ const CURVE: [(f64, f64); 135] = [
 ];
 
 #[test]
-fn a_search_ends_when_nobody_wants_its_result() {
+fn a_search_ends_when_it_is_stopped() {
     let points = points();
     let asked = Cell::new(0);
     let most = Cell::new(u32::MAX);
@@ -91,7 +91,7 @@ fn a_search_ends_when_nobody_wants_its_result() {
     for part in [0, 1, times / 10, times / 2, times - 1] {
         most.set(part);
         assert_eq!(fit_stair(&points, None, &mut workspace).err(), Some(FitError::Stopped), "{part}");
-        // Each start of one more level is looked at once, and each has one question.
+        // Each start of one more level is tried once, and asks once.
         assert!(asked.replace(0) < part + 20, "{part}");
     }
     most.set(u32::MAX);
@@ -100,10 +100,10 @@ fn a_search_ends_when_nobody_wants_its_result() {
 }
 
 #[test]
-fn a_search_that_cannot_begin_claims_nothing() {
+fn a_search_that_cannot_begin_finds_no_level() {
     let stop = || true;
     let mut workspace = Workspace::new(&stop);
-    // The fewest that are fitted are too few for one step.
+    // The smallest number of points that is fitted is too small for one step.
     let few = |count: usize| points().into_iter().take(count).collect::<Vec<Point>>();
     let mut wanted = (1..).map(few).map(|points| fit_stair(&points, None, &mut workspace).err());
     let first = wanted.find(|error| !matches!(error, Some(FitError::TooFewPoints { .. })));

@@ -1,4 +1,4 @@
-//! Steps of translation buffers, told apart from caches.
+//! Steps of translation buffers, distinguished from caches.
 
 use latency_core::model::translation::{first_reach, Classification, PageKnee};
 use latency_core::model::{fit_stair, Cause, Point, Workspace};
@@ -6,7 +6,7 @@ use latency_core::units::Bytes;
 
 use crate::truth::{Pcg, KIB, MIB};
 
-/// A stair with a translation buffer of 96 entries, as measured on an Intel server core.
+/// Returns a stair with a translation buffer of 96 entries, as measured on an Intel server core.
 fn server(size: f64, page_reach: f64) -> f64 {
     let hill = |capacity: f64, shape: f64| 1.0 / (1.0 + (capacity / size).powf(shape));
     5.0 + 11.0 * hill(49.7 * KIB, 60.0)
@@ -60,7 +60,7 @@ fn the_page_curve_names_the_translation_step() {
         })
         .collect();
     let mut fit = fit_stair(&points, None, &mut workspace).unwrap();
-    // The page curve: 96 entries, then the L1 at 768 pages, of which it holds a line each.
+    // The page curve: 96 entries, then the L1, which holds one line of each of 768 pages.
     let knees = [knee(96.0, 7.0), knee(768.0, 9.0)];
     let rules = Classification::new(Bytes(4096));
     rules.classify(&mut fit, &knees);

@@ -4,10 +4,10 @@ use latency_core::model::{fit_mixture, fit_reported, fit_stair, Point, Workspace
 
 use crate::truth::{laptop, Pcg, Truth};
 
-/// Curves drawn of mixtures, and of soft steps, whose fit takes fifty times as long.
+/// Number of curves drawn from mixtures, and from soft steps, whose fit takes fifty times as long.
 const DRAWS: (u64, u64) = (60, 20);
-/// One in so many may be missed. Soft steps of any shape are not what the stair is made of, whose shapes are a few; most
-/// of those missed come out with a small level too many, or a latency 3 to 4 % off.
+/// Number of draws among which one may be missed. The stair has only a few shapes, and soft steps may have any; most of
+/// the missed ones come out with one small level too many, or a latency that is 3 to 4 % off.
 const MISSED: (u64, u64) = (20, 10);
 
 fn recovers(levels: usize, hill: bool, outliers: f64) {
@@ -32,7 +32,7 @@ fn recovers(levels: usize, hill: bool, outliers: f64) {
     }
     println!("{levels} levels, Hill {hill}, outliers {outliers}: {} of {draws} missed", failures.len());
     residuals.sort_by(f64::total_cmp);
-    // Of the mixture, all: it is what the curves are made of. A stair has shapes at steps of a half.
+    // All curves of the mixture, which are made of it. A stair has shapes at steps of a half.
     let excepted = if hill { draws as usize / 20 } else { 0 };
     assert!(residuals[residuals.len() - 1 - excepted] < 0.02, "{residuals:?}");
     let one_in = if hill { MISSED.1 } else { MISSED.0 };
@@ -68,7 +68,7 @@ fn planted_soft_steps_are_recovered_from_among_outliers() {
 }
 
 #[test]
-fn the_laptop_comes_back_from_its_own_formula() {
+fn the_laptop_is_recovered_from_its_own_formula() {
     let mut workspace = Workspace::new(&|| false);
     let truth = laptop();
     // Two points an octave and eight; as computed and as printed, with three decimals.
@@ -124,7 +124,7 @@ fn points_that_scatter_count_for_less() {
 }
 
 #[test]
-fn errors_cover_the_truth_as_often_as_they_say() {
+fn intervals_hold_the_truth_as_often_as_they_claim() {
     let mut workspace = Workspace::new(&|| false);
     let (mut covered, mut total) = (0, 0);
     let mut random = Pcg::new(11);

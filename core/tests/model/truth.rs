@@ -1,4 +1,4 @@
-//! Curves whose levels are known, because they are planted.
+//! Curves with planted, hence known, levels.
 
 use latency_core::model::{Fit, Point};
 
@@ -71,7 +71,7 @@ impl Truth {
         sum
     }
 
-    /// Eight points an octave from a quarter of the first level to sixteen times the last.
+    /// Returns eight points an octave from a quarter of the first level to sixteen times the last.
     pub fn points(&self, random: &mut Pcg, noise: f64, outliers: f64) -> Vec<Point> {
         let (from, to) = (self.capacities[0] / 4.0, self.capacities.last().unwrap() * 16.0);
         let count = ((to / from).log2() * 8.0) as u32;
@@ -109,7 +109,7 @@ impl Truth {
     }
 }
 
-/// The laptop of the Julia course.
+/// Returns the laptop of the Julia course.
 pub fn laptop() -> Truth {
     Truth {
         capacities: vec![48.0 * KIB, 1.25 * MIB, 8.0 * MIB],

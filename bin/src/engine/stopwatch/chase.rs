@@ -2,7 +2,7 @@
 //! interrupt is heard and the time is looked at.
 
 use latency_core::chain::SATTOLO_LIMIT;
-use latency_core::units::NodeId;
+use latency_core::units::{NodeId, LINE};
 
 use super::lanes::{Rush, RUSHING_LANES, UNKNOWN_HOP_NS};
 use super::Stopwatch;
@@ -18,8 +18,6 @@ use crate::result::counters::{Counted, Software};
 use crate::result::Round;
 use crate::sys::{cpu, signal, time};
 
-/// The bytes of a cache line.
-const LINE: u64 = 64;
 /// A walk is cut here: half a second at 120 ns a hop.
 const LONGEST_WALK: u64 = 1 << 22;
 /// Hops between two looks at the clock and for an interrupt take about so long, or two batches.
@@ -215,7 +213,7 @@ impl Ground for Chase<'_> {
 
     fn lines(&self) -> u64 {
         let layout = self.subject.buffer.chain().layout();
-        layout.size().0 / layout.stride().0.max(LINE)
+        layout.size().0 / layout.stride().0.max(LINE.0)
     }
 
     fn lanes(&self) -> Option<usize> {

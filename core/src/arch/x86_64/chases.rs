@@ -3,16 +3,16 @@
 //! # Safety
 //!
 //! The routines keep the System V calling convention and state in their sources
-//! what they destroy. Nothing is called here: what a caller has to vouch for,
-//! [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] say.
+//! what they destroy. Nothing is called here: [`Routine`], [`LaneRoutine`] and [`StridedRoutine`]
+//! say what a caller guarantees.
 
 use crate::arch::routine::{LaneRoutine, Routine, StridedRoutine};
 
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/chase.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/variants.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/parallel.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/window.s"), options(raw));
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/strided.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/chase.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/variants.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/window.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/strided.s"), options(raw));
 
 macro_rules! chases {
     ($($name:ident)*) => {
@@ -77,7 +77,7 @@ pub const REGISTER_CHASES: [(usize, LaneRoutine); 9] = [
     (14, lb_chase_parallel_14),
 ];
 
-/// Chases side by side: [`REGISTER_LANES`] lanes, and as many more as it is told.
+/// Chases side by side: [`REGISTER_LANES`] lanes, and the number of further lanes that it is given.
 pub const MEMORY_CHASE: LaneRoutine = lb_chase_parallel_more;
 /// The cursors that [`MEMORY_CHASE`] keeps in registers; those of the other lanes stay in memory.
 pub const REGISTER_LANES: usize = 12;
@@ -105,16 +105,16 @@ pub const WINDOW_LANES: usize = 16;
 /// The instructions that [`WINDOW_CHASES`] execute for each load beside the work: the load, a load and a
 /// store of the cursor, the digest, and half of the two that count pairs of lanes.
 pub const WINDOW_OVERHEAD: usize = 5;
-/// The number that one unit of work adds to the low half of the pointer that was loaded, which it is cut to.
+/// The number that one unit of work adds to the low half of the pointer that was loaded.
 pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
 
 /// The largest number of fillers that the routines behind [`Filler`](crate::kernel::lanes::Filler) have room for.
 pub const MOST_FILLERS: usize = 768;
 /// Two chases with no-operations between their loads.
 pub const REACH_NOP_CHASE: LaneRoutine = lb_chase_reach_nop;
-/// Two chases with instructions between their loads that take an integer register each.
-pub const REACH_LEA_CHASE: LaneRoutine = lb_chase_reach_lea;
-/// Two chases with instructions between their loads that take registers of three kinds by turns.
+/// Two chases with `lea` between their loads; each `lea` needs an integer register.
+pub const REACH_INTEGER_CHASE: LaneRoutine = lb_chase_reach_lea;
+/// Two chases with instructions between their loads that need registers of three kinds in turn.
 pub const REACH_MIXED_CHASE: LaneRoutine = lb_chase_reach_mixed;
 
 /// Independent loads at addresses known in advance.

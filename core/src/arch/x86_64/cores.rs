@@ -5,16 +5,15 @@
 //! The routines keep the System V calling convention and state in their source
 //! what they destroy. They access aligned words of eight bytes, by instructions that
 //! x86-64 executes as atomics (Intel SDM vol. 3, 9.1.1), so that they race with
-//! no access to an [`AtomicU64`]. What a caller has to vouch for,
-//! [`ExchangeRoutine`] and [`Routine`] say. CLFLUSH is executed only by values for
-//! which CPUID was asked.
+//! no access to an [`AtomicU64`]. [`Routine`] and [`ExchangeRoutine`](crate::arch::ExchangeRoutine)
+//! say what a caller guarantees. CLFLUSH is executed only by values for which CPUID was asked.
 
 use super::stream::Line;
-use crate::arch::routine::{Delays, ExchangeRoutine, Routine};
+use crate::arch::routine::{Delays, Exchanges, Routine};
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/cores.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/cores.s"), options(raw));
 
 macro_rules! exchanges {
     ($($name:ident)*) => {
@@ -46,20 +45,34 @@ extern "C" {
     fn lb_cores_flush(first: *const SharedLine, lines: usize);
 }
 
-/// Both sides of an exchange by a locked compare and swap of one line, which is also what polls.
-pub const CAS_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_cas_first, lb_cores_cas_second];
-/// The same, where plain loads poll.
-pub const READ_CAS_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_read_cas_first, lb_cores_read_cas_second];
-/// Both sides of an exchange by plain loads and stores of a line each.
-pub const FLAG_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_flag_first, lb_cores_flag_second];
-/// The same with the sender's time-stamp counter, which both read: the only ones that fill [`Delays`].
-pub const MESSAGE_EXCHANGE: [ExchangeRoutine; 2] = [lb_cores_message_first, lb_cores_message_second];
+/// The atomic instructions that exchanges use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Atomics {
+    /// Instructions with a lock prefix, which every processor has.
+    #[default]
+    Locked,
+}
+
+static LOCKED: Exchanges = Exchanges {
+    cas: [lb_cores_cas_first, lb_cores_cas_second],
+    read_cas: [lb_cores_read_cas_first, lb_cores_read_cas_second],
+    flag: [lb_cores_flag_first, lb_cores_flag_second],
+    message: [lb_cores_message_first, lb_cores_message_second],
+};
+
+/// Returns the exchanges by these instructions.
+#[must_use]
+pub const fn exchanges(atomics: Atomics) -> &'static Exchanges {
+    match atomics {
+        Atomics::Locked => &LOCKED,
+    }
+}
 
 /// Loads each node of a chain of addresses.
 pub const READ_WALK: Routine = lb_cores_read;
 /// Takes the line of each node for itself by a locked addition of zero.
 pub const OWN_WALK: Routine = lb_cores_own;
-/// Stores to each node what it holds.
+/// Stores back to each node the word that it holds.
 pub const STORE_WALK: Routine = lb_cores_store;
 
 /// One cache line that several threads access, by atomics or by the routines here.
@@ -72,8 +85,8 @@ impl SharedLine {
     #[must_use]
     pub fn share(lines: &mut [Line]) -> &[SharedLine] {
         let count = lines.len();
-        // SAFETY: both types are 64 bytes, aligned to as many; an atomic has the layout of its number; and the
-        // exclusive borrow of the lines is given up for as long as that of the result lasts.
+        // SAFETY: both types have 64 bytes and an alignment of 64; an atomic has the layout of its number; and the
+        // exclusive borrow of the lines lasts as long as the borrow of the result.
         unsafe { core::slice::from_raw_parts(lines.as_mut_ptr().cast(), count) }
     }
 }

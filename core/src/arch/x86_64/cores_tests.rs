@@ -10,11 +10,13 @@ use crate::kernel::Encoding;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 
-/// Two with one line, two with a line for either side, of which the last reads the counter.
-const METHODS: [[arch::ExchangeRoutine; 2]; 4] =
-    [arch::CAS_EXCHANGE, arch::READ_CAS_EXCHANGE, arch::FLAG_EXCHANGE, arch::MESSAGE_EXCHANGE];
+/// Returns two methods with one line, then two with a line for each side. The last one reads the counter.
+fn methods() -> [[arch::ExchangeRoutine; 2]; 4] {
+    let arch::Exchanges { cas, read_cas, flag, message } = *arch::exchanges(arch::Atomics::default());
+    [cas, read_cas, flag, message]
+}
 
-/// Calls a side once; how many exchanges it made.
+/// Calls a side once, and returns the number of exchanges that it made.
 fn call(
     routine: arch::ExchangeRoutine,
     [mine, theirs]: [&SharedLine; 2],
@@ -34,9 +36,9 @@ fn call(
 }
 
 #[test]
-fn exchanges_keep_registers_and_the_lines_words() {
+fn exchanges_preserve_registers_and_the_other_words_of_their_lines() {
     const GUARD: u64 = 0xdead_beef;
-    for (method, [first, second]) in METHODS.into_iter().enumerate() {
+    for (method, [first, second]) in methods().into_iter().enumerate() {
         let mut memory = [Line([0, 0, 0, GUARD, GUARD, GUARD, GUARD, GUARD]); 2];
         let [one, other] = SharedLine::share(&mut memory) else { panic!("two lines") };
         let pairs = if method < 2 { [[one, one], [one, one]] } else { [[one, other], [other, one]] };
@@ -58,7 +60,7 @@ fn exchanges_keep_registers_and_the_lines_words() {
     }
 }
 
-/// The protocol in plain Rust on the other side: what one side leaves for the other is what the source says.
+/// Runs the protocol in plain Rust on the other side: each side leaves the words that the assembly source promises.
 #[test]
 fn exchanges_agree_with_plain_rust() {
     const COUNT: usize = 10;
@@ -75,7 +77,7 @@ fn exchanges_agree_with_plain_rust() {
         }
         delays
     };
-    for (method, [first, second]) in METHODS.into_iter().enumerate() {
+    for (method, [first, second]) in methods().into_iter().enumerate() {
         let mut memory = [Line([0; 8]); 4];
         let [one, other, this, that] = SharedLine::share(&mut memory) else { panic!("four lines") };
         thread::scope(|scope| {
@@ -117,7 +119,7 @@ fn exchanges_agree_with_plain_rust() {
 }
 
 #[test]
-fn walks_agree_with_plain_rust_and_leave_memory_as_it_is() {
+fn walks_agree_with_plain_rust_and_leave_memory_unchanged() {
     let mut lines = [Line([0; 8]); 5];
     let base = lines.as_ptr().expose_provenance();
     for (node, successor) in [2, 4, 1, 0, 3].into_iter().enumerate() {

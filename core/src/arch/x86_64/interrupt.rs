@@ -1,4 +1,4 @@
-//! Interruptions of this thread, by a footprint that the processor leaves.
+//! Interrupts of this thread, by a trace that the processor leaves.
 //!
 //! # Safety
 //!
@@ -6,12 +6,17 @@
 
 use core::arch::asm;
 
+/// True: an interrupt can be told by its mark.
+///
+/// Where it is false the mark always holds.
+pub const INTERRUPT_MARK: bool = true;
+
 /// Sets a mark that the next interrupt of this thread wipes out.
 ///
 /// When the kernel returns from an interrupt or an exception to a program, the
 /// processor clears segment registers that hold a null selector, also one with
 /// privilege bits (Intel SDM vol. 2, IRET). Interrupts of a hypervisor or of the
-/// firmware do not pass there, and leave the mark; so does FRED, which returns otherwise.
+/// firmware do not return through the kernel, and leave the mark; so does FRED, which returns in another way.
 ///
 /// # References
 ///
@@ -19,7 +24,7 @@ use core::arch::asm;
 #[inline(always)]
 pub fn set_interrupt_mark() {
     // SAFETY: a null selector with any privilege bits may be loaded into ES, which 64-bit code does not use.
-    unsafe { asm!("mov es, {0:x}", in(reg) INTERRUPT_MARK, options(nomem, nostack, preserves_flags)) };
+    unsafe { asm!("mov es, {0:x}", in(reg) SELECTOR, options(nomem, nostack, preserves_flags)) };
 }
 
 /// Returns whether no interrupt has come since [`set_interrupt_mark`].
@@ -29,11 +34,11 @@ pub fn interrupt_mark_holds() -> bool {
     let selector: u32;
     // SAFETY: reading ES changes nothing.
     unsafe { asm!("mov {0:e}, es", out(reg) selector, options(nomem, nostack, preserves_flags)) };
-    selector == INTERRUPT_MARK
+    selector == SELECTOR
 }
 
 /// The null selector with privilege level 3; Linux starts programs with level 0.
-const INTERRUPT_MARK: u32 = 3;
+const SELECTOR: u32 = 3;
 
 #[cfg(test)]
 mod tests {

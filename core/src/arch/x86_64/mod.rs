@@ -2,12 +2,12 @@
 //!
 //! Each file here wraps one family of them; nothing here knows what a chain is.
 
-pub mod avx2;
 mod chases;
 mod cores;
 #[cfg(test)]
 mod cores_tests;
 mod interrupt;
+pub mod lanes;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -22,3 +22,6 @@ pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;
 pub use traffic::*;
+
+/// The word for the source of the processor's own claims, about its caches above all.
+pub const CLAIMS_NAME: &str = "CPUID";

@@ -12,6 +12,11 @@ use core::arch::x86_64::{__cpuid, __cpuid_count, __m128i, _mm_set_epi64x, _mm_sf
 #[repr(C, align(64))]
 pub struct Line(pub [u64; 8]);
 
+/// True: [`stream_line`] leaves no line in a cache.
+///
+/// Where it is false the store is a hint that the processor may ignore, and lines have to be evicted.
+pub const STREAMS_BYPASS: bool = true;
+
 /// Writes a whole line past the caches.
 ///
 /// The line is neither read first nor left behind in a cache. Follow the last

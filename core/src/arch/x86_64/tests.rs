@@ -11,11 +11,11 @@ use crate::kernel::{Encoding, KERNELS};
 pub(super) const MARKS: [u64; 6] = [0x0b0b, 0x0505, 0x1212, 0x1313, 0x1414, 0x1515];
 
 /// Calls a routine with a marker in each register that the callee has to
-/// preserve; gives its result and what the registers hold afterwards.
+/// preserve, and returns its result and the content of these registers afterwards.
 ///
 /// # Safety
 ///
-/// `routine` is the address of one, and `arguments` are what it asks for: six at most.
+/// `routine` is the address of a routine, and `arguments`, six at most, are valid for it.
 pub(super) unsafe fn call_marked<const COUNT: usize>(
     routine: usize,
     arguments: [usize; COUNT],
@@ -45,7 +45,7 @@ pub(super) unsafe fn call_marked<const COUNT: usize>(
     (result, found)
 }
 
-/// Makes lines a ring of nodes, in order; gives the address of the first.
+/// Makes lines a ring of nodes, in order, and returns the address of the first.
 fn ring(lines: &mut [arch::Line], encoding: Encoding) -> usize {
     let (base, nodes) = (lines.as_ptr().expose_provenance(), lines.len());
     for (node, line) in lines.iter_mut().enumerate() {
@@ -55,7 +55,7 @@ fn ring(lines: &mut [arch::Line], encoding: Encoding) -> usize {
 }
 
 #[test]
-fn every_kernel_preserves_what_its_callee_must() {
+fn every_kernel_preserves_the_callee_saved_registers() {
     for kernel in KERNELS {
         let mut lines = [arch::Line([0; 8]); 3];
         let base = ring(&mut lines, kernel.encoding);
@@ -84,7 +84,7 @@ fn the_check_stops_at_a_bad_index() {
 }
 
 #[test]
-fn lanes_preserve_what_their_callee_must_and_write_their_cursors_alone() {
+fn lane_kernels_preserve_the_callee_saved_registers_and_write_only_their_cursors() {
     const GUARD: usize = 0xdead_beef;
     let mut lines = [arch::Line([0; 8]); 67];
     let base = ring(&mut lines, Encoding::Pointer);
@@ -106,8 +106,8 @@ fn lanes_preserve_what_their_callee_must_and_write_their_cursors_alone() {
             let arguments = [cursors[1..].as_mut_ptr().expose_provenance(), hops, count, 0];
             // SAFETY: the same, and the count is the kernel's or the gap's.
             let (result, found) = unsafe { call_marked(routine as usize, arguments) };
-            assert_eq!(cursors, expected, "{lanes} lanes, {work} units of work, {count} of what it counts");
-            assert_eq!(found, MARKS, "{lanes} lanes, {work} units of work, {count} of what it counts");
+            assert_eq!(cursors, expected, "{lanes} lanes, {work} units of work, count {count}");
+            assert_eq!(found, MARKS, "{lanes} lanes, {work} units of work, count {count}");
             let has_digest =
                 WINDOW.iter().flatten().any(|kernel| kernel.routine().0 as usize == routine as usize);
             assert_eq!(result as u64, if has_digest { digest } else { 0 }, "{lanes} lanes, {work} units");

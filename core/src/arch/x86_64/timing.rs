@@ -1,21 +1,21 @@
-//! The time-stamp counter, and dependent arithmetic as the ruler for the core clock.
+//! The time-stamp counter, and dependent arithmetic by which the core clock is measured.
 //!
 //! # Safety
 //!
 //! The routines of `asm/x86_64/clock.s` keep the System V calling convention and
 //! touch registers only. Instructions beyond the baseline (RDTSCP) are executed
-//! only by values that CPUID was asked for before they were made.
+//! only by values that are made after CPUID reported them.
 
 use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/clock.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));
 
 extern "C" {
     fn lb_clock_adds(blocks: usize) -> u64;
     fn lb_clock_multiplies(blocks: usize) -> u64;
 }
 
-/// The operations in one block of the clock routines.
+/// Number of operations in one block of the clock routines.
 pub const CLOCK_BLOCK: u64 = 64;
 
 /// Makes `blocks` × [`CLOCK_BLOCK`] dependent additions, one core cycle each.
@@ -44,7 +44,7 @@ enum End {
 /// Loads inside the window cannot start before the first read nor end after
 /// the second. Stores are not waited for. LFENCE waits for earlier
 /// instructions on Intel, and on AMD where the kernel has set
-/// MSR C001_1029\[1\], as Linux does; a self-test has to show it
+/// MSR C001_1029\[1\], as Linux does; a self-test has to show that it waits
 /// (Intel SDM vol. 2, RDTSC; AMD APM vol. 3, LFENCE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
@@ -56,14 +56,14 @@ pub struct Stamp {
 pub struct EndStamp {
     /// The counter.
     pub ticks: u64,
-    /// The number that the kernel keeps in IA32_TSC_AUX: on Linux node << 12 | CPU. Zero without RDTSCP.
+    /// The number that the kernel keeps in IA32_TSC_AUX: node << 12 | CPU on Linux. Zero without RDTSCP.
     pub processor: u32,
 }
 
 impl Stamp {
     /// Returns the best pair of reads that the processor has, or `None` without a counter.
     ///
-    /// The caller has to know that the kernel lets user code read it
+    /// The caller has to know that the kernel lets user code read the counter
     /// (`prctl(PR_GET_TSC)`).
     #[must_use]
     pub fn detect() -> Option<Stamp> {
@@ -115,7 +115,21 @@ impl Stamp {
     }
 }
 
-/// Reads the counter with nothing but `rdtsc`, which waits for nothing.
+/// The word for the counter that stamps read.
+pub const COUNTER_NAME: &str = "TSC";
+
+/// The counter that stamps read, apart from its reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter;
+
+impl Counter {
+    /// False: the architecture does not promise one rate in all power states.
+    ///
+    /// Some processors have a time-stamp counter that follows the core's clock. CPUID tells which.
+    pub const STEADY: bool = false;
+}
+
+/// Reads the counter by a bare `rdtsc`, which waits for no other instruction.
 #[inline(always)]
 #[must_use]
 pub fn unserialised_ticks(_proof: Stamp) -> u64 {

@@ -1,17 +1,16 @@
 //! The traffic routines of `asm/x86_64/stream.s`, by name.
 //!
 //! Not to be confused with `stream.rs` beside it, which writes chains past the
-//! caches: these keep a memory busy, and what they write has no meaning.
+//! caches: these routines keep a memory busy, and the words that they write have no meaning.
 //!
 //! # Safety
 //!
 //! The routines keep the System V calling convention and state in their source
-//! what they destroy. Nothing is called here: what a caller has to vouch for,
-//! [`StreamRoutine`] says.
+//! what they destroy. Nothing is called here: [`StreamRoutine`] says what a caller guarantees.
 
 use crate::arch::routine::StreamRoutine;
 
-core::arch::global_asm!(include_str!("../../../../asm/x86_64/stream.s"), options(raw));
+core::arch::global_asm!(include_str!("../../../asm/x86_64/stream.s"), options(raw));
 
 macro_rules! streams {
     ($($name:ident)*) => {
@@ -25,6 +24,11 @@ streams! {
     lb_stream_read lb_stream_update3 lb_stream_update2 lb_stream_update1 lb_stream_write lb_stream_ntwrite
     lb_stream_copy lb_stream_copynt lb_stream_random lb_stream_permuted
 }
+
+/// True: a line that is stored past the caches is never read first.
+///
+/// Where it is false these stores are a hint that the processor may ignore.
+pub const STREAM_EXACT: bool = true;
 
 /// Loads from each line.
 pub const STREAM_READ: StreamRoutine = lb_stream_read;

@@ -18,7 +18,7 @@ extern "C" {
     fn munmap(address: *mut u8, bytes: usize) -> i32;
 }
 
-/// Four pages of lines that a neighbour's access would end the test at.
+/// Four pages of lines between two pages that must not be touched: an access beyond the lines ends the test.
 struct Fenced(*mut Line);
 
 impl Fenced {
@@ -38,7 +38,7 @@ impl Fenced {
     }
 
     fn lines(&mut self) -> &mut [Line] {
-        // SAFETY: so many lines are mapped there, zeroes at first, and borrowed from the mapping's owner.
+        // SAFETY: `LINES` lines are mapped there, zeroes at first, and borrowed from the mapping's owner.
         unsafe { core::slice::from_raw_parts_mut(self.0, Self::LINES) }
     }
 }
@@ -57,7 +57,7 @@ fn fill(lines: &mut [Line]) {
     }
 }
 
-/// A routine, and a model of it: from its first and its last lines, all disjoint, and a state to the new state.
+/// A model of a routine: from two disjoint runs of lines and a state to the new state.
 type Model = fn(&mut [Line], &mut [Line], u64) -> u64;
 
 const ASCENDING: [(StreamRoutine, u64, Model); 8] = [
@@ -120,7 +120,7 @@ fn walks_end_at_the_first_and_the_last_line() {
     }
 }
 
-/// Runs that follow each other leave what one run does, whatever their lengths.
+/// Checks that several runs in a row leave the same memory as one run, whatever their lengths.
 #[test]
 fn updates_keep_their_ratio_over_calls_of_any_length() {
     for (routine, every) in [(arch::STREAM_UPDATE3, 3), (arch::STREAM_UPDATE2, 2), (arch::STREAM_UPDATE1, 1)]
@@ -166,14 +166,14 @@ fn random_reads_stay_in_their_field_and_reach_all_of_it() {
             assert_eq!((result as u64, marks), (expected, MARKS));
             state = expected;
         }
-        // A thousand expected each, standard deviation 32: six of those either way.
+        // A thousand are expected of each, with a standard deviation of 32: the limits are six of them away.
         let reached = &reached[..field];
         assert!(field == 1 || reached.iter().all(|&count| (800..1200).contains(&count)), "{reached:?}");
     }
     assert!(memory.lines() == &before[..]);
 }
 
-/// Memory that cannot be read but for one line: a load from any other ends the test.
+/// Puts the line beside a page that must not be touched: a load from most other lines ends the test.
 #[test]
 fn permuted_reads_load_the_lines_of_their_model_and_no_other() {
     for field in [1, 2, 4, 64] {
@@ -187,7 +187,7 @@ fn permuted_reads_load_the_lines_of_their_model_and_no_other() {
                 let first = memory.lines().as_mut_ptr().expose_provenance();
                 for from in [last - line * 64, first.wrapping_sub(line * 64)] {
                     let arguments = [from, 1, 0, state as usize, field];
-                    // SAFETY: the model says that the line is one that is mapped; if it is not, the test ends.
+                    // SAFETY: the model says that the line is a mapped one; a load from an unmapped line ends the test.
                     let (result, marks) = unsafe { call_marked(arch::STREAM_PERMUTED as usize, arguments) };
                     assert_eq!((result as u64, marks), (next, MARKS), "{field} {state}");
                 }

@@ -1,23 +1,23 @@
-//! Deadlines against the theory of a Poisson process, and of one queue that they feed.
+//! Deadlines compared with the theory of a Poisson process, and of a queue that they feed.
 
 use super::*;
 use std::vec::Vec;
 
-/// A number of draws whose means have a standard error of a few thousandths.
+/// Number of draws: their means have a standard error of a few thousandths.
 const DRAWS: usize = 200_000;
 
-/// A gap with fractional bits, in ticks.
+/// Returns a gap with fractional bits in ticks.
 fn ticks(gap: u64) -> f64 {
     gap as f64 / f64::from(1 << FRACTION_BITS)
 }
 
-/// Gaps of mean 1 that a seed leads to.
+/// Returns the gaps of a seed, of mean 1.
 fn draws(seed: u64) -> Vec<f64> {
     let mut pacer = Pacer::new(Pacing::Poisson, gap(1000.0), seed, 0);
     (0..DRAWS).map(|_| ticks(pacer.gap()) / 1000.0).collect()
 }
 
-/// The correlation of two series of the exponential distribution with mean 1.
+/// Returns the correlation of two series of the exponential distribution with mean 1.
 fn correlation(first: &[f64], second: &[f64]) -> f64 {
     let products = first.iter().zip(second).map(|(first, second)| (first - 1.0) * (second - 1.0));
     products.sum::<f64>() / first.len().min(second.len()) as f64
@@ -40,7 +40,7 @@ fn the_table_is_the_exponential_distribution() {
         most.max((probability - below).abs()).max((probability - above).abs())
     });
     assert!(distance < 0.01, "Kolmogorov distance {distance}");
-    // The second moment decides how long a queue is; that of the distribution is 2.
+    // The second moment determines the length of a queue; that of the distribution is 2.
     let second = gaps.iter().map(|gap| gap * gap).sum::<f64>() / count;
     assert!((second - 2.0).abs() < 0.01, "second moment {second}");
 }
@@ -60,8 +60,8 @@ fn gaps_do_not_depend_on_each_other() {
     assert!((mean - 1.0).abs() < 0.01, "mean {mean}");
 }
 
-/// The share of the deadlines before tick `until` that a generator meets: a look at the counter takes it `look` ticks,
-/// and a touch, when it is time, `cost` ticks.
+/// Returns the share of the deadlines before tick `until` that a generator meets: a look at the counter takes `look`
+/// ticks, and a touch `cost` ticks.
 fn delivered(pacer: &Pacer, look: u64, cost: u64, until: u64) -> f64 {
     let (mut pacer, mut ideal) = (pacer.clone(), pacer.clone());
     let (mut now, mut touches, mut offered) = (0, 0, 0);
@@ -81,7 +81,7 @@ fn delivered(pacer: &Pacer, look: u64, cost: u64, until: u64) -> f64 {
 }
 
 #[test]
-fn what_is_offered_is_delivered_below_the_limit() {
+fn offered_traffic_below_the_limit_is_delivered() {
     for pacing in [Pacing::Poisson, Pacing::Even] {
         // The last is the fastest rate that `burst` allows.
         for (mean, look, cost) in [(100.3, 1, 1), (100.3, 5, 10), (1e4, 25, 100), (100.3, 25, 5)] {
@@ -93,7 +93,7 @@ fn what_is_offered_is_delivered_below_the_limit() {
 }
 
 #[test]
-fn what_cannot_be_delivered_is_lost() {
+fn traffic_above_the_limit_is_lost() {
     let pacer = Pacer::new(Pacing::Poisson, gap(100.0), 3, 0);
     let found = delivered(&pacer, 20, 180, 100_000_000);
     assert!((0.48..0.51).contains(&found), "{found}");
@@ -110,7 +110,7 @@ fn a_fraction_of_a_tick_is_not_lost() {
 }
 
 #[test]
-fn a_busy_generator_delivers_what_it_can_in_time() {
+fn a_busy_generator_catches_up() {
     // A touch takes 80 % of the mean gap: random gaps let it fall behind, and it catches up.
     let pacer = Pacer::new(Pacing::Poisson, gap(100.0), 3, 0);
     let found = delivered(&pacer, 1, 79, 100_000_000);
@@ -118,14 +118,14 @@ fn a_busy_generator_delivers_what_it_can_in_time() {
 }
 
 #[test]
-fn debt_is_carried_for_some_mean_gaps() {
+fn lateness_is_kept_for_some_mean_gaps() {
     let mut pacer = Pacer::new(Pacing::Even, gap(100.0), 3, 0);
     let first = pacer.deadline;
     assert!(first < 100 && !pacer.due(first - 1) && pacer.due(first));
     let most = 100 * DEBT;
     pacer.advance(first + most + 50);
     assert_eq!(pacer.deadline, first + 100);
-    // Two gaps later than that after the deadline has moved on: one of them is given up.
+    // Two gaps later than the limit after the deadline has moved on: one of them is given up.
     let late = first + most + 300;
     pacer.advance(late);
     assert_eq!(pacer.deadline, first + 300);
@@ -138,7 +138,7 @@ fn debt_is_carried_for_some_mean_gaps() {
 }
 
 #[test]
-fn an_interrupt_is_caught_up_with_whatever_the_gap() {
+fn a_generator_catches_up_after_an_interrupt_whatever_the_gap() {
     // A hundred gaps long, which is more than the debt: a generator that is touching lines half of the time, and is
     // interrupted for a hundredth of it.
     for (patience, range) in [(0, 0.99..0.995), (10_000, 0.999..1.001)] {
@@ -164,7 +164,7 @@ fn seeds_give_even_gaps_their_phases() {
         let pacer = Pacer::new(Pacing::Even, gap(400.0), seed, 7);
         quarters[(pacer.deadline - 7) as usize / 100] += 1;
     }
-    // A hundred each, standard deviation 9.
+    // A hundred are expected of each, with a standard deviation of 9.
     assert!(quarters.iter().all(|count| (60..140).contains(count)), "{quarters:?}");
 }
 
@@ -187,9 +187,9 @@ fn bursts_are_as_short_as_the_cost_of_a_look_allows() {
     assert_eq!((burst(0, 0), burst(u64::MAX, u64::MAX >> 32)), (1, 1));
 }
 
-/// The mean wait of a chase at a server that takes requests in order, each of which takes it `SERVICE` ticks.
+/// Returns the mean wait of a chase at a server that serves requests in order, in `SERVICE` ticks each.
 ///
-/// Requests come at the pacer's deadlines. The chase makes its next request when the one before it has come back,
+/// Requests arrive at the pacer's deadlines. The chase makes its next request when the last one has come back,
 /// `IDLE` ticks after its service.
 fn wait(pacing: Pacing, load: f64, hops: u32) -> f64 {
     const SERVICE: u64 = 1000;
@@ -210,7 +210,7 @@ fn wait(pacing: Pacing, load: f64, hops: u32) -> f64 {
 }
 
 #[test]
-fn a_chase_waits_at_a_queue_as_theory_says_under_exponential_gaps_alone() {
+fn a_chase_waits_in_a_queue_as_theory_says_only_with_exponential_gaps() {
     for load in [0.2, 0.5, 0.8] {
         // The mean wait in front of a server with equal service times (Pollaczek and Khinchine).
         let theory = load / (2.0 * (1.0 - load));

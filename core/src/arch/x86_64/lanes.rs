@@ -1,13 +1,13 @@
 //! A Weyl cycle, thirty-two of its numbers at a time, or sixteen.
 //!
 //! The arithmetic of [`chain::weyl`](crate::chain::weyl), which is also its oracle, for
-//! numbers of at most 32 bits. In intrinsics, so that the speed at which a chain is written does not
-//! depend on what a compiler that is asked for small code makes of loops.
+//! numbers of at most 32 bits. It is written in intrinsics, so that the speed of writing a chain does not
+//! depend on how a compiler that optimises for size translates loops.
 //!
 //! # Safety
 //!
-//! Only a value of [`Avx2`] calls the functions compiled for AVX2, and there is
-//! none unless CPUID and XCR0 said that its instructions may be executed.
+//! Only a value of [`Lanes`] calls the functions compiled for AVX2, and [`Lanes::detect`] makes one
+//! only after CPUID and XCR0 said that these instructions may be executed.
 
 use core::arch::x86_64::{
     __cpuid, __cpuid_count, __m128i, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8,
@@ -20,16 +20,16 @@ use core::arch::x86_64::{
 };
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// The numbers that are computed in lockstep: four vectors of eight, since the
+/// Numbers that are computed in lockstep: four vectors of eight, since the
 /// multiplications of one vector wait for each other.
 pub const LANES: usize = 32;
-/// The numbers that are looked at in lockstep to count hops.
+/// Numbers that are tested in lockstep to count hops.
 pub const HOP_LANES: usize = 16;
 
-type Lanes = [__m256i; 4];
+type Vectors = [__m256i; 4];
 
-/// The expression for each of the four vectors. A loop would keep them in memory
-/// where the optimiser does not unroll it.
+/// Evaluates the expression for each of the four vectors. A loop that is not unrolled would keep
+/// them in memory.
 macro_rules! each {
     ($($lane:ident in $lanes:expr),+ => $value:expr) => {
         [each!(@ 0 $($lane in $lanes),+ => $value), each!(@ 1 $($lane in $lanes),+ => $value),
@@ -41,7 +41,7 @@ macro_rules! each {
     }};
 }
 
-/// A cycle over the numbers `0 ..= last`, all of whose parts are below 2^32.
+/// A cycle over the numbers `0 ..= last`, whose parameters are all below 2^32.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycle {
     /// The domain of the bijection, `2^k - 1`.
@@ -60,14 +60,14 @@ pub struct Cycle {
 
 /// Proof that AVX2 and POPCNT may be executed.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2(());
+pub struct Lanes(());
 
-impl Avx2 {
-    /// Returns the proof, where processor and kernel have them.
+impl Lanes {
+    /// Returns the proof, where the processor has the instructions and the kernel saves their registers.
     ///
     /// CPUID is asked once: in a virtual machine it costs an exit to the hypervisor.
     #[must_use]
-    pub fn detect() -> Option<Avx2> {
+    pub fn detect() -> Option<Lanes> {
         const UNKNOWN: u8 = 0;
         const ABSENT: u8 = 1;
         const PRESENT: u8 = 2;
@@ -77,19 +77,19 @@ impl Avx2 {
             answer = if is_present() { PRESENT } else { ABSENT };
             ANSWER.store(answer, Ordering::Relaxed);
         }
-        (answer == PRESENT).then_some(Avx2(()))
+        (answer == PRESENT).then_some(Lanes(()))
     }
 
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     ///
-    /// A number that is not a node has no successor: its place gets some node.
+    /// A number that is not a node has no successor: some node is written in its place.
     pub fn successors(self, cycle: &Cycle, first: u32, successors: &mut [u64]) {
         // SAFETY: `self` proves that the processor has AVX2 and that the kernel saves its registers.
         unsafe { write_successors(cycle, first, successors) }
     }
 
     /// Follows the cycle from `time` as long as [`HOP_LANES`] steps cannot be more than
-    /// `hops` hops. Gives the time that is reached, and the hops that are left.
+    /// `hops` hops. Returns the time that is reached, and the hops that are left.
     #[must_use]
     pub fn advance(self, cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
         // SAFETY: `self` proves that the processor has AVX2 and POPCNT and that the kernel saves its registers.
@@ -97,7 +97,7 @@ impl Avx2 {
     }
 }
 
-/// Intel SDM vol. 1, 14.7.1: AVX2, and XCR0 says that the kernel saves XMM and YMM state.
+/// Returns whether there is AVX2, and XCR0 says that the kernel saves XMM and YMM state (Intel SDM vol. 1, 14.7.1).
 fn is_present() -> bool {
     const POPCNT_OSXSAVE_AVX: u32 = 1 << 23 | 1 << 27 | 1 << 28;
     if __cpuid(0).eax < 7 || __cpuid(1).ecx & POPCNT_OSXSAVE_AVX != POPCNT_OSXSAVE_AVX {
@@ -119,10 +119,10 @@ fn all(number: u32) -> __m256i {
     _mm256_set1_epi32(number.cast_signed())
 }
 
-/// `first`, `first + 1`, … in all lanes.
+/// Returns `first`, `first + 1`, … in all lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn ascending(first: u32) -> Lanes {
+fn ascending(first: u32) -> Vectors {
     let eight = all(8);
     let a = _mm256_add_epi32(all(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
     let b = _mm256_add_epi32(a, eight);
@@ -136,8 +136,8 @@ fn xor_shift(x: __m256i, shift: __m256i) -> __m256i {
     _mm256_xor_si256(x, _mm256_srlv_epi32(x, shift))
 }
 
-/// `G` of each lane. A macro, since a function would not be inlined where size counts, and then
-/// the vectors would go through memory.
+/// Computes `G` of each lane. A macro, since a compiler that optimises for size would not inline a
+/// function, and then the vectors would go through memory.
 macro_rules! mix {
     ($cycle:expr, $lanes:expr) => {{
         let (mask, shift) = (all($cycle.mask), all($cycle.shift));
@@ -151,9 +151,9 @@ macro_rules! mix {
     }};
 }
 
-/// `G⁻¹` of each lane.
+/// Returns `G⁻¹` of each lane.
 #[target_feature(enable = "avx2")]
-fn unmix(cycle: &Cycle, mut lanes: Lanes) -> Lanes {
+fn unmix(cycle: &Cycle, mut lanes: Vectors) -> Vectors {
     let (mask, shift) = (all(cycle.mask), all(cycle.shift));
     lanes = each!(x in lanes => xor_shift(x, shift));
     for &inverse in cycle.inverses.iter().rev() {
@@ -164,28 +164,28 @@ fn unmix(cycle: &Cycle, mut lanes: Lanes) -> Lanes {
     lanes
 }
 
-/// All ones in the lanes that hold a node. AVX2 compares signed numbers only, but has an unsigned maximum.
+/// Returns all ones in the lanes that hold a node. AVX2 compares only signed numbers, but has an unsigned maximum.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn nodes_among(lanes: Lanes, last: __m256i) -> Lanes {
+fn nodes_among(lanes: Vectors, last: __m256i) -> Vectors {
     each!(x in lanes => _mm256_cmpeq_epi32(_mm256_max_epu32(x, last), last))
 }
 
 /// Returns one bit a lane, in no useful order.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn bits([a, b, c, d]: Lanes) -> u32 {
+fn bits([a, b, c, d]: Vectors) -> u32 {
     _mm256_movemask_epi8(_mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)))
         .cast_unsigned()
 }
 
 /// Returns the successors of the nodes from `first` on.
 ///
-/// All lanes take steps until the last of them has met a node; those that met one
-/// before keep it. That is 6.3 steps instead of 2 on average where half of the
-/// numbers are nodes, and still cheaper than to close ranks.
+/// All lanes take steps until the last of them has met a node; a lane that met a node
+/// earlier keeps it. That is 6.3 steps instead of 2 on average where half of the
+/// numbers are nodes, and still cheaper than filling finished lanes with new numbers.
 #[target_feature(enable = "avx2")]
-fn successors_from(cycle: &Cycle, first: u32) -> Lanes {
+fn successors_from(cycle: &Cycle, first: u32) -> Vectors {
     let (mask, step, last) = (all(cycle.mask), all(cycle.step), all(cycle.last));
     let mut times = unmix(cycle, ascending(first));
     let mut nodes = times;
@@ -205,12 +205,13 @@ fn successors_from(cycle: &Cycle, first: u32) -> Lanes {
 /// Widens four vectors and writes them.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store([a, b, c, d]: Lanes, numbers: &mut [u64; LANES]) {
+fn store([a, b, c, d]: Vectors, numbers: &mut [u64; LANES]) {
     let target = numbers.as_mut_ptr().cast::<__m256i>();
     let widen = |lanes: __m256i, place: usize| {
         let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(lanes));
         let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(lanes));
-        // SAFETY: LANES numbers are eight vectors, ours by `&mut`, `place` is 0, 2, 4 or 6, and the stores need no alignment.
+        // SAFETY: LANES numbers are eight vectors, ours by `&mut`, `place` is 0, 2, 4 or 6, and the stores need no
+        // alignment.
         unsafe {
             _mm256_storeu_si256(target.add(place), low);
             _mm256_storeu_si256(target.add(place + 1), high);
@@ -239,11 +240,13 @@ fn write_successors(cycle: &Cycle, first: u32, successors: &mut [u64]) {
     }
 }
 
-/// Vectors of 16 bytes, unlike those that write a chain: this runs between two batches, and cores of Skylake and
+/// Counts hops as [`Lanes::advance`] does.
+///
+/// The vectors have 16 bytes, unlike those that write a chain: this runs between two batches, and cores of Skylake and
 /// Cascade Lake servers lower their clock for 0.7 ms after multiplications of 32 bytes (Intel's licence levels).
 #[target_feature(enable = "avx2,popcnt")]
 fn count_hops(cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
-    // A macro, as `mix!` is one.
+    // A macro for the same reason as `mix!`.
     macro_rules! all {
         ($number:expr) => {
             _mm_set1_epi32($number.cast_signed())
@@ -281,13 +284,13 @@ fn count_hops(cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
 mod tests {
     use super::*;
 
-    /// Whether each of the first multiplications of `count_hops` is of 32 bytes, by its machine code: VPMULLD is
-    /// `C4 .. .. 40` in the map 0F38 with the prefix 66, and a bit of the third byte is the length.
+    /// Tells for each of the first multiplications of `count_hops` whether it has 32 bytes, by its machine code:
+    /// VPMULLD is `C4 .. .. 40` in the map 0F38 with the prefix 66, and a bit of the third byte is the length.
     fn wide_multiplications() -> std::vec::Vec<bool> {
         const LONGEST: usize = 512;
         const FEWEST: usize = 4;
         let start = count_hops as unsafe fn(&Cycle, u32, u64) -> (u32, u64) as *const u8;
-        // SAFETY: code can be read, and there is more than this behind any function of the test program.
+        // SAFETY: code can be read, and at least this much follows any function in the test program.
         let code = unsafe { core::slice::from_raw_parts(start, LONGEST) };
         let multiplies =
             |bytes: &&[u8]| matches!(bytes, [0xc4, map, rest, 0x40] if map & 31 == 2 && rest & 3 == 1);
@@ -295,8 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn the_proof_between_two_batches_multiplies_no_vectors_that_lower_a_core_clock() {
-        if Avx2::detect().is_some() {
+    fn the_proof_between_two_batches_uses_no_multiplications_that_lower_the_core_clock() {
+        if Lanes::detect().is_some() {
             assert_eq!(wide_multiplications(), [false; 4]);
         }
     }

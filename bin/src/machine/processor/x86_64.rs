@@ -1,7 +1,4 @@
-//! What the processor says of itself by CPUID.
-//!
-//! It knows no file and no system call; what it reports may differ from what is
-//! measured, above all under a hypervisor, and is printed beside it.
+//! The description that an x86-64 processor gives of itself by CPUID.
 
 use core::fmt::Write;
 
@@ -10,105 +7,7 @@ use latency_core::text::Text;
 use latency_core::units::{Bytes, Hertz};
 use raw_cpuid::{CacheType, CpuId, CpuIdReaderNative, Hypervisor};
 
-/// A data or unified cache as CPUID describes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CacheClaim {
-    /// The level: 1 is next to the core.
-    pub level: u8,
-    /// The capacity.
-    pub size: Bytes,
-    /// The associativity.
-    pub ways: u32,
-}
-
-/// The kind of a core, where a processor has more than one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CoreKind {
-    /// A large one.
-    Performance,
-    /// A small one.
-    Efficiency,
-}
-
-impl CoreKind {
-    /// The word for reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CoreKind::Performance => "performance core",
-            CoreKind::Efficiency => "efficiency core",
-        }
-    }
-
-    /// The kind by leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
-    const fn of_intel(eax: u32) -> Option<CoreKind> {
-        match eax >> 24 {
-            0x20 => Some(CoreKind::Efficiency),
-            0x40 => Some(CoreKind::Performance),
-            _ => None,
-        }
-    }
-
-    /// The kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] of which kind this one is.
-    const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
-        match (eax >> 30 & 1, ebx >> 28) {
-            (1, 0) => Some(CoreKind::Performance),
-            (1, 1) => Some(CoreKind::Efficiency),
-            _ => None,
-        }
-    }
-}
-
-/// What the program runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Platform {
-    /// No hypervisor shows itself.
-    Hardware,
-    /// A hypervisor that executes the instructions on a real processor.
-    Virtual,
-    /// QEMU's translator: the timing is that of an emulation.
-    Emulated,
-}
-
-impl Platform {
-    /// The word for reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Platform::Hardware => "hardware",
-            Platform::Virtual => "virtual machine",
-            Platform::Emulated => "emulated",
-        }
-    }
-}
-
-/// What CPUID says.
-#[derive(Clone, Copy, Debug)]
-pub struct Processor {
-    /// The vendor's twelve characters, such as `GenuineIntel`.
-    pub vendor: Text<16>,
-    /// The brand string.
-    pub brand: Text<64>,
-    /// Family, model and stepping.
-    pub signature: (u8, u8, u8),
-    /// Hardware, virtual machine or emulator.
-    pub platform: Platform,
-    /// The hypervisor's name; empty where there is none.
-    pub hypervisor: Text<16>,
-    /// The counter runs at one rate in all power states (CPUID 8000_0007h EDX\[8\]).
-    pub invariant_counter: bool,
-    /// The counter's frequency where processor or hypervisor declares one.
-    pub declared_counter: Option<Hertz>,
-    /// LFENCE is documented to wait for earlier instructions: Intel always,
-    /// AMD with CPUID 8000_0021h EAX\[2\].
-    pub fence_promised: bool,
-    /// A data-dependent prefetcher can be switched off, hence exists (CPUID 7.2 EDX\[3\], DDPD_U).
-    pub data_dependent_prefetcher: bool,
-    /// The kind of this core, where the processor has several.
-    pub core: Option<CoreKind>,
-    /// Data and unified caches by level.
-    pub caches: [Option<CacheClaim>; 4],
-}
+use super::{CacheClaim, CoreKind, Platform, Processor};
 
 impl Processor {
     /// Asks the processor on which the caller runs.
@@ -131,6 +30,7 @@ impl Processor {
             signature,
             platform,
             hypervisor,
+            // CPUID 8000_0007h EDX[8].
             invariant_counter: cpuid
                 .get_advanced_power_mgmt_info()
                 .is_some_and(|info| info.has_invariant_tsc()),
@@ -141,11 +41,23 @@ impl Processor {
             caches: caches(&cpuid),
         }
     }
+}
 
-    /// The largest cache that it describes.
-    #[must_use]
-    pub fn last_level_cache(&self) -> Option<CacheClaim> {
-        self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()
+/// Returns the kind by leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
+const fn of_intel(eax: u32) -> Option<CoreKind> {
+    match eax >> 24 {
+        0x20 => Some(CoreKind::Efficiency),
+        0x40 => Some(CoreKind::Performance),
+        _ => None,
+    }
+}
+
+/// Returns the kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] is the kind of this one.
+const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
+    match (eax >> 30 & 1, ebx >> 28) {
+        (1, 0) => Some(CoreKind::Performance),
+        (1, 1) => Some(CoreKind::Efficiency),
+        _ => None,
     }
 }
 
@@ -177,7 +89,7 @@ fn hypervisor(cpuid: &CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
     (platform, name)
 }
 
-/// CPUID 15h where it gives a crystal, or else what the hypervisor declares (leaf 4000_0010h, kHz).
+/// Returns the rate by CPUID 15h where it gives a crystal, or else by the hypervisor (leaf 4000_0010h, kHz).
 fn declared_counter(cpuid: &CpuId<CpuIdReaderNative>) -> Option<Hertz> {
     if let Some(hertz) = cpuid.get_tsc_info().and_then(|info| info.tsc_frequency()) {
         return Some(Hertz(hertz));
@@ -193,12 +105,13 @@ fn declared_counter(cpuid: &CpuId<CpuIdReaderNative>) -> Option<Hertz> {
     }
 }
 
+/// Returns whether LFENCE is documented to wait on AMD: leaf 8000_0021h EAX\[2\].
 fn amd_fence_promised() -> bool {
     const LEAF: u32 = 0x8000_0021;
     raw_cpuid::cpuid!(0x8000_0000u32).eax >= LEAF && raw_cpuid::cpuid!(LEAF).eax & (1 << 2) != 0
 }
 
-/// Leaf 7 EDX\[15\] says that an Intel processor is a hybrid.
+/// Returns the kind of this core. Leaf 7 EDX\[15\] says that an Intel processor is a hybrid.
 fn core_kind(cpuid: &CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
     const INTEL: u32 = 0x1a;
     const AMD: u32 = 0x8000_0026;
@@ -206,22 +119,24 @@ fn core_kind(cpuid: &CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
         && raw_cpuid::cpuid!(7u32, 0u32).edx & (1 << 15) != 0
         && raw_cpuid::cpuid!(0u32).eax >= INTEL;
     if hybrid {
-        return CoreKind::of_intel(raw_cpuid::cpuid!(INTEL).eax);
+        return of_intel(raw_cpuid::cpuid!(INTEL).eax);
     }
     if raw_cpuid::cpuid!(0x8000_0000u32).eax < AMD {
         return None;
     }
     let leaf = raw_cpuid::cpuid!(AMD, 0u32);
-    CoreKind::of_amd(leaf.eax, leaf.ebx)
+    of_amd(leaf.eax, leaf.ebx)
 }
 
+/// Returns whether a data-dependent prefetcher can be switched off, by leaf 7.2 EDX\[3\] (DDPD_U).
 fn data_dependent_prefetcher(cpuid: &CpuId<CpuIdReaderNative>) -> bool {
     cpuid.get_extended_feature_info().is_some()
         && raw_cpuid::cpuid!(7u32, 0u32).eax >= 2
         && raw_cpuid::cpuid!(7u32, 2u32).edx & (1 << 3) != 0
 }
 
-/// Leaf 4, or 8000_001Dh on AMD. The iterator stops at a type of zero, which QEMU's empty leaf has at once.
+/// Returns the caches of leaf 4, or of 8000_001Dh on AMD. The iterator stops at a type of zero, with which QEMU's empty
+/// leaf begins.
 #[inline(never)] // offsets into a small frame are short
 fn caches(cpuid: &CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
     let mut claims = [None; 4];
@@ -242,26 +157,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_of_hybrids_say_of_which_kind_they_are() {
+    fn cores_of_hybrids_tell_their_kind() {
         // Alder Lake's P-core and E-core; a processor without the leaf gives zero.
-        assert_eq!(CoreKind::of_intel(0x4000_0001), Some(CoreKind::Performance));
-        assert_eq!(CoreKind::of_intel(0x2000_0001), Some(CoreKind::Efficiency));
-        assert_eq!(CoreKind::of_intel(0), None);
-        assert_eq!(CoreKind::of_amd(1 << 30, 0), Some(CoreKind::Performance));
-        assert_eq!(CoreKind::of_amd(1 << 30, 1 << 28), Some(CoreKind::Efficiency));
-        assert_eq!(CoreKind::of_amd(0, 1 << 28), None);
-    }
-
-    #[test]
-    fn the_processor_under_the_test_describes_itself_without_contradiction() {
-        let processor = Processor::identify();
-        assert!(!processor.vendor.is_empty());
-        for (index, cache) in processor.caches.iter().enumerate() {
-            if let Some(cache) = cache {
-                assert_eq!(usize::from(cache.level), index + 1);
-                assert!(cache.size >= Bytes(4096) && cache.ways > 0, "{cache:?}");
-            }
-        }
-        assert_eq!(processor.platform == Platform::Hardware, processor.hypervisor.is_empty());
+        assert_eq!(of_intel(0x4000_0001), Some(CoreKind::Performance));
+        assert_eq!(of_intel(0x2000_0001), Some(CoreKind::Efficiency));
+        assert_eq!(of_intel(0), None);
+        assert_eq!(of_amd(1 << 30, 0), Some(CoreKind::Performance));
+        assert_eq!(of_amd(1 << 30, 1 << 28), Some(CoreKind::Efficiency));
+        assert_eq!(of_amd(0, 1 << 28), None);
     }
 }

@@ -1,0 +1,117 @@
+//! The processor's description of itself.
+//!
+//! It knows no file and no system call; what it reports may differ from what is
+//! measured, above all under a hypervisor, and is printed beside it.
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+use latency_core::text::Text;
+use latency_core::units::{Bytes, Hertz};
+
+/// A data or unified cache as the processor describes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheClaim {
+    /// The level: 1 is next to the core.
+    pub level: u8,
+    /// The capacity.
+    pub size: Bytes,
+    /// The associativity.
+    pub ways: u32,
+}
+
+/// The kind of a core, where a processor has more than one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoreKind {
+    /// A large one.
+    Performance,
+    /// A small one.
+    Efficiency,
+}
+
+impl CoreKind {
+    /// Returns the word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            CoreKind::Performance => "performance core",
+            CoreKind::Efficiency => "efficiency core",
+        }
+    }
+}
+
+/// The kind of machine that executes the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// No hypervisor shows itself.
+    Hardware,
+    /// A hypervisor that executes the instructions on a real processor.
+    Virtual,
+    /// QEMU's translator: the timing is that of an emulation.
+    Emulated,
+}
+
+impl Platform {
+    /// Returns the word for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Platform::Hardware => "hardware",
+            Platform::Virtual => "virtual machine",
+            Platform::Emulated => "emulated",
+        }
+    }
+}
+
+/// The description of the processor on which it was asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Processor {
+    /// The vendor's twelve characters, such as `GenuineIntel`.
+    pub vendor: Text<16>,
+    /// The brand string.
+    pub brand: Text<64>,
+    /// Family, model and stepping.
+    pub signature: (u8, u8, u8),
+    /// Hardware, virtual machine or emulator.
+    pub platform: Platform,
+    /// The hypervisor's name; empty where there is none.
+    pub hypervisor: Text<16>,
+    /// The counter runs at one rate in all power states.
+    pub invariant_counter: bool,
+    /// The counter's frequency where processor or hypervisor declares one.
+    pub declared_counter: Option<Hertz>,
+    /// The fence of a stamp is documented to wait for earlier instructions.
+    pub fence_promised: bool,
+    /// A data-dependent prefetcher can be switched off, hence exists.
+    pub data_dependent_prefetcher: bool,
+    /// The kind of this core, where the processor has several.
+    pub core: Option<CoreKind>,
+    /// Data and unified caches by level.
+    pub caches: [Option<CacheClaim>; 4],
+}
+
+impl Processor {
+    /// Returns the largest cache that it describes.
+    #[must_use]
+    pub fn last_level_cache(&self) -> Option<CacheClaim> {
+        self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_under_the_test_describes_itself_without_contradiction() {
+        let processor = Processor::identify();
+        assert!(!processor.vendor.is_empty());
+        for (index, cache) in processor.caches.iter().enumerate() {
+            if let Some(cache) = cache {
+                assert_eq!(usize::from(cache.level), index + 1);
+                assert!(cache.size >= Bytes(4096) && cache.ways > 0, "{cache:?}");
+            }
+        }
+        assert_eq!(processor.platform == Platform::Hardware, processor.hypervisor.is_empty());
+    }
+}

@@ -1,0 +1,64 @@
+//! The names that a folder of an instruction set defines, one line each.
+//!
+//! A port that lacks a name, or has another type for it, does not compile here. The documentation of
+//! each item describes its behaviour, and the tests of each folder compare it with `portable.rs`.
+
+use super::*;
+use crate::units::LINE;
+
+// Chases, one dependent load per hop and lane.
+const _: [Routine; 6] =
+    [POINTER_CHASE, INDEX_CHASE, INDEX4_CHASE, INDEX_CHECKED_CHASE, LINE_INDEX_CHASE, LINE_INDEX4_CHASE];
+const _: &[(usize, LaneRoutine)] = &REGISTER_CHASES;
+const _: (LaneRoutine, usize, usize) = (MEMORY_CHASE, REGISTER_LANES, MOST_LANES);
+const _: &[(usize, [LaneRoutine; 2])] = &WINDOW_CHASES;
+const _: (usize, usize, u32) = (WINDOW_LANES, WINDOW_OVERHEAD, WINDOW_ADDEND);
+const _: [LaneRoutine; 3] = [REACH_NOP_CHASE, REACH_INTEGER_CHASE, REACH_MIXED_CHASE];
+const _: usize = MOST_FILLERS;
+const _: StridedRoutine = STRIDED_LOADS;
+
+// Traffic.
+const _: [StreamRoutine; 4] = [STREAM_READ, STREAM_UPDATE3, STREAM_UPDATE2, STREAM_UPDATE1];
+const _: [StreamRoutine; 4] = [STREAM_WRITE, STREAM_NT_WRITE, STREAM_COPY, STREAM_COPY_NT];
+const _: [StreamRoutine; 2] = [STREAM_RANDOM, STREAM_PERMUTED];
+const _: bool = STREAM_EXACT;
+
+// Between cores.
+const _: fn(Atomics) -> &'static Exchanges = exchanges;
+const _: fn() -> Atomics = Atomics::default;
+const _: [Routine; 3] = [READ_WALK, OWN_WALK, STORE_WALK];
+const _: fn(&mut [Line]) -> &[SharedLine] = SharedLine::share;
+const _: fn() -> Option<Flusher> = Flusher::detect;
+const _: fn(Flusher, &[SharedLine]) = Flusher::flush;
+
+// Lines written past the caches, and out of them.
+const _: fn([u64; 8]) -> Line = Line;
+const _: () = assert!(size_of::<Line>() as u64 == LINE.0 && align_of::<Line>() as u64 == LINE.0);
+const _: () = assert!(size_of::<SharedLine>() as u64 == LINE.0);
+const _: fn(&mut Line, &[u64; 8]) = stream_line;
+const _: fn() = streams_done;
+const _: bool = STREAMS_BYPASS;
+const _: fn() -> Option<Evictor> = Evictor::detect;
+const _: fn(Evictor, &[Line]) = Evictor::evict;
+
+// Clocks.
+const _: [fn(usize) -> u64; 2] = [dependent_adds, dependent_multiplies];
+const _: u64 = CLOCK_BLOCK;
+const _: fn() -> Option<Stamp> = Stamp::detect;
+const _: fn(Stamp) -> u64 = Stamp::start;
+const _: fn(Stamp) -> EndStamp = Stamp::end;
+const _: fn(Stamp) -> &'static str = Stamp::name;
+const _: fn(Stamp) -> u64 = unserialised_ticks;
+const _: bool = Counter::STEADY;
+const _: [&str; 2] = [COUNTER_NAME, CLAIMS_NAME];
+
+// Interrupts.
+const _: fn() = set_interrupt_mark;
+const _: fn() -> bool = interrupt_mark_holds;
+const _: bool = INTERRUPT_MARK;
+
+// Numbers of a computed cycle, many at a time.
+const _: fn() -> Option<lanes::Lanes> = lanes::Lanes::detect;
+const _: fn(lanes::Lanes, &lanes::Cycle, u32, &mut [u64]) = lanes::Lanes::successors;
+const _: fn(lanes::Lanes, &lanes::Cycle, u32, u64) -> (u32, u64) = lanes::Lanes::advance;
+const _: usize = lanes::LANES;
