@@ -282,8 +282,11 @@ fn perform<'a>(
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
     let terminal = screen(options, environment);
     let report = conducted.report(options, arguments, &warnings, terminal, (started, seconds));
-    let failed = failed(findings, done);
     let nothing = done == 0 && findings.interrupted;
+    let failed = match nothing && options.output.is_some() {
+        true => Some(Failure::Interrupted),
+        false => failed(findings, done),
+    };
     let columns = output::columns(options, experiment.columns);
     let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
         describe::report(document, &report, experiment.present);
@@ -334,7 +337,10 @@ fn perform_all(
     save(out, options, terminal, columns, [failed, nothing], &mut |document| {
         whole_report::present(document, &whole);
     })?;
-    sections.verdict(options.strict)
+    match sections.verdict(options.strict) {
+        Err(Failure::Partial) if nothing && options.output.is_some() => Err(Failure::Interrupted),
+        verdict => verdict,
+    }
 }
 
 /// Writes the result of a run, of which is told if it has failed and if there is nothing in it.
@@ -361,7 +367,7 @@ fn save<'a>(
 /// Why a run has not measured what it was to.
 fn failed<'a>(findings: &Findings<'a>, done: usize) -> Option<Failure<'a>> {
     if findings.interrupted {
-        return Some(Failure::Interrupted);
+        return Some(Failure::Partial);
     }
     let mut exclusions = findings.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().err());
     match exclusions.find(|exclusion| exclusion.is_fatal() || done == 0) {

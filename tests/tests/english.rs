@@ -91,7 +91,8 @@ fn comments(source: &Source) -> Vec<Passage> {
 
 /// Returns the comment behind the code of a line.
 fn behind_code(line: &str) -> Option<String> {
-    let (at, _) = line.match_indices(" // ").find(|(at, _)| line[..*at].matches('"').count() % 2 == 0)?;
+    let (at, _) =
+        line.match_indices(" // ").find(|(at, _)| line[..*at].matches('"').count().is_multiple_of(2))?;
     Some(line[at + 4..].into())
 }
 

@@ -85,7 +85,8 @@ impl Numbers {
              directory-bit={bit} size=16M memory={memory}"
         );
         let mut model: Model = line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"));
-        // The expected share comes from the plugin's counts, so it need not be known before.
+        // Set after parsing, which refuses random victims. Here the plugin counts the lines that the cache
+        // keeps, so their share need not be known before.
         if let Some(last) = &mut model.last_level {
             last.level.random = random;
         }

@@ -238,7 +238,7 @@ fn assembly_stays_in_its_places() {
             violations.extend(at(source, source.lines_with(name), name));
         }
     }
-    assert_none("assembly may only stand in core/src/arch and bin/src/sys/arch", violations);
+    assert_none("assembly may only be in core/src/arch and bin/src/sys/arch", violations);
 }
 
 #[test]
@@ -298,7 +298,10 @@ fn unsafe_code_is_fenced_and_explained() {
             violations.push(format!("{}:1: unsafe without a section `# Safety` on top", source.path));
         }
     }
-    assert_none("unsafe code stands in few files, each of which says on top why it is sound", violations);
+    assert_none(
+        "unsafe code is only in these files, and each explains at its top why it is sound",
+        violations,
+    );
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn the_text_does_not_generalise_one_cpu_to_its_node() {
 }
 
 #[test]
-fn the_reported_free_memory_equals_the_limit_of_size() {
+fn the_reported_free_memory_agrees_with_the_limit_of_size() {
     let machine = crate::experiment::tests::machine("one-node", None);
     let node = latency_core::units::NodeId(0);
     let supply = machine.supply(node).unwrap();

@@ -18,8 +18,8 @@ use crate::report::document::Field;
 /// Members of a document that have one value in each kind of document.
 const CONSTANT: [&str; 2] = ["schema", "experiment"];
 
-/// Words that are the only valid ones, by the name of the member; with several members of that name, the one
-/// that these words were seen with.
+/// Complete lists of valid words, by the name of the member. If a name has several lists, the list with the
+/// words seen applies.
 const WORDS: [(&str, &[&str]); 12] = [
     ("agreement", &["agrees", "part", "more"]),
     ("cpu_chosen", &["first", "idle", "asked"]),

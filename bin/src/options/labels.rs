@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_labels_are_refused() {
+    fn what_is_no_label_is_refused() {
         let long = "k".repeat(64) + "=1";
         for text in ["", "=", "=1", "rack", "env:", "env:A=B", "a b=1", "a\"=1", "ä=1", long.as_str()] {
             assert_eq!(added(&[text]).unwrap_err(), ValueError::NotALabel, "{text}");

@@ -298,7 +298,7 @@ fn a_plan_goes_to_standard_output_in_a_format_that_shows_it() {
 }
 
 #[test]
-fn every_experiment_accepts_display_options() {
+fn how_results_are_shown_may_be_said_to_every_experiment() {
     for experiment in SAMPLE {
         for flag in FLAGS.iter().filter(|flag| FlagSet::PRESENTATION.contains(flag.id)) {
             let value = match flag.id {

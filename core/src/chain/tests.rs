@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn a_seed_determines_the_chain(order in orders(), nodes in 128u64..9_000, seed: u64) {
+    fn one_seed_is_one_chain(order in orders(), nodes in 128u64..9_000, seed: u64) {
         let make = |seed| Chain::new(order, Bytes(nodes * 64), Bytes(64), seed).map(|chain| chain.fingerprint());
         prop_assert_eq!(make(seed), make(seed));
         if order == Order::Random {

@@ -6,7 +6,7 @@ use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, text, warnings};
 use latency_tests::run::{finish, finish_within, run};
 use latency_tests::schema::assert_valid;
-use latency_tests::skip::skip;
+use latency_tests::skip::{not_shown, skip};
 use serde_json::Value;
 use std::fs;
 use std::thread;
@@ -85,22 +85,34 @@ fn one_cpu_is_too_few() {
 
 #[test]
 fn an_interrupt_prints_the_finished_pairs() {
-    let Some(pairs) = two_cpus("cores::an_interrupt_prints_the_finished_pairs") else { return };
+    const TEST: &str = "cores::an_interrupt_prints_the_finished_pairs";
+    let Some(pairs) = two_cpus(TEST) else { return };
     let directory = Directory::new("cores-interrupt");
-    for wait_ms in [120, 300, 500] {
+    let mut partial = 0;
+    for wait_ms in [120, 300, 500, 1000, 2000] {
         let mut command = directory.command(&["cores", "--json", "--precision=0.0001", &pairs]);
         let child = command.hearing(libc::SIGINT).spawn().expect("a process");
         thread::sleep(Duration::from_millis(wait_ms));
         // SAFETY: takes numbers; the process has not been waited for, so its number is still valid.
         assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
         let found = finish_within(child, Duration::from_secs(60));
-        // A quiet machine may be done by then.
-        if found.status.code() != Some(0) {
-            let document = found.expect_json(130);
-            assert_valid(&document);
-            assert_eq!(at(&document, "/partial"), true);
-            assert!(warnings(&document).contains(&"partial"), "{document:#}");
+        match found.status.code() {
+            // A quiet machine may be done by then, and on a busy one it may not have begun.
+            Some(0) | None => {}
+            _ if found.stdout.is_empty() => {
+                _ = found.expect_status(130).expect_error("before anything was measured")
+            }
+            _ => {
+                let document = found.expect_json(130);
+                assert_valid(&document);
+                assert_eq!(at(&document, "/partial"), true);
+                assert!(warnings(&document).contains(&"partial"), "{document:#}");
+                partial += 1;
+            }
         }
+    }
+    if partial == 0 {
+        not_shown(TEST, "no interrupt fell between the first and the last pair");
     }
 }
 

@@ -30,8 +30,8 @@ const REMOTE: u8 = 21;
 /// Distances between two nodes.
 const TWO: [&[u8]; 2] = [&[LOCAL, REMOTE], &[REMOTE, LOCAL]];
 
-/// Runs `body`, which boots guests, if guests can be booted; repeats it, since a busy host may have disturbed
-/// it.
+/// Runs `body`, which boots guests, if guests can be booted; retries it after a failure, since a busy host
+/// may have disturbed it.
 fn in_guests(test: &str, body: impl Fn()) {
     if ready(test) {
         retried(test, |_| body());

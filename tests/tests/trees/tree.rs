@@ -1,4 +1,4 @@
-//! A tree of files to be written: the entries of a machine below `/sys` and `/proc`, and wrong ones.
+//! A tree of files to be written: the entries of a machine below `/sys` and `/proc`, and invalid ones.
 
 use latency_tests::program::workspace;
 use std::collections::BTreeMap;

@@ -124,7 +124,7 @@ impl Sections {
     /// This failure.
     pub fn verdict(&self, strict: bool) -> Result<(), Failure<'static>> {
         if self.interrupted {
-            return Err(Failure::Interrupted);
+            return Err(Failure::Partial);
         }
         let slots = || self.slots.iter().filter_map(|slot| slot.as_ref());
         if let (None, Some(Err(failure))) = (slots().find(|came| came.is_ok()), slots().next()) {

@@ -1,4 +1,4 @@
-//! The nodes of an access, whatever the caches hold, and the bits that memory keeps of it.
+//! The nodes of an access, whatever the content of the caches, and the directory bits that memory keeps.
 
 use super::levels::Brought;
 use super::{locked, Machine, LINE_SHIFT};
