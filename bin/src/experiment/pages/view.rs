@@ -59,7 +59,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<
     summary(document, found);
 }
 
-/// The kinds of which anything was measured.
+/// Returns the kinds that have a measured point.
 pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
     let outcomes = report.outcomes;
     kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
@@ -257,22 +257,14 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.part(Part::List(&TRANSLATION), |document| {
-        for pages in kinds(report.outcomes) {
-            let found = buffers(report.outcomes, pages);
-            document.part(Part::Item, |document| {
-                document.put(&PAGES_ASKED, pages.word());
-                document.part(Part::List(&LEVELS), |document| {
-                    for buffer in found.levels.iter().flatten() {
-                        document.part(Part::Item, |document| {
-                            document.put(&SPAN, buffer.reach);
-                            document.put(&MISS, buffer.miss);
-                        });
-                    }
-                });
-                document.put(&AS_SMALL, found.behaves_as_small);
-            });
-        }
+    document.items(Part::List(&TRANSLATION), kinds(report.outcomes), |document, pages| {
+        let found = buffers(report.outcomes, pages);
+        document.put(&PAGES_ASKED, pages.word());
+        document.items(Part::List(&LEVELS), found.levels.iter().flatten(), |document, buffer| {
+            document.put(&SPAN, buffer.reach);
+            document.put(&MISS, buffer.miss);
+        });
+        document.put(&AS_SMALL, found.behaves_as_small);
     });
 }
 
