@@ -291,10 +291,7 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
     let mut warnings = crate::warning::Warnings::new();
     plan::working_set(&options(""), &served, NodeId(0), 1, &mut warnings).unwrap();
     let told = warnings.groups().map(|group| std::format!("{group}")).collect::<Vec<_>>().join("\n");
-    assert_eq!(
-        told,
-        "a look before the run saw hits of a cache in a 256 MiB working set; use --size=512M or more"
-    );
+    assert_eq!(told, "256 MiB showed hits in a cache in a look before the run; use --size=512M or more");
 }
 
 #[test]

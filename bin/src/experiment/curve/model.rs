@@ -2,8 +2,8 @@
 
 use latency_core::model::edge::EdgeError;
 use latency_core::model::law::Law;
-use latency_core::model::{Estimate, Fit, FitError};
-use latency_core::stats::Interval;
+use latency_core::model::{Fit, FitError};
+use latency_core::stats::Estimate;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
@@ -133,7 +133,7 @@ fn edge(document: &mut dyn Document, analysis: &Analysis) {
 fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     document.put(&LEVEL, u64::from(cache.number));
     document.put(&CAPACITY, whole(cache.size.value));
-    document.put(&CAPACITY_CI95, interval(cache.size));
+    document.put(&CAPACITY_CI95, cache.size.interval);
     document.put(&EXACT, cache.exact);
     document.put(&ONSET, whole(cache.onset));
     document.put(&KNEE, whole(cache.half));
@@ -163,13 +163,8 @@ fn whole(bytes: f64) -> Option<u64> {
 
 fn latency(document: &mut dyn Document, analysis: &Analysis, nanoseconds: Estimate, latency: Estimate) {
     document.put(&NS, nanoseconds.value);
-    document.put(&CI95_NS, interval(nanoseconds));
+    document.put(&CI95_NS, nanoseconds.interval);
     document.put(&CORE_CYCLES, analysis.cycles(latency.value));
-}
-
-/// The 95 % interval of an estimate, where the points bound it.
-fn interval(Estimate { low, high, .. }: Estimate) -> Option<Interval> {
-    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
 /// A law of replacement.
@@ -207,8 +202,8 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
 fn estimate(document: &mut dyn Document, field: &'static Field, estimate: Estimate) {
     document.part(Part::Object(field), |document| {
         document.put(&VALUE, estimate.value);
-        document.put(&LOW, estimate.low);
-        document.put(&HIGH, estimate.high);
+        document.put(&LOW, estimate.interval.map(|interval| interval.low));
+        document.put(&HIGH, estimate.interval.map(|interval| interval.high));
     });
 }
 

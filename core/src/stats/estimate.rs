@@ -1,16 +1,14 @@
-//! A number with its uncertainty, and what becomes of that in a ratio.
+//! A number with its uncertainty, and the uncertainty of a ratio of two.
 
-use latency_core::math::sqrt;
-use latency_core::stats::{Interval, Summary};
+use super::{Interval, Summary};
+use crate::math::sqrt;
 
-use crate::result::Outcome;
-
-/// A value and its 95 % confidence interval, where there were enough rounds for one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A value and its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// Its interval.
+    /// Its interval; `None` where there are too few samples, or the samples do not bound the value.
     pub interval: Option<Interval>,
 }
 
@@ -28,6 +26,25 @@ pub enum Side {
 }
 
 impl Estimate {
+    /// Returns a value that is exactly known.
+    #[must_use]
+    pub const fn exact(value: f64) -> Estimate {
+        Estimate { value, interval: Some(Interval { low: value, high: value }) }
+    }
+
+    /// Returns the interval; without one, all numbers.
+    #[must_use]
+    pub fn bounds(&self) -> Interval {
+        self.interval.unwrap_or(Interval { low: f64::NEG_INFINITY, high: f64::INFINITY })
+    }
+
+    /// Returns half of the width of the interval, as a fraction of the value.
+    #[must_use]
+    pub fn half(&self) -> Option<f64> {
+        let half = self.interval.map(|Interval { low, high }| (high - low) / 2.0 / self.value);
+        half.filter(|half| half.is_finite())
+    }
+
     /// Returns the side of 1 on which a ratio lies, where a difference by less than the factor `near` does not matter.
     ///
     /// Every sentence that calls something faster, slower, alike or worth its trouble is made from this, so that none
@@ -42,12 +59,6 @@ impl Estimate {
             () if high < 1.0 && self.value * near <= 1.0 => Side::Below,
             () => Side::Open,
         }
-    }
-
-    /// Returns the latency of a point; `None` where it was not measured.
-    #[must_use]
-    pub fn of(outcome: &Outcome<'_>) -> Option<Estimate> {
-        outcome.result.as_ref().ok().map(|measured| measured.series.nanoseconds.into())
     }
 
     /// Returns the ratio of two independent estimates; `None` where it is no number.
@@ -90,6 +101,7 @@ impl Estimate {
     }
 }
 
+/// The median, and its interval if there are enough samples.
 impl From<Summary> for Estimate {
     fn from(summary: Summary) -> Estimate {
         Estimate { value: summary.median, interval: summary.interval }
