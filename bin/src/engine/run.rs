@@ -66,7 +66,24 @@ pub fn measure_with<'a>(
     alongside: &mut Alongside<'_>,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let mut run = Run::of(points, budget)?;
+    measure_beside(session, timer, points, budget, None, alongside, visits)
+}
+
+/// Measures as [`measure_with`], beside other memory, of which some is `missing`.
+///
+/// # Errors
+///
+/// As [`measure_with`].
+pub fn measure_beside<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+    missing: Option<&Missing<'a>>,
+    alongside: &mut Alongside<'_>,
+    visits: &mut Visits<'_, 'a>,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let mut run = Run::of(points, budget, missing)?;
     let parting = Parting::of(session.machine, points, budget);
     for (index, first) in points.iter().enumerate() {
         if points.iter().take(index).any(|earlier| parting.joins(earlier, first)) {
@@ -80,7 +97,7 @@ pub fn measure_with<'a>(
     run.findings(session)
 }
 
-/// Measures `points` in a place that has the memory of all of them, but for `missing`.
+/// Measures `points` in a place that has the memory of all of them.
 ///
 /// # Errors
 ///
@@ -89,12 +106,11 @@ pub fn measure_in<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-    missing: &Missing<'a>,
     place: &mut dyn ProvenPlace,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let mut run = Run::of(points, budget)?;
-    let chosen = run.choose(&|_| true, missing)?;
+    let mut run = Run::of(points, budget, None)?;
+    let chosen = run.choose(&|_| true, None)?;
     let visited = run.visit(session, place, &chosen, budget, None, visits);
     run.goes_on(visited)?;
     run.findings(session)
@@ -145,6 +161,8 @@ impl Parting {
 /// A run under way.
 struct Run<'r, 'a> {
     points: &'r [Point],
+    /// The memory beside their chains that could not be had.
+    beside: Option<&'r Missing<'a>>,
     /// The outcomes of these, and of points that were added.
     outcomes: Table<Outcome<'a>>,
     count: usize,
@@ -163,14 +181,26 @@ struct Chosen {
 
 impl<'r, 'a> Run<'r, 'a> {
     /// Begins with no outcome.
-    fn of(points: &'r [Point], budget: &Budget) -> Result<Run<'r, 'a>, Failure<'a>> {
+    fn of(
+        points: &'r [Point],
+        budget: &Budget,
+        beside: Option<&'r Missing<'a>>,
+    ) -> Result<Run<'r, 'a>, Failure<'a>> {
         let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
         let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
         let mut outcomes = Table::filled(points.len() + budget.more, unmeasured)?;
         for (outcome, point) in outcomes.iter_mut().zip(points) {
             outcome.point = *point;
         }
-        Ok(Run { points, outcomes, count: points.len(), repeat: None, audit: None, interrupted: false })
+        Ok(Run {
+            points,
+            beside,
+            outcomes,
+            count: points.len(),
+            repeat: None,
+            audit: None,
+            interrupted: false,
+        })
     }
 
     /// Notes an interrupt; false where it ends the run.
@@ -203,15 +233,18 @@ impl<'r, 'a> Run<'r, 'a> {
     fn choose(
         &mut self,
         is_mine: &dyn Fn(&Point) -> bool,
-        missing: &Missing<'a>,
+        missing: Option<&Missing<'a>>,
     ) -> Result<Chosen, Failure<'a>> {
+        let missing = |point: &Point| {
+            [missing, self.beside].into_iter().flatten().find_map(|missing| missing.of(point))
+        };
         for (outcome, point) in self.outcomes.iter_mut().zip(self.points) {
-            if let Some(error) = missing.of(point) {
+            if let Some(error) = missing(point) {
                 outcome.result = Err(Exclusion::Placement(error));
             }
         }
         let all = self.points.iter().copied().enumerate();
-        let mut there = all.filter(|(_, point)| is_mine(point) && missing.of(point).is_none());
+        let mut there = all.filter(|(_, point)| is_mine(point) && missing(point).is_none());
         let none = self.points.first().map(|first| (0, *first)).ok_or(PlacementError::NothingToMeasure)?;
         let chosen = Table::made(there.clone().count(), |_| there.next().unwrap_or(none))?;
         let at = |at: usize| chosen.get(at).copied().unwrap_or(none);
@@ -266,7 +299,7 @@ impl<'r, 'a> Run<'r, 'a> {
     ) -> Result<(), Failure<'a>> {
         let mine = self.points.iter().copied().filter(|point| is_mine(point));
         let mut pieces = Pieces::place(session, mine, chain_of, budget)?;
-        let chosen = self.choose(is_mine, &pieces.missing)?;
+        let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
         let mut second = match budget.twice && self.repeat.is_none() {
             true => Second::place(session.machine, &chosen.points, session.noted.spare.take())?,

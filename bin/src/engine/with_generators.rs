@@ -8,10 +8,8 @@ use super::generators::mailbox::{dismiss, work, Mailbox, Shared};
 use super::generators::uncores::Uncores;
 use super::memory::chains::Alongside;
 use super::memory::pieces::{traffic_of, Pieces};
-use super::memory::traffic::TrafficPlace;
 use super::run::{self, Visits};
 use super::session::{Findings, Session};
-use super::stopwatch::Stopwatch;
 use super::translation_probe;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
@@ -74,17 +72,9 @@ pub fn measure_with_generators<'a>(
         };
         let times = session.noted.times;
         let generators = Generators::new(&shared, &uncores, style, *timer, (threads, throttle), times);
-        let found = match points.first() {
-            Some(Point { walk: Walk::Traffic(_), .. }) => {
-                let watch = Stopwatch::new(*timer, None).counting(times);
-                let mut place = TrafficPlace { generators: &generators, watch };
-                run::measure_in(session, points, budget, &missing, &mut place, visits)
-            }
-            _ => {
-                let mut alongside = Alongside::Generators(&generators);
-                run::measure_with(session, timer, points, budget, &mut alongside, visits)
-            }
-        };
+        let mut alongside = Alongside::Generators(&generators);
+        let found =
+            run::measure_beside(session, timer, points, budget, Some(&missing), &mut alongside, visits);
         generators.tell(session.warnings);
         found
     })??;

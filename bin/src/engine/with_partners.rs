@@ -35,7 +35,6 @@ pub fn measure_with_partners<'a>(
     let counter = *timer.counter().ok_or_else(needs)?;
     let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
     let mut pieces = Pieces::place(session, points.iter().copied(), lines_of, &shared_lines)?;
-    let missing = pieces.missing;
     let chains = pieces.chains()?;
     let mut chains = chains.iter();
     let sites = pieces.open(&mut |_, like, lines| match (like.walk.ping_pong(), chains.next()) {
@@ -57,6 +56,6 @@ pub fn measure_with_partners<'a>(
         }
         let watch = Stopwatch::new(*timer, None).counting(times);
         let mut place = LinesPlace { partners: Partners::new(&shared, counter, record, times), watch };
-        run::measure_in(session, points, budget, &missing, &mut place, &mut run::all_rounds)
+        run::measure_in(session, points, budget, &mut place, &mut run::all_rounds)
     })?
 }

@@ -109,7 +109,7 @@ fn characters(terminal: Terminal) -> [char; 5] {
     }
 }
 
-/// Walkable and text of a shade.
+/// Ground and text of a shade.
 fn colours(step: usize) -> (u8, u8) {
     let ground = GROUNDS.get(step).copied().unwrap_or(GREY);
     (ground, if step < FIRST_DARK { BLACK } else { WHITE })

@@ -1,4 +1,5 @@
 //! The place of chains: each is written once and stays, or is rewritten for each visit at one of several positions.
+//! Where there are generators, they run beside a chain, or this thread is one of them.
 
 use core::cell::Cell;
 
@@ -17,6 +18,7 @@ use crate::engine::prefetch_audit::UnderWay;
 use crate::engine::seam::{Condition, Place, Walker};
 use crate::engine::single_hops::Singles;
 use crate::engine::stopwatch::{start, Chase, Stopwatch};
+use crate::engine::stream::Stream;
 use crate::engine::strided::Loads;
 use crate::engine::subject::{Positions, SideBySide, Subject};
 use crate::engine::walks::few;
@@ -35,7 +37,7 @@ pub enum Alongside<'b> {
     SingleHops(&'b mut Singles),
     /// Independent loads after each walk in address order.
     StridedLoads(&'b mut Loads),
-    /// Traffic during the walks of loaded points.
+    /// Traffic, beside the walks of loaded points or by itself.
     Generators(&'b Generators<'b>),
 }
 
@@ -140,6 +142,12 @@ impl Place for ChainPlace<'_, '_> {
     ) -> Result<(), Failure<'static>> {
         let ChainPlace { sites, watch, alongside, last, second, ahead, .. } = self;
         watch.go_to(point.cpu)?;
+        if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators()) {
+            return generators.drive(point, &traffic, &mut || {
+                let part = generators.own_part(&traffic)?;
+                walker(&mut Stream::settled(watch, generators, traffic, part)?)
+            });
+        }
         let [region, _] = chain_of(point);
         let site = match (second, region) {
             (Some((second, site)), _) if *second == index => Some(site),
@@ -176,11 +184,11 @@ impl Place for ChainPlace<'_, '_> {
 
 impl ProvenPlace for ChainPlace<'_, '_> {
     fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
-        let [region, _] = chain_of(point);
-        let chain = self.sites.find(&region?)?.witness;
-        match point.walk {
-            Walk::Loaded(traffic) => Some((chain, Some(self.alongside.generators()?.witness(&traffic)?))),
-            _ => Some((chain, None)),
+        let traffic = point.walk.traffic().map(|traffic| self.alongside.generators()?.witness(traffic));
+        match (chain_of(point), traffic) {
+            ([Some(region), _], Some(traffic)) => Some((self.sites.find(&region)?.witness, Some(traffic?))),
+            ([Some(region), _], None) => Some((self.sites.find(&region)?.witness, None)),
+            (_, traffic) => Some((traffic??, None)),
         }
     }
 

@@ -1,12 +1,9 @@
-//! The places of real memory: chains that one thread walks, the memory of generators, and lines that CPUs exchange.
-//!
-//! [`pieces`] places and proves the memory of all three. Each then has a [`ProvenPlace`] of its own: [`chains`],
-//! [`traffic`] and [`lines`].
+//! The places of real memory: [`chains`], with the traffic of generators beside them or by itself, and [`lines`] that CPUs
+//! exchange. [`pieces`] places and proves the memory of all.
 
 pub mod chains;
 pub mod lines;
 pub mod pieces;
-pub mod traffic;
 
 use latency_core::arch;
 
