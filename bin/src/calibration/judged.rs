@@ -11,12 +11,16 @@ use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::simulated::Simulated;
 use crate::describe::trust;
-use crate::engine::conditions::{self, in_core};
-use crate::engine::prefetch_audit::Pairs;
+use crate::engine::checks::conditions;
+use crate::engine::checks::conditions::in_core;
+use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::checks::{find_working_set, self_test, sizing, translation_probe};
+use crate::engine::finish;
+use crate::engine::memory::pieces;
+use crate::engine::memory::second;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Noted, Session};
-use crate::engine::{arena, finish, lookout, second, self_test, sizing, translation_probe};
 use crate::experiment::conduct;
 use crate::experiment::matrix::{self, MATRIX};
 use crate::experiment::tests::options;
@@ -123,7 +127,7 @@ fn measured<'a>(
     health: &mut Health,
 ) -> (Simulated, Vec<Outcome<'a>>, [f64; 2]) {
     let placed = told.placed(points[0].size);
-    arena::tell(session.warnings, points[0].target, points[0].pages, &placed);
+    pieces::tell(session.warnings, points[0].target, points[0].pages, &placed);
     simulated.is_kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
     simulated.ahead = budget.ahead;
     for (index, point) in points.iter().enumerate() {
@@ -152,7 +156,7 @@ fn measured<'a>(
         Outcome { point: *point, result }
     });
     let outcomes = outcomes.collect();
-    (schedule.arena, outcomes, window)
+    (schedule.place, outcomes, window)
 }
 
 /// Searches for a working set if its size is not given; returns the machine as the search found it.
@@ -163,9 +167,9 @@ fn looked_at(
     seeks_cache: bool,
 ) -> Option<Box<Machine>> {
     let like = plan::looked_at(session.options, points)?;
-    let known = lookout::known(session.options, session.machine, &like, points, seeks_cache);
+    let known = find_working_set::known(session.options, session.machine, &like, points, seeks_cache);
     let sizing = sizing::search(simulated, &like, &known).unwrap()?;
-    lookout::tell(session.warnings, &known, &sizing);
+    find_working_set::tell(session.warnings, &known, &sizing);
     Some(Box::new(session.machine.looked_at(sizing)))
 }
 

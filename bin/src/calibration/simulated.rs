@@ -6,10 +6,11 @@ use std::vec::Vec;
 
 use latency_core::units::Bytes;
 
-use super::contention::{Chance, Contention};
-use crate::engine::ground::{Arena, Batch, Condition, Ground, Walked};
-use crate::engine::prefetch_audit::{self, Pairs};
-use crate::engine::walks::few;
+use crate::calibration::contention::{Chance, Contention};
+use crate::engine::checks::prefetch_audit;
+use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::schedule::walks::few;
+use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::result::counters::Software;
 use crate::result::Point;
@@ -136,7 +137,7 @@ impl Simulated {
         let is_kept = std::mem::replace(&mut self.is_kept, false);
         let goes_on = pairs.step(&like, &mut |point| {
             let mut latency_ns = f64::NAN;
-            self.stand(AUDITED, point, 0, &mut |chain| {
+            self.with_chain(AUDITED, point, 0, &mut |chain| {
                 latency_ns = prefetch_audit::walked(chain, point)?;
                 Ok(())
             })?;
@@ -238,7 +239,7 @@ impl Chain<'_> {
     }
 }
 
-impl Ground for Chain<'_> {
+impl Walkable for Chain<'_> {
     fn nodes(&self) -> u64 {
         self.point.size.0 / self.point.stride.0
     }
@@ -298,13 +299,13 @@ impl Ground for Chain<'_> {
     }
 }
 
-impl Arena for Simulated {
-    fn stand<'w>(
-        &'w mut self,
+impl Place for Simulated {
+    fn with_chain(
+        &mut self,
         index: usize,
         point: &Point,
         _: u64,
-        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+        walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
         let loads = self.chains.get(&index).copied().filter(|_| self.is_kept);

@@ -6,11 +6,13 @@ use latency_core::cores::Method;
 
 use super::interface::Experiment;
 use crate::describe::Report;
-use crate::engine::clock::Timer;
-use crate::engine::conditions::Watch;
-use crate::engine::prefetch_audit::UnderWay;
+use crate::engine::checks::conditions::Watch;
+use crate::engine::checks::prefetch_audit::UnderWay;
+use crate::engine::checks::{find_working_set, repeat, self_test, translation_probe};
+use crate::engine::finish;
+use crate::engine::memory::{placement, second};
 use crate::engine::session::{Findings, Session};
-use crate::engine::{finish, lookout, placement, repeat, second, self_test, translation_probe};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -19,7 +21,7 @@ use crate::plan::budget::{Budget, Memory};
 use crate::plan::regions;
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
-use crate::result::{Health, Point, Walk};
+use crate::result::{Health, Point};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -150,7 +152,7 @@ pub fn conduct<'a>(
         None => {
             // Where the whole run has little time, the last-level cache is not sought: a cache that matters shows.
             let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-            lookout::learn(session, &timer, &planned.points, seeks_cache)?
+            find_working_set::find(session, &timer, &planned.points, seeks_cache)?
         }
     };
     if let Some(found) = found {
@@ -168,14 +170,7 @@ pub fn conduct<'a>(
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(session, &timer, points, budget)?;
-    let traffic_as_small = session.noted.traffic_as_small;
-    let placed = findings.outcomes.iter_mut().filter_map(|outcome| {
-        let placed = &mut outcome.result.as_mut().ok()?.placed;
-        if let Walk::Traffic(_) = outcome.point.walk {
-            placed.as_small = traffic_as_small;
-        }
-        Some(&*placed)
-    });
+    let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
     check(session, &timer, &mut health, &mut findings, budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));

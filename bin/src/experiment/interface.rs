@@ -1,8 +1,8 @@
 //! The interface of an experiment: what its file says of it, and how it comes to its points.
 
 use crate::describe::Present;
-use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};

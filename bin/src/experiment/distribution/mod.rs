@@ -11,11 +11,11 @@ use self::known::{at, known};
 use super::interface::Experiment;
 use super::matrix;
 use crate::describe::{self, method, point, Report};
-use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::single_hops::Singles;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::single_hops::Singles;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget::Budget;
@@ -69,15 +69,12 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     let counter =
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
-    let mut beside = Beside { singles: Some(Singles::new(counter, points.len())?), ..Beside::default() };
+    let mut singles = Singles::new(counter, points.len())?;
+    let mut alongside = Alongside::SingleHops(&mut singles);
     let mut findings =
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })?;
+        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     session.progress.say(format_args!("looking for refresh"));
-    if let Some(singles) = beside.singles {
-        singles.conclude(&mut findings, session.warnings)?;
-    }
+    singles.conclude(&mut findings, session.warnings)?;
     Ok(findings)
 }
 

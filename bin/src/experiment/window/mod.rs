@@ -6,11 +6,12 @@ use self::view::View;
 use super::interface::{self, Experiment};
 use crate::analysis::window::{room, Buffer};
 use crate::describe::{self, estimate, lanes as chains, point, Report};
-use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::engine::memory::chains::Alongside;
+use crate::engine::run;
+use crate::engine::schedule::window_search;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
-use crate::engine::{reach, run};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
@@ -55,10 +56,10 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Beside::default(),
+        &mut Alongside::Nothing,
         &mut |session, schedule| {
             schedule.run(session.progress)?;
-            reach::search(session.progress, schedule, &mut extra.reach)
+            window_search::search(session.progress, schedule, &mut extra.reach)
         },
     )?;
     findings.extra = extra;
