@@ -40,3 +40,9 @@ pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
     }
     all
 };
+
+/// Returns the command at a place of [`DESCRIPTORS`]; `None` where an experiment is.
+#[must_use]
+pub fn command(index: usize) -> Option<&'static Command> {
+    COMMANDS.get(index.checked_sub(EXPERIMENTS.len())?).copied()
+}

@@ -34,8 +34,9 @@ use core::fmt::Write;
 use latency_core::units::NodeId;
 use latency_core::words::When;
 
-use catalogue::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::report::{self as whole_report, Plans, Sections, Whole, REPORT};
+use commands::Command;
 use describe::{output, point};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
@@ -78,7 +79,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         tell(&options)
     } else if is_report && options.operands().is_empty() {
         perform_all(arguments, environment, &options, &mut messages)
-    } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+    } else if let Some(command) = catalogue::command(options.experiment.index) {
         act(command, &options, environment)
     } else {
         machine(&options)
@@ -174,8 +175,7 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 
 /// A command on saved results.
 #[inline(never)] // offsets into a small frame are short
-fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
-    let Some(command) = COMMANDS.get(index) else { return Ok(()) };
+fn act<'a>(command: &Command, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     refuse_input_as_output(options)?;
     let terminal = screen(options, environment);
     // Where they cannot be let through, they wait.

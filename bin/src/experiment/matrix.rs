@@ -37,15 +37,11 @@ pub const MATRIX: Experiment = Experiment {
         details: "One line for each pair of nodes: the latency of a load that waits for the one before, \
                   in TSC cycles and nanoseconds. Then how much slower remote memory is, which pages were \
                   obtained, and the proof that the memory was in its place.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Order,
-            FlagId::Stride,
-            FlagId::Kernel,
-            FlagId::Seed,
-            FlagId::Until,
-            FlagId::Heatmap,
-        ])),
+        flags: FlagSet::MEASURING
+            .union(FlagSet::WORKING_SET)
+            .union(FlagSet::CHAIN)
+            .with(FlagId::Until)
+            .with(FlagId::Heatmap),
         picture: true,
         attributes: true,
         operands: Operands::NONE,

@@ -38,7 +38,7 @@ pub const ORDER: Experiment = Experiment {
         details: "256 MiB of 64-byte lines in each order, first just after the chain \
                   was written (cold), then after a first pass. The scan loads the same lines in address \
                   order without waiting. The ratios compare a linked structure with an array.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Stride, FlagId::Seed])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Stride),
         picture: false,
         attributes: false,
         operands: Operands::NONE,

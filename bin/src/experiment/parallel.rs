@@ -15,7 +15,7 @@ use crate::analysis::lanes::{
 use crate::describe::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet, Operands};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -31,7 +31,7 @@ pub const PARALLEL: Experiment = Experiment {
                   memory, or in --size alone. The number of misses in flight follows by Little's law: the \
                   latency of one chain divided by the time per load of many. Its limit is that of the \
                   core.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         attributes: false,
         operands: Operands::NONE,

@@ -36,8 +36,9 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
                   MiB pages. Each is measured in half of the L1, half of the L2, a part of the L3 and in \
                   memory, in nanoseconds and core cycles. Packed elements share cache lines, so a load \
                   from memory may find its line in a cache.",
-        flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Size, FlagId::Seed])
+        flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu])
             .union(FlagSet::SAMPLING)
+            .union(FlagSet::WORKING_SET)
             .with(FlagId::Label),
         picture: false,
         attributes: false,

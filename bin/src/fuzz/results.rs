@@ -13,7 +13,7 @@ use proptest::test_runner::TestCaseResult;
 use super::driver::{check, steers};
 use super::mutation::{applied, damaged};
 use super::saved::{files, is_measured, read};
-use crate::catalogue::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use crate::catalogue::{command, DESCRIPTORS};
 use crate::describe::output;
 use crate::options;
 use crate::report::format::Purpose;
@@ -32,7 +32,7 @@ struct Ended {
 fn run(arguments: &[&str], columns: usize) -> Ended {
     let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
     let options = options::parse(arguments.iter().copied(), &DESCRIPTORS, &FORMATS).unwrap();
-    let command = COMMANDS[options.experiment.index - EXPERIMENTS.len()];
+    let command = command(options.experiment.index).unwrap();
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false };
     let mut output = String::new();
     let found = (command.run)(&options, &mut |describe| {

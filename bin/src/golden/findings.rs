@@ -29,7 +29,7 @@ use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
 use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
-use crate::catalogue::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::output;
 use crate::describe::Report;
@@ -171,10 +171,8 @@ impl Parsed {
     /// Makes the result, which `write` receives, and gives what a command fails with.
     fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
-        match options.experiment.index.checked_sub(EXPERIMENTS.len()) {
-            Some(command)
-                if COMMANDS[command].descriptor.name == "report" && options.operands().is_empty() =>
-            {
+        match crate::catalogue::command(options.experiment.index) {
+            Some(command) if command.descriptor.name == "report" && options.operands().is_empty() => {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
@@ -187,7 +185,6 @@ impl Parsed {
                 None
             }
             Some(command) => {
-                let command = COMMANDS[command];
                 let columns = [command.columns, &[], &[]];
                 (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
             }

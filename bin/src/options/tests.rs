@@ -10,28 +10,10 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-const MEASURED: FlagSet = FlagSet::MEASURING
-    .union(FlagSet::of(&[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed]))
-    .with(FlagId::Counters)
-    .with(FlagId::Heatmap);
+const MEASURED: FlagSet =
+    FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN).with(FlagId::Heatmap);
 
-const TRAFFIC: FlagSet = FlagSet::of(&[
-    FlagId::Traffic,
-    FlagId::View,
-    FlagId::LoadCpus,
-    FlagId::LoadThreads,
-    FlagId::LoadFrom,
-    FlagId::LoadNode,
-    FlagId::Rates,
-    FlagId::Levels,
-    FlagId::Pacing,
-    FlagId::Burst,
-    FlagId::Hold,
-    FlagId::Budget,
-    FlagId::Until,
-]);
-
-const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
+const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).with(FlagId::Until);
 
 /// Some formats of the program.
 pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, picture::SVG];
@@ -42,7 +24,7 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         name: "matrix",
         summary: "idle latency of every initiator node to every target node",
         details: "One line a pair.\nThen the ratio of remote to local.",
-        flags: MEASURED.union(TRAFFIC).union(CORES),
+        flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE),
         picture: true,
         attributes: false,
         operands: Operands::NONE,
@@ -51,12 +33,7 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         name: "curve",
         summary: "latency against working set",
         details: "A table and a plot.",
-        flags: MEASURED.union(FlagSet::of(&[
-            FlagId::MinSize,
-            FlagId::MaxSize,
-            FlagId::PointsPerOctave,
-            FlagId::Reciprocal,
-        ])),
+        flags: MEASURED.union(FlagSet::SIZES).with(FlagId::Reciprocal),
         picture: false,
         attributes: false,
         operands: Operands::NONE,

@@ -45,14 +45,7 @@ pub const REPORT: Command = Command {
                   are soon done, and show caches. Of several nodes those that measure one pair take the first.\n\
                   With files nothing is measured: saved results (--json, --csv) become a page with a line for each of \
                   them, and then a chapter each with its points as a picture and as a table.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Seed,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::DryRun,
-            FlagId::Label,
-        ])),
+        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::RUN),
         picture: false,
         attributes: false,
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },

@@ -34,20 +34,7 @@ pub const BANDWIDTH: Experiment = Experiment {
                   a processor may read each line first: a range is shown. --cpu measures that CPU by itself; with \
                   --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; a cache \
                   that holds it serves it, and reads load 32 bytes of each line.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Seed,
-            FlagId::Traffic,
-            FlagId::View,
-            FlagId::LoadCpus,
-            FlagId::LoadThreads,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-        ])),
+        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::GENERATORS).union(FlagSet::WINDOWS).with(FlagId::View),
         picture: true,
         attributes: true,
         operands: Operands::NONE,

@@ -28,22 +28,7 @@ pub const CORES: Experiment = Experiment {
                   with lines at several places of memory. The median over lines is the value of a pair, and the \
                   spread over lines is shown, too. CPUs that share the same (a core, a cache, a node, a socket) \
                   are put together.",
-        flags: FlagSet::of(&[
-            FlagId::MemNode,
-            FlagId::Pages,
-            FlagId::Seed,
-            FlagId::Pairs,
-            FlagId::Method,
-            FlagId::Lines,
-            FlagId::States,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-            FlagId::Heatmap,
-        ]),
+        flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[FlagId::MemNode, FlagId::Pages, FlagId::Seed, FlagId::Heatmap])),
         picture: true,
         attributes: false,
         operands: Operands::NONE,

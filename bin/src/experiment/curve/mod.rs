@@ -62,16 +62,7 @@ pub const CURVE: Experiment = Experiment {
                   cache, then the size and latency of each level, as a fitted model finds them and as the \
                   system reports them. Each size is measured at several places in memory, because the \
                   physical pages decide how much of it a cache can hold.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[
-            FlagId::MinSize,
-            FlagId::MaxSize,
-            FlagId::PointsPerOctave,
-            FlagId::Order,
-            FlagId::Stride,
-            FlagId::Kernel,
-            FlagId::Seed,
-            FlagId::Reciprocal,
-        ])),
+        flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
         attributes: false,
         operands: Operands::NONE,

@@ -17,7 +17,7 @@ use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::single_hops::Singles;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::Scope;
 use crate::report::document::{Document, Part};
@@ -33,13 +33,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
                   its own memory.\nLoads that an interrupt or another task made long are counted apart: a \
                   loop without loads and the kernel's count of context switches tell them from slow \
                   memory. A search for the period of DRAM refresh follows.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Order,
-            FlagId::Stride,
-            FlagId::Kernel,
-            FlagId::Seed,
-        ])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
         attributes: false,
         operands: Operands::NONE,

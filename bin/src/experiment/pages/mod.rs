@@ -36,7 +36,7 @@ pub const PAGES: Experiment = Experiment {
                   pages. Then what orders that stay within a page save, and the sizes of the TLBs. Kinds \
                   of pages that are not available are named with the reason. With --pages only that kind \
                   and 4 KiB are measured.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Kernel),
         picture: true,
         attributes: false,
         operands: Operands::NONE,

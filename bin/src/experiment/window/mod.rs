@@ -12,7 +12,7 @@ use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
 use crate::engine::{reach, run};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet, Operands};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Part};
@@ -27,7 +27,7 @@ pub const WINDOW: Experiment = Experiment {
                   prefetch of the next line; the same code with data in the L1 shows the cost of the \
                   work. Then two chains with up to 768 independent instructions between their loads: \
                   where the loads no longer overlap, the reorder buffer is full.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         attributes: false,
         operands: Operands::NONE,

@@ -1,6 +1,6 @@
 //! What can stand at each place of a command line, for manual page and completions alike.
 
-use latency_bench::catalogue::{COMMANDS, DESCRIPTORS, EXPERIMENTS};
+use latency_bench::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use latency_bench::options::{Descriptor, Flag, FlagId, FlagSet, FLAGS};
 use latency_bench::report::FORMATS;
 use latency_core::traffic::Kind;
@@ -27,7 +27,7 @@ pub fn experiments() -> &'static [&'static Descriptor] {
 
 /// Returns the commands on saved results.
 pub fn commands() -> &'static [&'static Descriptor] {
-    DESCRIPTORS.get(DESCRIPTORS.len() - COMMANDS.len()..).unwrap_or_default()
+    DESCRIPTORS.get(EXPERIMENTS.len()..).unwrap_or_default()
 }
 
 /// Returns whether an experiment has an option.
