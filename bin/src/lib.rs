@@ -286,7 +286,7 @@ fn perform<'a>(
     let nothing = done == 0 && findings.interrupted;
     let columns = output::columns(options, experiment.columns);
     let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
-        (experiment.present)(document, &report);
+        describe::report(document, &report, experiment.present);
     });
     // Messages drop their errors: there is nobody left to tell.
     let _ = warnings.write(messages, options.verbose, message_columns());

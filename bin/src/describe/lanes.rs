@@ -2,9 +2,9 @@
 
 use core::fmt::{self, Display};
 
-use super::{method, Report};
+use super::{method, point, rows, Report};
 use crate::analysis::lanes::Place;
-use crate::report::document::{fields, Document, Field, Role};
+use crate::report::document::{fields, Document, Field, Part, Role};
 use crate::result::{Point, Walk};
 
 fields! {
@@ -20,7 +20,7 @@ fields! {
 pub static COLUMNS: [&Field; 5] = [&LANES, &WORK, &PREFETCH, &FILLER, &FILLERS];
 
 /// Describes what was walked.
-pub fn members(document: &mut dyn Document, walk: &Walk) {
+fn members(document: &mut dyn Document, walk: &Walk) {
     document.put(&LANES, walk.lanes());
     match walk {
         Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {}
@@ -37,7 +37,7 @@ pub fn members(document: &mut dyn Document, walk: &Walk) {
 }
 
 /// The name of a point for people: `16 chains, work 4, 256 MiB`.
-pub fn name(point: &Point) -> impl Display + '_ {
+fn name(point: &Point) -> impl Display + '_ {
     fmt::from_fn(move |out| match point.walk.lanes() {
         1 => write!(out, "1 chain{}, {}", point.walk, point.size),
         chains => write!(out, "{chains} chains{}, {}", point.walk, point.size),
@@ -67,5 +67,12 @@ pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str
             ),
         );
     }
-    method::ending(document, report);
+}
+
+/// Describes every point, as a row and for programs.
+pub fn points(document: &mut dyn Document, report: &Report<'_, '_>) {
+    rows::table(document, report, "point", &|table, _, outcome| table.show(&name(&outcome.point)));
+    super::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
+        members(document, &outcome.point.walk);
+    });
 }

@@ -70,8 +70,8 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Says how everything was measured: what every report ends with.
-pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Says how walks of dependent loads were measured.
+pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for outcome in report.outcomes {
         cpus.insert(outcome.point.cpu.0);
@@ -92,7 +92,6 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
             ),
         );
     }
-    ending(document, report);
 }
 
 /// The word of documents for the memory that several nodes walk.

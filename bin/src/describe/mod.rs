@@ -20,8 +20,11 @@ pub mod trust;
 pub mod typed;
 pub mod undisturbed;
 
+use core::fmt::Display;
+
 use crate::machine::Machine;
 use crate::report::document::{fields, Document, Metric, PageRole, Part, Role, Value};
+use crate::result::Outcome;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
@@ -73,8 +76,28 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     document.sentence(Role::Page(PageRole::Title), format_args!("{experiment}"));
 }
 
+/// Describes a part of a report, once for every format.
+pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
+
+/// Describes a report in the order of its reader. Three parts are its experiment's: the answer; tables, pictures and the
+/// method; details and data. Between them stands what all reports say alike.
+pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
+    answer(document, report);
+    trust::line(document, report);
+    evidence(document, report);
+    method::ending(document, report);
+    data(document, report);
+    circumstances(document, report);
+}
+
+/// Says that something was not measured, and why.
+#[inline(never)] // it is called in several places
+pub fn missing(document: &mut dyn Document, role: Role, what: &dyn Display, why: &dyn Display) {
+    document.sentence(role, format_args!("{what}: not measured: {why}"));
+}
+
 /// Describes everything besides the points and conclusions: programs read it, people have [`method`].
-pub fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
     document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
     document.put(&point::SEED, report.options.seed);
@@ -137,18 +160,19 @@ pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds
     document.put(&PARTIAL, partial);
 }
 
-/// Describes every point under `field`, with what `each` has to say of it by its index.
+/// Describes every point in `list`, with what `each` says of it by its index.
+#[inline(never)] // it is called in several places
 pub fn points(
     document: &mut dyn Document,
-    part: Part,
+    list: Part,
     report: &Report<'_, '_>,
-    each: &dyn Fn(&mut dyn Document, usize),
+    each: &dyn Fn(&mut dyn Document, usize, &Outcome<'_>),
 ) {
-    document.part(part, |document| {
+    document.part(list, |document| {
         for (index, outcome) in report.outcomes.iter().enumerate() {
             document.part(Part::Item, |document| {
                 point::members(document, report.clock, outcome);
-                each(document, index);
+                each(document, index, outcome);
             });
         }
     });
@@ -157,7 +181,7 @@ pub fn points(
 /// A time as ISO 8601 has it: `2026-11-22T01:20:00Z`.
 pub struct Utc(pub u64);
 
-impl core::fmt::Display for Utc {
+impl Display for Utc {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
         let (year, month, day) = civil(days);

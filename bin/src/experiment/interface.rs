@@ -1,19 +1,16 @@
 //! The interface of an experiment: what its file says of it, and how it comes to its points.
 
-use crate::describe::Report;
+use crate::describe::Present;
 use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
 use crate::plan::budget::Budget;
-use crate::report::document::{Document, Field};
+use crate::report::document::Field;
 use crate::result::Point;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
-
-/// Describes what was found, once for every format.
-pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
 /// An experiment.
 pub struct Experiment {
@@ -26,8 +23,8 @@ pub struct Experiment {
     /// Points to findings.
     pub measure:
         for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
-    /// How findings are described.
-    pub present: Present,
+    /// The parts of its report.
+    pub present: [Present; 3],
     /// The columns of its records: those of every point as a rule, and its own.
     pub columns: [&'static [&'static Field]; 2],
 }

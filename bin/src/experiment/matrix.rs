@@ -9,10 +9,8 @@ use latency_core::units::NodeId;
 
 use super::interface::Experiment;
 use crate::analysis::firmware;
-use crate::analysis::matrix::{
-    conclude, groups, pairs, remote_over_local_of, Class, Conclusion, Group, Pair,
-};
-use crate::describe::{self, attributes, method, point, rows, trust, undisturbed, Report};
+use crate::analysis::matrix::{conclude, groups, pairs, remote_over_local_of, Class, Group, Pair};
+use crate::describe::{self, attributes, method, point, rows, undisturbed, Report};
 use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
@@ -49,7 +47,7 @@ pub const MATRIX: Experiment = Experiment {
     plan,
     budget: Budget::of_pairs,
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
 
@@ -120,13 +118,7 @@ fields! {
     PAIR_NS "ns" "The latency.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    for outcome in report.outcomes {
-        line(document, report, outcome);
-    }
-    let found = conclude(&|each| each_pair(report, each));
-    answer(document, report, &found);
-    trust::line(document, report);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     clocks(document, report);
     let nodes = Grid::of(report.outcomes);
     if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
@@ -141,11 +133,7 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.heatmap || document.wants_pictures() {
         picture(document, report, &nodes);
     }
-    method::paragraphs(document, report);
-    describe::points(document, Part::List(&NODE_PAIRS), report, &|_, _| {});
-    describe::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
-    summary(document, report, &found);
-    describe::circumstances(document, report);
+    method::walks(document, report);
 }
 
 /// The line that scripts look for.
@@ -154,7 +142,7 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     let from_to = format_args!("Node {initiator} -> Node {target}");
     match (&outcome.result, outcome.nanoseconds()) {
         (Err(exclusion), _) => {
-            document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}"))
+            describe::missing(document, Role::Line, &from_to, exclusion);
         }
         (Ok(_), nanoseconds) => {
             let nanoseconds = nanoseconds.unwrap_or(f64::NAN);
@@ -174,9 +162,10 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     }
 }
 
-/// What people ask first: how far remote memory is, or what the one node takes.
-#[inline(never)] // offsets into a small frame are short
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
+/// Says what people ask first: how far remote memory is, or what the one node takes.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
+    let found = conclude(&|each| each_pair(report, each));
     let mut local = None::<Group>;
     classes(report, &mut |far| match (far.class, &local) {
         (Class::Local, _) => local = Some(far),
@@ -408,8 +397,11 @@ fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
     }
 }
 
-#[inline(never)] // offsets into a small frame are short
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for list in [Part::List(&NODE_PAIRS), Part::Records(&point::POINTS)] {
+        describe::points(document, list, report, &|_, _, _| {});
+    }
+    let found = conclude(&|each| each_pair(report, each));
     document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);
         document.put(&REMOTE_NS, found.remote_ns());

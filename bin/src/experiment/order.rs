@@ -8,7 +8,7 @@ use latency_core::units::Bytes;
 use super::interface::Experiment;
 use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::orders::{self, Conclusion};
-use crate::describe::{self, estimate, method, point, rows, trust, Report};
+use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::run;
@@ -59,7 +59,7 @@ pub const ORDER: Experiment = Experiment {
         )
     },
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[&point::COLD_NS, &INDEPENDENT_NS]],
 };
 
@@ -119,16 +119,34 @@ fields! {
 /// The loads that times are given for.
 const LOADS: f64 = 20e6;
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Returns the independent loads of a report, and what follows from them and from its points.
+fn found(report: &Report<'_, '_>) -> (Option<Strided>, Conclusion) {
     let strided = report.extra.orders.and_then(|orders| orders.strided);
-    let found = orders::conclude(report.outcomes, strided);
-    answer(document, &found);
-    trust::line(document, report);
-    table(document, report, &found, strided);
+    (strided, orders::conclude(report.outcomes, strided))
+}
+
+/// Says what random order costs.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let (_, found) = found(report);
+    let (walk, scan) = (found.over_sequential(), found.over_independent());
+    if walk.or(scan).is_some() {
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "Following pointers in random order is {}{}{}.",
+                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk))),
+                if walk.is_some() && scan.is_some() { ", and " } else { "" },
+                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan))),
+            ),
+        );
+    }
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    table(document, report);
     for Outcome { point, result } in report.outcomes {
         if let Err(exclusion) = result {
-            document
-                .sentence(Role::Missing, format_args!("{}: not measured: {exclusion}", name(point.order)));
+            describe::missing(document, Role::Missing, &name(point.order), exclusion);
         }
     }
     method::memory(document, report);
@@ -139,33 +157,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
                 "each load waits for the one before, but for the scan; a line every {}, written anew before each \
                  first pass; page walks included; seed {}",
                 point.stride, point.seed
-            ),
-        );
-    }
-    method::ending(document, report);
-    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        let Some(outcome) = report.outcomes.get(index) else { return };
-        document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
-        if outcome.point.order == Order::Sequential {
-            document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
-        }
-    });
-    programs(document, &found, strided);
-    describe::circumstances(document, report);
-}
-
-/// What random order costs.
-fn answer(document: &mut dyn Document, found: &Conclusion) {
-    let (walk, scan) = (found.over_sequential(), found.over_independent());
-    if walk.or(scan).is_some() {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Following pointers in random order is {}{}{}.",
-                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk))),
-                if walk.is_some() && scan.is_some() { ", and " } else { "" },
-                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan))),
             ),
         );
     }
@@ -202,9 +193,10 @@ const fn name(order: Order) -> &'static str {
 }
 
 /// The orders from the slowest to the fastest, as they usually are; then the scan.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion, strided: Option<Strided>) {
+fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
     let Some(first) = report.outcomes.first() else { return };
+    let (strided, found) = found(report);
     let ratio = |table: &mut Rows<'_>, ratio: Option<Estimate>| match ratio {
         Some(ratio) => table.cell(format_args!("{} x as fast", Digits(ratio.value))),
         None => table.text("-"),
@@ -240,8 +232,15 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusio
     });
 }
 
-/// The conclusions for programs.
-fn programs(document: &mut dyn Document, found: &Conclusion, strided: Option<Strided>) {
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let (strided, found) = found(report);
+    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
+        document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
+        if outcome.point.order == Order::Sequential {
+            document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
+        }
+    });
     match strided {
         None => document.put(&STRIDED, None::<bool>),
         Some(strided) => document.part(Part::Object(&STRIDED), |document| {

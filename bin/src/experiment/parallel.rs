@@ -12,7 +12,7 @@ use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
     is_like_memory, misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation,
 };
-use crate::describe::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
+use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagSet, Operands};
@@ -39,7 +39,7 @@ pub const PARALLEL: Experiment = Experiment {
     plan,
     budget: Budget::of_lanes,
     measure: run::measure,
-    present,
+    present: [answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };
 
@@ -70,10 +70,7 @@ fields! {
     MEMORY_SPEEDUP "memory_speedup" "How many times as fast that is as one chain alone.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let in_flight = in_flight(report);
-    answer(document, report, in_flight);
-    trust::line(document, report);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     saturations(document, report);
     picture(document, report);
     chains::method(
@@ -82,17 +79,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         "chains side by side, in which each load waits for the one before; one chain alone is a latency, several \
          are the time per load of all together",
     );
-    by_chains(document, report);
-    rows::table(document, report, "point", &|table, _, outcome| {
-        table.show(&chains::name(&outcome.point));
-    });
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        if let Some(outcome) = report.outcomes.get(index) {
-            chains::members(document, &outcome.point.walk);
-        }
-    });
-    members(document, report, in_flight);
-    describe::circumstances(document, report);
 }
 
 /// The largest cache that the core has for itself.
@@ -129,9 +115,9 @@ fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
     Some((single, found))
 }
 
-/// What people ask first: how many misses a core has in flight, and what that brings.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
-    match in_flight {
+/// Says what people ask first: how many misses a core has in flight, and what that brings.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    match in_flight(report) {
         Some(InFlight { misses, limit, from_lanes, .. }) => {
             let reservation = match limit {
                 Limit::Buffers => ", the limit of its buffers",
@@ -241,7 +227,9 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     }));
 }
 
-fn members(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    by_chains(document, report);
+    chains::points(document, report);
     document.part(Part::List(&SATURATION), |document| {
         for (region, single, found) in saturated(report) {
             document.part(Part::Item, |document| {
@@ -256,7 +244,7 @@ fn members(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Opti
             });
         }
     });
-    let memory = from_memory(report);
+    let (memory, in_flight) = (from_memory(report), in_flight(report));
     document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &MISSES, in_flight.map(|found| found.misses));
         document.put(

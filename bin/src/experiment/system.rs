@@ -9,8 +9,8 @@ use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
 use super::interface::Experiment;
-use crate::describe::method::{self, optional};
-use crate::describe::{self, attributes, trust, Report};
+use crate::describe::method::optional;
+use crate::describe::{self, attributes, Report};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
@@ -44,7 +44,7 @@ pub const SYSTEM: Experiment = Experiment {
             interrupted: false,
         })
     },
-    present,
+    present: [answer, evidence, data],
     columns: [describe::point::COLUMNS, &[]],
 };
 
@@ -58,17 +58,22 @@ fields! {
     THROTTLED "throttled_times" "How often it has been used up; null where nobody counts.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    headline(document, report.machine);
+    limits(document, report.machine);
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
-    headline(document, machine);
-    limits(document, machine);
-    trust::line(document, report);
     nodes(document, machine);
     processor(document, machine);
     caches(document, machine);
     settings(document, machine);
     traffic(document, machine);
-    method::ending(document, report);
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let machine = report.machine;
     document.part(Part::Object(&SUMMARY), |document| {
         document.part(Part::List(&LIMITS), |document| {
             for limit in found_limits(machine).into_iter().flatten() {
@@ -83,7 +88,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
         document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
     });
-    describe::circumstances(document, report);
 }
 
 /// Says from which cores there may be traffic.

@@ -10,8 +10,8 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use super::interface::Experiment;
 use crate::analysis::estimate::Side;
 use crate::analysis::huge_pages::Worth;
-use crate::analysis::variants::{self, Conclusion, Difference, Grid};
-use crate::describe::{self, estimate, method, point, rows, trust, Report};
+use crate::analysis::variants::{self, Difference, Grid};
+use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
@@ -51,7 +51,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .within(SHARE_NS * points.len() as f64, points.len())
     },
     measure: run::measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[&VARIANT]],
 };
 
@@ -99,12 +99,8 @@ fields! {
     NS "ns" "Its latency.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let grid = Grid::of(report.outcomes);
-    let found = variants::conclude(&grid);
-    answer(document, report, &grid, &found);
-    trust::line(document, report);
-    table(document, report, &grid);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    table(document, report);
     missing(document, report);
     method::memory(document, report);
     document.sentence(
@@ -115,16 +111,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
             report.options.seed
         ),
     );
-    method::ending(document, report);
-    let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
-    rows::table(document, report, "variant", &|table, index, outcome| {
-        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
-    });
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        document.put(&VARIANT, name(index));
-    });
-    summary(document, report, &grid, &found);
-    describe::circumstances(document, report);
 }
 
 /// The level of the memory hierarchy that a column is of: by what is reported of the caches, unless its latency is
@@ -144,8 +130,10 @@ fn level(report: &Report<'_, '_>, grid: &Grid<'_, '_>, column: usize) -> &'stati
     }
 }
 
-/// What huge pages and pointers save.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
+/// Says what huge pages and pointers save.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &Grid::of(report.outcomes);
+    let found = variants::conclude(grid);
     let (first, last) = (level(report, grid, 0), level(report, grid, grid.columns.saturating_sub(1)));
     if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
@@ -229,7 +217,8 @@ impl fmt::Display for Label<'_> {
 }
 
 /// A row for each variant, a column for each level; the fastest of a column have a star.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>) {
+fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &Grid::of(report.outcomes);
     /// No further from the fastest than two runs are from each other.
     const CLOSE: f64 = 1.01;
     let caption = "ns per load (core cycles); * within 1 % of the fastest of its level";
@@ -282,12 +271,21 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     };
     for (index, (pages, error)) in refused().enumerate() {
         if refused().take(index).all(|(earlier, _)| earlier != pages) {
-            document.sentence(Role::Missing, format_args!("{}: not measured: {error}", page_words(pages)));
+            describe::missing(document, Role::Missing, &page_words(pages), &error);
         }
     }
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &Grid::of(report.outcomes);
+    let found = variants::conclude(grid);
+    let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
+    rows::table(document, report, "variant", &|table, index, outcome| {
+        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
+    });
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index, _| {
+        document.put(&VARIANT, name(index));
+    });
     document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &SMALL_NS, found.pages.map(|(small, _)| small));
         estimate::put(document, &HUGE_NS, found.pages.map(|(_, huge)| huge));

@@ -259,7 +259,7 @@ fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) 
     }
     made_up(scene, parsed, experiment, terminal, &mut |report| {
         write(output::columns(options, experiment.columns), &mut |document| {
-            (experiment.present)(document, report)
+            crate::describe::report(document, report, experiment.present)
         });
     });
 }

@@ -100,9 +100,10 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
                 // A page of all points would have megabytes.
+                let present = section.experiment.present;
                 match document.wants_pictures() {
-                    true => (section.experiment.present)(&mut WithoutPoints { document, depth: 0 }, &report),
-                    false => (section.experiment.present)(document, &report),
+                    true => describe::report(&mut WithoutPoints { document, depth: 0 }, &report, present),
+                    false => describe::report(document, &report, present),
                 }
             });
         }
@@ -115,7 +116,11 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         for (index, (section, field)) in SECTIONS.iter().zip(&CONCLUSIONS).enumerate() {
             match (whole.came)(index) {
                 Some(Ok(report)) => {
-                    (section.experiment.present)(&mut Conclusions { document, field, depth: 0 }, &report);
+                    describe::report(
+                        &mut Conclusions { document, field, depth: 0 },
+                        &report,
+                        section.experiment.present,
+                    );
                 }
                 _ => document.put(field, None::<bool>),
             }
@@ -182,7 +187,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         let Some(section) = SECTIONS.get(index) else { return Ok(()) };
         let wanted = [Role::Answer, Role::Finding, Role::Line];
         First { out, wanted, found: None, pass: 0 }
-            .write(&mut |document| (section.experiment.present)(document, report))
+            .write(&mut |document| describe::report(document, report, section.experiment.present))
     };
     let question = |index: usize| SECTIONS.get(index).map_or("", |section| section.question);
     if !document.wants_pictures() {

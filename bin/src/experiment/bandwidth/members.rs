@@ -76,8 +76,8 @@ pub static COLUMNS: [&Field; 27] = [
     &point::NOT_MEASURED,
 ];
 
-/// Describes all traffic, and the latencies beside it.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Describes all traffic, the latencies beside it, and the conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::Records(&BANDWIDTHS), |document| {
         for group in groups(report.outcomes) {
             for outcome in group.outcomes {
@@ -90,10 +90,11 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.part(Part::Item, |document| point::members(document, report.clock, outcome));
         }
     });
+    summary(document, report);
 }
 
-/// Describes the conclusions: the largest rates of all groups.
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Describes the largest rates of all groups.
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut most = [None::<Estimate>; 3];
     for group in groups(report.outcomes) {
         let shares = shares(group.traffic.kind);

@@ -6,7 +6,6 @@ mod tables;
 mod view;
 
 use super::interface::{self, Experiment};
-use crate::describe::Report;
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::Style;
 use crate::engine::memory::Beside;
@@ -17,7 +16,6 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, traffic};
-use crate::report::document::Document;
 use crate::result::Point;
 use crate::sys::table::Table;
 use latency_core::traffic::pace::Pacing;
@@ -42,7 +40,7 @@ pub const BANDWIDTH: Experiment = Experiment {
     plan,
     budget: Budget::of_traffic,
     measure,
-    present,
+    present: [view::answer, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -70,11 +68,4 @@ fn measure<'a>(
             schedule.run(session.progress)
         })
     })
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    view::present(document, report);
-    members::members(document, report);
-    members::summary(document, report);
-    crate::describe::circumstances(document, report);
 }

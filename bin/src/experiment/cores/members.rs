@@ -1,6 +1,6 @@
 //! Pairs of CPUs for programs: a record each.
 
-use crate::analysis::cores::{left_out, of_classes, pair, Conclusion};
+use crate::analysis::cores::{conclude, left_out, of_classes, pair, Conclusion};
 use crate::describe::{point, Report, SUMMARY};
 use crate::options::Pairs;
 use crate::report::document::{fields, Document, Field, Part};
@@ -83,8 +83,9 @@ pub static COLUMNS: [&Field; 18] = [
     &point::NOT_MEASURED,
 ];
 
-/// Describes all pairs, and their classes.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+/// Describes all pairs, their classes, and the conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = &conclude(report.outcomes);
     document.put(&METHOD, report.options.method.name());
     document.part(Part::Records(&PAIRS), |document| {
         for outcome in report.outcomes {
@@ -127,10 +128,11 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
             });
         }
     });
+    summary(document, found);
 }
 
 /// Describes the conclusions.
-pub fn summary(document: &mut dyn Document, found: &Conclusion<'_>) {
+fn summary(document: &mut dyn Document, found: &Conclusion<'_>) {
     document.part(Part::Object(&SUMMARY), |document| {
         document.put(&NEAREST, found.nearest.map(|pair| pair.ns()));
         document.put(&FARTHEST, found.farthest.map(|pair| pair.ns()));

@@ -5,7 +5,6 @@ mod view;
 
 use super::interface::{self, Experiment};
 use crate::analysis::cores::{doubtful, Pair};
-use crate::describe::Report;
 use crate::engine::clock::Timer;
 use crate::engine::enlist::with_helpers;
 use crate::engine::memory::Beside;
@@ -15,7 +14,6 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::cores;
-use crate::report::document::Document;
 use crate::result::Point;
 use crate::warning::Warning;
 
@@ -36,7 +34,7 @@ pub const CORES: Experiment = Experiment {
     plan,
     budget: Budget::of_cores,
     measure,
-    present,
+    present: [view::answers, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -62,12 +60,4 @@ fn measure<'a>(
         session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns() });
     }
     Ok(found)
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = crate::analysis::cores::conclude(report.outcomes);
-    view::present(document, report, &found);
-    members::members(document, report, &found);
-    members::summary(document, &found);
-    crate::describe::circumstances(document, report);
 }

@@ -7,8 +7,8 @@ use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 
-use crate::analysis::cores::{left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
-use crate::describe::{method, trust, Report};
+use crate::analysis::cores::{conclude, left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
+use crate::describe::{self, method, Report};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
@@ -20,8 +20,9 @@ const MOST_IN_TEXT: usize = 16;
 /// A picture of more has cells that nobody can tell apart.
 const MOST_IN_PICTURE: usize = 256;
 
-/// Describes everything for people.
-pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+/// Says what people ask first: a line for each class, what is missing, and the nearest and farthest pair.
+pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = &conclude(report.outcomes);
     for class in found.classes() {
         document.sentence(
             Role::Line,
@@ -37,12 +38,16 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
             let (a, b) = (outcome.point.cpu, with.partner);
-            document.sentence(Role::Missing, format_args!("CPUs {a} and {b}: not measured: {exclusion}"));
+            describe::missing(document, Role::Missing, &format_args!("CPUs {a} and {b}"), exclusion);
         }
     }
     not_chosen(document, report);
     answer(document, report, found);
-    trust::line(document, report);
+}
+
+/// Describes the tables, the picture and the method.
+pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = &conclude(report.outcomes);
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
         matrix(document, report, found, &cpus);
@@ -73,7 +78,6 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
             ),
         );
     }
-    method::ending(document, report);
 }
 
 /// The CPUs of all pairs, measured or not.

@@ -18,7 +18,7 @@ use super::interface::Experiment;
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
-use crate::describe::{self, method, point, trust, Report};
+use crate::describe::{self, method, point, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::{Beside, Memory};
 use crate::engine::run;
@@ -78,7 +78,7 @@ pub const CURVE: Experiment = Experiment {
         budget
     },
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
 
@@ -279,33 +279,49 @@ fn refine(
     Ok(())
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some(analysis) = report.analysis else { return };
+/// Returns the curve of a report, as far as it is not drawn.
+fn view<'r>(report: &Report<'r, '_>) -> Option<View<'r>> {
+    let first = report.outcomes.first();
+    Some(View {
+        subtitle: "",
+        samples: &[],
+        analysis: report.analysis?,
+        side_cache: first.and_then(|first| report.warnings.side_cache(first.point.target)),
+        reciprocal: report.options.reciprocal,
+    })
+}
+
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if let Some(view) = view(report) {
+        view.answer(document);
+    }
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(view) = view(report) else { return };
     let sample = |index: usize| report.outcomes.get(index).and_then(Sample::of);
     let samples = Samples::new(report.outcomes.len(), &sample);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let mut count = 0;
-    for (slot, sample) in fitted.iter_mut().zip(samples.iter().filter(|sample| analysis.is_fitted(sample))) {
+    for (slot, sample) in
+        fitted.iter_mut().zip(samples.iter().filter(|sample| view.analysis.is_fitted(sample)))
+    {
         *slot = sample;
         count += 1;
     }
     let subtitle = point::subtitle(report.outcomes.first());
-    let view = View {
-        subtitle: subtitle.as_str(),
-        side_cache: report.outcomes.first().and_then(|first| report.warnings.side_cache(first.point.target)),
-        samples: fitted.get(..count).unwrap_or_default(),
-        analysis,
-        reciprocal: report.options.reciprocal,
-    };
-    view.answer(document);
-    trust::line(document, report);
-    levels::remarks(document, analysis);
-    levels::table(document, analysis, "");
+    let samples = fitted.get(..count).unwrap_or_default();
+    let view = View { subtitle: subtitle.as_str(), samples, ..view };
+    levels::remarks(document, view.analysis);
+    levels::table(document, view.analysis, "");
     view.picture(document);
     view.rows(document);
-    method::paragraphs(document, report);
+    method::walks(document, report);
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(analysis) = report.analysis else { return };
     levels::models(document, analysis);
-    describe::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    describe::points(document, Part::Records(&point::POINTS), report, &|_, _, _| {});
     model::model(document, analysis);
-    describe::circumstances(document, report);
 }

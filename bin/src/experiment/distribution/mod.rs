@@ -10,7 +10,7 @@ use latency_core::cpulist::NodeSet;
 use self::known::{at, known};
 use super::interface::Experiment;
 use super::matrix;
-use crate::describe::{self, method, point, trust, Report};
+use crate::describe::{self, method, point, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::run;
@@ -44,7 +44,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
         ..Budget::of_pairs(options, machine, points)
     },
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &members::COLUMNS],
 };
 
@@ -82,23 +82,23 @@ fn measure<'a>(
     Ok(findings)
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    for outcome in report.outcomes {
-        matrix::line(document, report, outcome);
-    }
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    report.outcomes.iter().for_each(|outcome| matrix::line(document, report, outcome));
     view::answers(document, report);
-    trust::line(document, report);
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::percentiles(document, report);
-    for (outcome, found) in known(report) {
-        view::histogram(document, outcome, found);
-    }
-    method::paragraphs(document, report);
+    known(report).for_each(|(outcome, found)| view::histogram(document, outcome, found));
+    method::walks(document, report);
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     details::paragraphs(document, report);
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index, _| {
         if let Some((_, found)) = at(report, index) {
             members::distribution(document, found);
         }
     });
     members::summary(document, known(report).next());
-    describe::circumstances(document, report);
 }

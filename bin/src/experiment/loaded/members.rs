@@ -104,13 +104,14 @@ pub static COLUMNS: [&Field; 28] = [
     &point::VERIFIED,
 ];
 
-/// Describes all curves.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Describes all curves, and the conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::List(&CURVES), |document| {
         for loading in loadings(report.outcomes) {
             document.part(Part::Item, |document| curve(document, report, &loading));
         }
     });
+    summary(document, loadings(report.outcomes).next().as_ref());
 }
 
 #[inline(never)] // offsets into a small frame are short
@@ -181,7 +182,7 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
 }
 
 /// Describes the conclusions on the first curve.
-pub fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
+fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
     document.part(Part::Object(&SUMMARY), |document| {
         // There is one, unless the first level was not begun.
         let Some(loading) = first else { return };

@@ -14,7 +14,6 @@ use crate::analysis::estimate::Estimate;
 use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
-use crate::describe::{self, Report};
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::{Generators, Style};
 use crate::engine::memory::{Beside, Memory};
@@ -26,7 +25,6 @@ use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
-use crate::report::document::Document;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -54,7 +52,7 @@ pub const LOADED: Experiment = Experiment {
         Budget::of_loaded(options, machine, points, more)
     },
     measure,
-    present,
+    present: [view::answers, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -238,13 +236,6 @@ fn add(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic,
 /// Whether two loads are of one curve.
 fn is_alike(one: &Traffic, other: &Traffic) -> bool {
     (one.node, one.kind.name) == (other.node, other.kind.name)
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    view::present(document, report);
-    members::members(document, report);
-    members::summary(document, loadings(report.outcomes).next().as_ref());
-    describe::circumstances(document, report);
 }
 
 #[cfg(test)]

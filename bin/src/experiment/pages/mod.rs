@@ -7,9 +7,9 @@ use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::interface::Experiment;
-use crate::analysis::huge_pages::{conclude, KINDS};
+use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
-use crate::describe::{self, method, Report};
+use crate::describe::{self, Report};
 use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
@@ -49,7 +49,7 @@ pub const PAGES: Experiment = Experiment {
         budget
     },
     measure,
-    present,
+    present: [view::answer, view::evidence, data],
     columns: [&describe::point::CHAINS, &[&view::SHARE]],
 };
 
@@ -163,11 +163,9 @@ fn measure<'a>(
     Ok(findings)
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = conclude(report.outcomes, report.health.pages_behave_as_small == Some(true));
-    view::people(document, report, found.as_ref());
-    method::paragraphs(document, report);
+/// Describes details, points and conclusions.
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = view::found(report);
     details::describe(document, report, found.map(|found| found.size));
-    view::programs(document, report, found.as_ref());
-    describe::circumstances(document, report);
+    view::data(document, report, found.as_ref());
 }

@@ -4,8 +4,8 @@ mod view;
 
 use self::view::View;
 use super::interface::{self, Experiment};
-use crate::analysis::window::{room, Buffer, Conclusion};
-use crate::describe::{self, estimate, lanes as chains, point, rows, trust, Report};
+use crate::analysis::window::{room, Buffer};
+use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::clock::Timer;
 use crate::engine::memory::Beside;
 use crate::engine::session::{Findings, Plan, Session};
@@ -35,7 +35,7 @@ pub const WINDOW: Experiment = Experiment {
     plan,
     budget: Budget::of_lanes,
     measure,
-    present,
+    present: [view::answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };
 
@@ -85,15 +85,10 @@ fields! {
     PAYS_FROM "prefetch_pays_from_work" "The units of work from which on a prefetch pays.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let view = View::of(report);
-    if let Some(view) = &view {
-        view::answer(document, report, view);
-    }
-    trust::line(document, report);
-    if let Some(view) = &view {
-        view::by_work(document, view);
-        view::picture(document, report, view);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if let Some(view) = View::of(report) {
+        view::by_work(document, &view);
+        view::picture(document, report, &view);
     }
     chains::method(
         document,
@@ -101,23 +96,16 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         "16 chains with work between their loads, then two chains with other instructions between theirs; times are \
          per load, all chains together",
     );
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let view = View::of(report);
     if let Some(view) = &view {
         view::reaches(document, report);
         view::by_fillers(document, view);
     }
-    rows::table(document, report, "point", &|table, _, outcome| {
-        table.show(&chains::name(&outcome.point));
-    });
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        if let Some(outcome) = report.outcomes.get(index) {
-            chains::members(document, &outcome.point.walk);
-        }
-    });
-    members(document, report, view.and_then(|view| view.found));
-    describe::circumstances(document, report);
-}
-
-fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<Conclusion>) {
+    chains::points(document, report);
+    let found = view.and_then(|view| view.found);
     let work = found.and_then(|found| found.work);
     document.part(Part::Object(&WORK_REACH), |document| {
         document.put(&HIDDEN, work.map(|work| work.hidden));

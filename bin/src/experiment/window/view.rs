@@ -54,8 +54,9 @@ impl<'r, 'a> View<'r, 'a> {
     }
 }
 
-/// What people ask first: how far the core looks ahead, and whether to prefetch.
-pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
+/// Says what people ask first: how far the core looks ahead, and whether to prefetch.
+pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(view) = View::of(report) else { return };
     match &view.found {
         Some(found) => found_of(document, found),
         None => document.sentence(
