@@ -29,22 +29,33 @@ pub struct Experiment {
     pub columns: [&'static [&'static Field]; 2],
 }
 
-/// What makes a plan: gives every point to the last argument.
-pub type Planner<'a> =
-    fn(&'a Options<'a>, &'a Machine, &mut Warnings, &mut dyn FnMut(Point)) -> Result<(), Failure<'a>>;
+/// Receives points, one after another.
+pub type Each<'e> = &'e mut dyn FnMut(Point);
 
-/// Every point of a planner. It is asked twice: how many there are, and for them.
+/// A function that gives every point of an experiment.
+pub type Planner<'a> = fn(&'a Options<'a>, &'a Machine, &mut Warnings, Each<'_>) -> Result<(), Failure<'a>>;
+
+/// Collects the points of a planner.
 pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
+    gathered(&mut |each| planner(options, machine, session.warnings, each))
+}
+
+/// Collects every point that `give` gives. It runs twice: to count them, and for them. A warning that it repeats is kept
+/// once.
+///
+/// # Errors
+///
+/// Those of `give`; [`PlacementError::NothingToMeasure`] without a point.
+pub fn gathered<'a>(give: &mut dyn FnMut(Each<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
     let (mut count, mut first) = (0, None);
-    planner(options, machine, session.warnings, &mut |point| {
+    give(&mut |point| {
         first = first.or(Some(point));
         count += 1;
     })?;
     let mut points = Table::filled(count, first.ok_or(PlacementError::NothingToMeasure)?)?;
     let mut slots = points.iter_mut();
-    // What there was to warn of has been said: the same warning is kept once.
-    planner(options, machine, session.warnings, &mut |point| {
+    give(&mut |point| {
         if let Some(slot) = slots.next() {
             *slot = point;
         }

@@ -7,7 +7,7 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::interface::Experiment;
+use super::interface::{gathered, Experiment};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{conclude, groups, pairs, remote_over_local_of, Class, Group, Pair};
 use crate::describe::{self, attributes, method, point, rows, undisturbed, Report};
@@ -24,7 +24,6 @@ use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::{Digits, Figure};
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
-use crate::sys::table::Table;
 use crate::warning::Warnings;
 
 /// The experiment that runs where none is named.
@@ -75,26 +74,8 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
 
 /// A point for every pair of a scope.
 pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
-    let mut planned = None::<Table<Point>>;
-    let mut count = 0;
-    let mut refused = None;
-    plan::matrix(session.options, session.machine, scope, session.warnings, |point| {
-        if planned.is_none() && refused.is_none() {
-            match Table::filled(scope.pairs(), point) {
-                Ok(store) => planned = Some(store),
-                Err(errno) => refused = Some(errno),
-            }
-        }
-        if let Some(slot) = planned.as_mut().and_then(|points| points.get_mut(count)) {
-            *slot = point;
-            count += 1;
-        }
-    })?;
-    match (planned, refused) {
-        (Some(points), _) if count == scope.pairs() => Ok(points),
-        (_, Some(errno)) => Err(errno.into()),
-        _ => Err(PlacementError::NothingToMeasure.into()),
-    }
+    let Session { options, machine, .. } = *session;
+    gathered(&mut |each| plan::matrix(options, machine, scope, session.warnings, each))
 }
 
 fields! {

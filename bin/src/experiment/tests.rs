@@ -120,11 +120,11 @@ fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
     let mut pairs = Vec::new();
     let refused = |failure: Failure<'_>| (failure.to_string(), failure.exit_code());
     let scope = Scope::resolve(&options, machine, &mut warnings).map_err(refused)?;
-    matrix(&options, machine, &scope, &mut warnings, |point| {
+    matrix(&options, machine, &scope, &mut warnings, &mut |point| {
         pairs.push(format!("{}>{}@{}", point.initiator, point.target, point.cpu));
     })
     .map_err(refused)?;
-    assert_eq!(pairs.len(), scope.pairs());
+    assert_eq!(pairs.len(), scope.initiators.len() * scope.targets.len());
     Ok(pairs.join(" "))
 }
 
@@ -132,7 +132,7 @@ fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
     let scope = Scope::resolve(&options, machine, &mut warnings).unwrap();
-    matrix(&options, machine, &scope, &mut warnings, |_| {}).unwrap();
+    matrix(&options, machine, &scope, &mut warnings, &mut |_| {}).unwrap();
     warnings.iter().map(Warning::code).collect()
 }
 

@@ -24,7 +24,7 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 pub use scope::Scope;
 pub use sizes::{looked_at, most, working_set};
 
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{self, Options};
 use crate::result::{chain, Point, Walk};
@@ -80,19 +80,19 @@ impl Point {
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`] and [`working_set`]; [`UsageError`] for a chain that cannot be.
+/// As [`Scope::resolve`] and [`working_set`]; [`Failure::no_such_chain`].
 pub fn matrix<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
     scope: &Scope,
     warnings: &mut Warnings,
-    mut each: impl FnMut(Point),
+    each: &mut dyn FnMut(Point),
 ) -> Result<(), Failure<'a>> {
     if options.order != options::Order::Random {
         warnings.push(Warning::PrefetchAssisted { order: options.order.word() });
     }
     for initiator in scope.initiators.iter().map(NodeId) {
-        let Some(cpu) = scope.cpu(machine, initiator) else { continue };
+        let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
         for target in scope.targets.iter().map(NodeId) {
             let size = working_set(options, machine, target, scope.targets.len(), warnings)?;
             let point = Point::like(options, [initiator, target], cpu, size);

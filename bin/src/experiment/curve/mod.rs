@@ -14,7 +14,7 @@ use latency_core::sort::sort_by;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use self::view::View;
-use super::interface::Experiment;
+use super::interface::{gathered, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
@@ -24,7 +24,7 @@ use crate::engine::memory::{Beside, Memory};
 use crate::engine::run;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{interrupted, Findings, Plan, Session};
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order};
@@ -85,22 +85,7 @@ pub const CURVE: Experiment = Experiment {
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
     let scope = Scope::resolve(options, machine, session.warnings)?;
-    let mut count = 0;
-    let mut first = None;
-    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
-        first = first.or(Some(point));
-        count += 1;
-    })?;
-    let first = first.ok_or(PlacementError::NothingToMeasure)?;
-    let mut points = Table::filled(count, first)?;
-    let mut slots = points.iter_mut();
-    // What there was to warn of has been said.
-    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
-        if let Some(slot) = slots.next() {
-            *slot = point;
-        }
-    })?;
-    Ok(points)
+    gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
 }
 
 fn measure<'a>(

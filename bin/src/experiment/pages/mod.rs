@@ -6,20 +6,19 @@ mod view;
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::interface::Experiment;
+use super::interface::{gathered, Each, Experiment};
 use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
 use crate::describe::{self, Report};
 use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::report::document::Document;
 use crate::result::{chain, Point};
-use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
@@ -60,29 +59,12 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
         KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
     };
-    let points = |each: Each<'_>| {
+    let planned = gathered(&mut |each| {
         kinds().for_each(|pages| of_kind(Point { pages, ..like }, each));
-    };
-    let planned = gathered(like, &points)?;
+        Ok(())
+    })?;
     planned.iter().try_for_each(|point| chain::chain(point).map(|_| ()))?;
     Ok(planned)
-}
-
-/// Receives points, one after another.
-type Each<'e> = &'e mut dyn FnMut(Point);
-
-/// All that `points` gives; it is asked twice.
-fn gathered(filler: Point, points: &dyn Fn(Each<'_>)) -> Result<Table<Point>, Errno> {
-    let mut count = 0;
-    points(&mut |_| count += 1);
-    let mut table = Table::filled(count, filler)?;
-    let mut slots = table.iter_mut();
-    points(&mut |point| {
-        if let Some(slot) = slots.next() {
-            *slot = point;
-        }
-    });
-    Ok(table)
 }
 
 /// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
@@ -115,7 +97,7 @@ fn look_closer<'a>(
     let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
     let outcomes: &[_] = &findings.outcomes;
     let page = PageSize::Small.bytes();
-    let wanted = |each: Each<'_>| {
+    let closer = gathered(&mut |each| {
         for pages in KINDS {
             let like = Point { pages, order: Order::Random, ..first.point };
             let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
@@ -126,11 +108,12 @@ fn look_closer<'a>(
                 each(Point { size: page.times(lines), stride: page, ..like });
             });
         }
+        Ok(())
+    });
+    let closer = match closer {
+        Err(Failure::Placement(PlacementError::NothingToMeasure)) => return Ok(()),
+        closer => closer?,
     };
-    let closer = gathered(first.point, &wanted)?;
-    if closer.is_empty() {
-        return Ok(());
-    }
     let mut budget = *budget;
     budget.more = 0;
     let more = run::measure(session, timer, &closer, &budget)?;
