@@ -52,7 +52,7 @@ fields! {
 
 static COLUMNS: [&Field; 5] = [&CURVE, &WORKING_SET, &SPACING, &NS, &CORE_CYCLES];
 
-/// A curve has so many different sizes.
+/// Minimum number of different sizes of a curve.
 const FEWEST_SIZES: usize = 6;
 /// Lines so far apart lie on pages of their own, and tell of translation buffers.
 const PAGE: u64 = 4096;
@@ -69,7 +69,7 @@ struct Kind<'r> {
 }
 
 impl<'r> Kind<'r> {
-    /// Whether a row belongs to it. Points with one line on each page stand by those that are dense.
+    /// Returns whether a row belongs to it. Points with one line on each page belong to the dense ones.
     fn has(&self, row: &Row) -> bool {
         const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
         let dense = self.like.sample.stride;
@@ -84,7 +84,7 @@ impl<'r> Kind<'r> {
         self.rows.iter().filter(move |row| row.sample.stride == stride && self.has(row))
     }
 
-    /// How many different sizes these have, up to as many as a curve needs.
+    /// Counts their different sizes, up to the number that a curve needs.
     fn sizes(self) -> usize {
         let mut sizes = [Bytes(0); FEWEST_SIZES];
         let mut count = 0;
@@ -126,7 +126,7 @@ fn curves<'r>(rows: &'r [Row], kinds: &mut [Kind<'r>]) -> (usize, usize) {
     (count, rows.iter().filter(|row| kinds.iter().all(|kind| !kind.has(row))).count())
 }
 
-/// Why a row is no latency of one chain of loads, if it is none.
+/// Returns the reason if a row is not the latency of one chain of loads.
 fn other_kind(row: &Row) -> Option<&'static str> {
     FIELDS.iter().enumerate().find_map(|(field, (key, _))| {
         let told = |most: &str| row.tells(field) && !row.is_word(field, most);
@@ -196,7 +196,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     Ok(None)
 }
 
-/// What all curves of a file share.
+/// The context that all curves of a file share.
 struct File<'f> {
     name: &'f str,
     /// The fields that tell its curves apart.

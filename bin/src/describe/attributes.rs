@@ -1,4 +1,4 @@
-//! What firmware and kernel claim of each node's memory, for programs and for people; where there is one, beside what
+//! The claims of firmware and kernel about each node's memory, for programs and for people; beside a value that
 //! was measured.
 
 use core::fmt::{self, Display};

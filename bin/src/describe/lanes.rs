@@ -16,7 +16,7 @@ fields! {
     FILLERS "fillers" "How many of them.";
 }
 
-/// What tells points of one working set apart.
+/// The columns that differ between points of one working set.
 pub static COLUMNS: [&Field; 5] = [&LANES, &WORK, &PREFETCH, &FILLER, &FILLERS];
 
 /// Describes what was walked.

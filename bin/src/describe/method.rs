@@ -1,4 +1,4 @@
-//! How it was measured, for people: memory, method, self-test, clock, prefetchers. And the self-test for programs.
+//! The method of a run, for people: memory, walk, self-test, clock, prefetchers. And the self-test for programs.
 
 use core::fmt::{self, Display};
 
@@ -181,7 +181,7 @@ pub fn through(cache: Option<Bytes>) -> impl Display {
     optional(cache, |cache, out| write!(out, " (through a {cache} side cache)"))
 }
 
-/// What nodes whose memory is alike have in common.
+/// The properties that nodes with the same kind of memory share.
 #[derive(Clone, Copy, PartialEq)]
 struct Alike {
     asked: Pages,
@@ -361,7 +361,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// What was found of prefetchers; in short where they have no effect.
+/// Says whether prefetchers had an effect; in short if they had none.
 fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(audit) = report.health.audit else {
         let why = if report.partial {

@@ -1,4 +1,4 @@
-//! What monitoring systems want to know of a run, in base units: latencies, bandwidths and times between cores, and how
+//! The metrics of a run for monitoring systems, in base units: latencies, bandwidths and times between cores, and how
 //! far they can be trusted.
 //!
 //! Every sample has the name of the experiment, so that the files of several can be collected together. Only what
@@ -159,7 +159,7 @@ fn load(
     document.sample(&BANDWIDTH, of_pair, found.into());
 }
 
-/// Whether what a point takes is the latency of one chain of loads.
+/// Returns whether the value of a point is the latency of one chain of loads.
 fn is_latency(point: &Point) -> bool {
     match point.walk {
         Walk::Chain => true,
@@ -168,7 +168,7 @@ fn is_latency(point: &Point) -> bool {
     }
 }
 
-/// What tells latencies of one pair of nodes apart.
+/// The labels that differ between latencies of one pair of nodes.
 struct Varied([bool; 5]);
 
 impl Varied {

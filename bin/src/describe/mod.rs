@@ -1,4 +1,4 @@
-//! What every experiment says in the same way: the tool, the run, its points, its memory, clock and health.
+//! The vocabulary of every report: the tool, the run, its points, its memory, clock and health.
 //!
 //! An experiment's own file says the rest. Nothing here knows an experiment or a format.
 
@@ -96,7 +96,7 @@ pub fn missing(document: &mut dyn Document, role: Role, what: &dyn Display, why:
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
-/// Describes everything besides the points and conclusions: programs read it, people have [`method`].
+/// Describes everything but the points and conclusions: programs read it, people have [`method`].
 fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
     document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));

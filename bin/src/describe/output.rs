@@ -21,7 +21,7 @@ pub fn columns(options: &Options<'_>, [common, own]: [&'static [&'static Field];
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// An error of `out`.
 pub fn write(
     out: &mut dyn Write,
     options: &Options<'_>,

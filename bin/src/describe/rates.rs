@@ -45,7 +45,7 @@ pub struct Within(pub Estimate);
 
 impl Display for Within {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Three digits of such ends may be the same.
+        /// Relative width below which both ends may have the same three digits.
         const CLOSE: f64 = 0.005;
         let Estimate { value, interval } = self.0;
         match interval {

@@ -11,40 +11,40 @@ use crate::result::{Extra, Health, Outcome, Timer};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
-/// What was found, and under which circumstances: everything that an experiment may describe.
+/// The findings of a run and its circumstances: everything that an experiment may describe.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'r, 'a> {
-    /// What was asked for.
+    /// The options.
     pub options: &'r Options<'a>,
-    /// Where it ran.
+    /// The machine.
     pub machine: &'r Machine,
-    /// What it was timed with.
+    /// The clock.
     pub clock: &'r Timer,
-    /// How the tool itself fared.
+    /// The results of the tool's checks of itself.
     pub health: &'r Health,
-    /// What else happened meanwhile; `None` where nothing was timed.
+    /// Other work during the run; `None` if nothing was timed.
     pub conditions: Option<&'r Conditions>,
-    /// What has to be known of it.
+    /// The warnings.
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
     /// The single loads of the points, where those were timed.
     pub distributions: &'r [Distribution],
-    /// What is concluded from them, where they are a curve.
+    /// The levels of a curve.
     pub analysis: Option<&'r Analysis>,
-    /// What was found besides them.
+    /// Findings of single experiments that are not points.
     pub extra: &'r Extra,
     /// The memory that several nodes walk; `None` where each memory is walked from one node.
     pub regions: Option<Memory>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
-    /// What the result is shown on.
+    /// The terminal of the output.
     pub terminal: Terminal,
     /// The run was interrupted: what is here is what was finished.
     pub partial: bool,
     /// When the run began, in seconds since 1970, UTC.
     pub started: u64,
-    /// How long it took, in seconds.
+    /// The duration of the run, in seconds.
     pub seconds: f64,
 }
 

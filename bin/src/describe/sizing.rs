@@ -1,4 +1,4 @@
-//! What the look at caches and memory before the run found, for programs and for readers of details.
+//! The findings of the look at caches and memory before the run, for programs and for readers of details.
 
 use latency_core::decimal::Decimal;
 

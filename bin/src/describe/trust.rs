@@ -1,4 +1,4 @@
-//! How far a result can be trusted, and why: one line for people, codes for programs.
+//! The trust in a result, and its reasons: one line for people, codes for programs.
 
 use core::fmt::{self, Display};
 
@@ -110,7 +110,7 @@ pub fn level(warnings: &Warnings) -> &'static str {
     }
 }
 
-/// What weighs, the worst first, and one of each kind.
+/// Returns the warnings that lower the trust, the worst first, and one of each kind.
 fn reasons(warnings: &Warnings) -> impl Iterator<Item = Group<'_>> {
     warnings.groups().filter(|group| group.worst.severity() > Severity::Note)
 }

@@ -194,7 +194,7 @@ mod tests {
             (narrow, seen(110.0, 112.0, 114.0), false),
             (narrow, seen(150.0, 153.0, 156.5), true),
             (narrow, seen(152.0, 153.0, 154.0), false),
-            // Narrow intervals part what nobody would act on.
+            // Intervals that do not meet, and a difference too small to act on.
             (narrow, seen(155.6, 155.7, 155.8), true),
             // A wide interval holds both values, and they are two.
             (typical(110.0, 157.0, 180.0), seen(110.0, 112.0, 114.0), false),

@@ -24,17 +24,17 @@ use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
-/// What is to be measured, and what a reader must know of that.
+/// The points of a run, their budget, and the warnings of the plan.
 pub struct Planned {
     /// The points.
     pub points: Table<Point>,
-    /// How often and for how long they are visited.
+    /// The number and the length of their visits.
     pub budget: Budget,
-    /// What there is to say of them.
+    /// The warnings.
     pub warnings: Warnings,
 }
 
-/// How much is done besides the points.
+/// The work that is done beside the points.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// All visits together take about so long, at the most.
@@ -45,15 +45,15 @@ pub struct Effort {
     pub begun_ns: f64,
 }
 
-/// What came of it.
+/// The outcome of a run.
 pub struct Conducted<'a> {
-    /// Where it ran, with what was found of it by a look before.
+    /// The machine, with the findings of the look before the run.
     pub machine: &'a Machine,
-    /// What it was timed with.
+    /// The clock.
     pub timer: Timer,
-    /// How the tool itself fared.
+    /// The results of the tool's checks of itself.
     pub health: Health,
-    /// What else happened meanwhile; `None` where nothing was timed.
+    /// Other work during the run; `None` if nothing was timed.
     pub conditions: Option<Conditions>,
     /// The memory that several nodes walk; `None` where each memory is walked from one node.
     pub regions: Option<Memory>,
@@ -68,7 +68,7 @@ impl<'a> Conducted<'a> {
         self.findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count()
     }
 
-    /// What there is to say of it, of a run that began so many seconds after 1970 and took so many.
+    /// Returns the report; the last argument is the start, in seconds since 1970, and the duration in seconds.
     #[must_use]
     pub fn report<'r>(
         &'r self,
@@ -104,7 +104,7 @@ impl<'a> Conducted<'a> {
 ///
 /// # Errors
 ///
-/// Those of the plan.
+/// An error of the plan.
 #[inline(never)] // it is called in several places
 pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Result<Planned, Failure<'a>> {
     let mut warnings = Warnings::new();

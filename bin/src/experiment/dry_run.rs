@@ -131,7 +131,7 @@ fn walker<'p>(table: &mut Rows<'_>, points: impl Iterator<Item = &'p Point> + Cl
     }
 }
 
-/// Whether two points differ in no more than their size and the chains side by side.
+/// Returns whether two points differ in no more than their size and the chains side by side.
 fn same_group(one: &Point, other: &Point) -> bool {
     one.initiator == other.initiator
         && one.target == other.target

@@ -14,11 +14,11 @@ use crate::warning::Warnings;
 
 /// An experiment.
 pub struct Experiment {
-    /// What the command line must know of it.
+    /// Its part of the command line.
     pub descriptor: Descriptor,
     /// Options and machine to points. Without points nothing is timed but the clock.
     pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
-    /// How often and for how long the points are visited.
+    /// The number and the length of visits to the points.
     pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
     /// Points to findings.
     pub measure:
@@ -46,7 +46,7 @@ pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Pla
 ///
 /// # Errors
 ///
-/// Those of `give`; [`PlacementError::NothingToMeasure`] without a point.
+/// An error of `give`; [`PlacementError::NothingToMeasure`] without a point.
 pub fn gathered<'a>(give: &mut dyn FnMut(Each<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
     let (mut count, mut first) = (0, None);
     give(&mut |point| {

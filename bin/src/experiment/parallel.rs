@@ -1,4 +1,4 @@
-//! How many loads a core keeps in flight: independent chains side by side.
+//! The loads that a core keeps in flight: independent chains side by side.
 
 use core::fmt::Write;
 
@@ -47,7 +47,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     interface::collected(session, plan::lanes::parallel)
 }
 
-/// What one load brings.
+/// The bytes that a load brings: a cache line.
 const LINE: Bytes = Bytes(64);
 /// The working sets that are shown.
 const REGIONS: usize = 4;

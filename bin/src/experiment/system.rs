@@ -1,4 +1,4 @@
-//! What the tool sees of the machine, and what it may do there; nothing is timed but the clock itself.
+//! The machine as the tool sees it, and its permissions there; nothing is timed but the clock itself.
 
 use core::fmt;
 

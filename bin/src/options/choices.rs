@@ -80,7 +80,7 @@ pub enum Rate {
     BytesPerSecond(f64),
     /// A share of the limit.
     OfLimit(f64),
-    /// As much as they can.
+    /// The most that they can.
     Most,
 }
 
@@ -115,10 +115,10 @@ impl Rates {
 /// The value of a saved result that is judged (`--of`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Of {
-    /// That of the whole run.
+    /// The value of the whole run.
     #[default]
     Typical,
-    /// That of the rounds in which neighbours were quiet.
+    /// The value of the rounds in which neighbours were quiet.
     Undisturbed,
 }
 

@@ -73,7 +73,7 @@ pub struct FlagSet(u64);
 impl FlagSet {
     /// No option.
     pub const EMPTY: FlagSet = FlagSet(0);
-    /// Where the thread runs, where the memory lies, and in which pages.
+    /// The CPU of the thread, the node of the memory, and its pages.
     pub const PLACEMENT: FlagSet =
         FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Pages]);
     /// Duration of the measurement, and certainty of the result.

@@ -1,7 +1,7 @@
 //! From options and machine to a finite list of points. Pure: no system is asked.
 //!
-//! What cannot be is refused here, before anything is mapped; what is made
-//! smaller or left out is said.
+//! Impossible points are refused here, before anything is mapped. A point that is made
+//! smaller or left out is warned of.
 
 pub mod budget;
 pub mod cores;

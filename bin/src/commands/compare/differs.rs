@@ -1,4 +1,4 @@
-//! What differs between two sides besides the latencies: what a reader must know before any verdict.
+//! The conditions that differ between two sides: a reader must know them before any verdict.
 
 use core::fmt::Write;
 
@@ -159,7 +159,7 @@ impl Value<'_> {
         self.side.iter().filter_map(|saved| saved.conditions.texts.get(self.index)).map(Text::as_str)
     }
 
-    /// Whether any file has another value than the first of this side.
+    /// Returns whether any file has another value than the first of this side.
     fn differs(&self, other: &Value<'_>) -> bool {
         let first = self.texts().next();
         self.texts().chain(other.texts()).any(|text| Some(text) != first)

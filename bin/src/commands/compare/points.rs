@@ -50,9 +50,9 @@ pub static COLUMNS: [&Field; 11] = [
 /// The fields of nodes.
 const NODES: u32 = 1 << FROM | 1 << TO;
 
-/// Of more points a table shows those that differ most.
+/// Number of points above which a table shows only the largest differences.
 const MANY: usize = 128;
-/// As many of them.
+/// Number of points that it shows then.
 const MOST: usize = 24;
 
 /// The interval of a ratio; none where a point is so uncertain that it has no bound.
@@ -229,7 +229,7 @@ impl View<'_> {
 
     /// Every point for programs.
     pub fn points(&self, document: &mut dyn Document) {
-        /// What else tells points apart.
+        /// The other fields that differ between points.
         const OTHERS: u32 = !0 << WORDS;
         document.part(Part::Records(&POINTS), |document| {
             for pair in self.comparison.pairs() {

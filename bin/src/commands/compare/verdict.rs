@@ -152,7 +152,7 @@ impl Display for Sentence<'_, '_> {
             write!(out, "{separator}{}, by {by} %", Which { view, part })?;
             separator = "; ";
         }
-        // What all points share and nobody can tell from drift is not counted to a part.
+        // A difference that all points share may be drift, so it does not count for a part.
         if !view.comparison.is_whole && (view.median - 1.0).abs() > ALIKE {
             out.write_str(" against the others")?;
         }

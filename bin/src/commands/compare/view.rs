@@ -1,4 +1,4 @@
-//! What is shown of two sides: the result of a comparison, and what a reader must know beside it.
+//! The view of two sides: the result of a comparison, and the conditions that a reader must know.
 
 use latency_core::math::exp;
 use latency_core::text::Text;
@@ -14,21 +14,21 @@ pub struct Differs {
     pub what: &'static str,
     /// Its name for people.
     pub words: &'static str,
-    /// What it is on both sides.
+    /// Its values on both sides.
     pub sides: [Text<128>; 2],
-    /// Whether it forbids a verdict.
+    /// True if it forbids a verdict.
     pub blocks: bool,
 }
 
-/// What is shown of two sides.
+/// Everything that is shown of two sides.
 pub struct View<'v> {
     /// The files of both sides.
     pub files: Files<'v>,
     /// The paths of both sides.
     pub paths: [&'v [&'v [u8]]; 2],
-    /// What the comparison found.
+    /// The comparison.
     pub comparison: &'v Comparison,
-    /// What differs besides the latencies.
+    /// The conditions that differ.
     pub differs: &'v [Differs],
     /// The conditions are alike, or the user does not mind.
     pub judged: bool,
@@ -54,7 +54,7 @@ impl View<'_> {
         Some((exp(least) - 1.0).max(self.threshold)).filter(|from| *from < LARGEST)
     }
 
-    /// Whether two columns of sides are a curve.
+    /// Returns whether both sides are curves.
     pub fn is_curve(&self) -> bool {
         let pairs = self.comparison.pairs();
         let larger =

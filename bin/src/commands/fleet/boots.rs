@@ -1,4 +1,4 @@
-//! Which results are of one host: those of one name, unless two kernels of that name ran at the same time.
+//! The hosts of results: one for each name, unless two kernels of that name ran at the same time.
 
 use core::fmt::Write;
 
@@ -26,12 +26,12 @@ impl Boots {
     ///
     /// # Errors
     ///
-    /// That of mapping them.
+    /// No memory for them.
     pub fn new() -> Result<Boots, Errno> {
         Ok(Boots { seen: Table::zeroed(MOST)?, shared: Table::empty()? })
     }
 
-    /// Adds the boot of a result and returns its number; `None` where there is no room for another one.
+    /// Adds the boot of a result and returns its number; `None` if the table is full.
     pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
         let mut name = Text::<160>::EMPTY;
         // It fits: a host has 96 bytes and a boot 40.
@@ -51,7 +51,7 @@ impl Boots {
     ///
     /// # Errors
     ///
-    /// That of mapping what is sorted.
+    /// No memory for sorting.
     #[inline(never)] // offsets into a small frame are short
     pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
         let known = |seen: &Table<[u64; 3]>| seen.iter().filter(|[.., host]| *host > 0).count();
@@ -96,7 +96,7 @@ impl Boots {
         Ok(())
     }
 
-    /// Whether two boots of a name were seen at the same time: a kernel that was started again has ended before.
+    /// Returns whether two boots of a name were seen at the same time: a kernel that was started again has ended before.
     fn overlap(&self, names: &Names, boots: &[Name]) -> Result<bool, Errno> {
         if boots.len() < 2 {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! What many hosts say together: groups of values that are comparable, the hosts that are slower, and those that are not
+//! The conclusions from many hosts: groups of comparable values, the hosts that are slower, and those that are not
 //! like the others. Nothing is shown here.
 
 use latency_core::math::{exp, ln};
@@ -14,7 +14,7 @@ use crate::saved::alike::{self, alike, Under, TABLE, VERIFIED, WHOLE, YES};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// The place of what is no condition: a value that is faster than is usual.
+/// The place of a value that is faster than usual, which is not a condition.
 pub const FASTER: usize = TABLE.len();
 
 /// Values of one key.
@@ -22,17 +22,17 @@ pub const FASTER: usize = TABLE.len();
 pub struct Group<'v> {
     /// One of each host.
     values: &'v [Kept],
-    /// What is usual: of these hosts, or of the baseline.
+    /// The usual value: of these hosts, or of the baseline.
     pub norm: Norm,
     /// The conditions that most of them have.
     usual: Under,
-    /// How many have each.
+    /// The number of hosts with each.
     counts: [usize; TABLE.len()],
-    /// How many hosts are like the others.
+    /// The number of hosts that are like the others.
     pub like: usize,
-    /// Whether that judges them.
+    /// True if a baseline gives the verdict.
     pub is_judged: bool,
-    /// What its values are of.
+    /// The point of its values.
     quantity: Quantity,
 }
 
@@ -65,9 +65,9 @@ impl Group<'_> {
 pub struct Outlier {
     /// The value.
     pub value: Value,
-    /// What is usual instead.
+    /// The usual value instead.
     pub norm: Norm,
-    /// What it is of.
+    /// The point of the value.
     pub quantity: Quantity,
 }
 
@@ -78,13 +78,13 @@ impl Outlier {
         self.value.value / self.norm.median
     }
 
-    /// How many robust standard deviations it is slower; `None` where all hosts are the same.
+    /// The excess in robust standard deviations; `None` if all hosts are the same.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.norm.deviations(self.quantity, self.value.value)
     }
 
-    /// How many times slower it is.
+    /// The ratio to the usual value.
     fn slower(&self) -> f64 {
         match self.quantity {
             Quantity::Latency => self.ratio(),
@@ -102,7 +102,7 @@ pub struct Apart {
     pub condition: usize,
     /// The number of the condition that is usual, and how many hosts have it.
     pub usual: (u64, usize),
-    /// How many of its points are not like those of the others.
+    /// The number of its points that are not like those of the others.
     pub points: usize,
 }
 
@@ -114,7 +114,7 @@ impl Apart {
     }
 }
 
-/// What was found.
+/// The findings.
 pub struct Findings<'v> {
     /// Every group, in the order of their keys.
     pub groups: Table<Group<'v>>,
@@ -124,13 +124,13 @@ pub struct Findings<'v> {
     pub apart: Table<Apart>,
     /// All hosts that have a value.
     pub hosts: usize,
-    /// Those with a value that was judged.
+    /// The hosts with a value that has a verdict.
     pub judged: usize,
-    /// Those that are only apart.
+    /// The hosts that are only apart.
     pub only_apart: usize,
-    /// Those that are not like the others in some way.
+    /// The hosts that are not like the others in some way.
     pub apart_hosts: usize,
-    /// Those with an outlier.
+    /// The hosts with an outlier.
     pub slow: usize,
 }
 
@@ -138,7 +138,7 @@ pub struct Findings<'v> {
 ///
 /// # Errors
 ///
-/// That of mapping what is found.
+/// No memory for the findings.
 #[inline(never)] // offsets into a small frame are short
 pub fn find<'v>(
     runs: &Runs<'_>,
@@ -217,7 +217,7 @@ pub fn find<'v>(
     Ok(Findings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
 }
 
-/// What is usual among some values.
+/// The usual value among some.
 #[inline(never)] // one copy of the code for all values
 fn norm(values: &mut dyn Iterator<Item = Value>, numbers: &mut [f64]) -> Norm {
     let mut count = 0;
@@ -280,7 +280,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut [f64
         _ => {}
     }
     let mut count = 0;
-    // Numbers of conditions have 52 bits at the most.
+    // Numbers of conditions have at most 52 bits.
     for (slot, value) in numbers.iter_mut().zip(all.filter(|value| *value > 0)) {
         *slot = value as f64;
         count += 1;

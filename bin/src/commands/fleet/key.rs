@@ -12,7 +12,7 @@ pub struct Key<'n> {
     pub point: &'n str,
     /// The processor's name.
     pub cpu: &'n str,
-    /// What the values are of.
+    /// The point of the values.
     pub quantity: Quantity,
 }
 

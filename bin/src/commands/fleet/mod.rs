@@ -1,4 +1,4 @@
-//! Which of many hosts are slower than others like them? Nothing is measured.
+//! The hosts that are slower than others like them. Nothing is measured.
 
 mod boots;
 mod findings;
@@ -41,7 +41,7 @@ pub const FLEET: Command = Command {
     run,
 };
 
-/// How much slower hosts may be where nobody says: memory modules of one kind differ by some percent.
+/// Default excess that is allowed: memory modules of one kind differ by some percent.
 const THRESHOLD: f64 = 0.1;
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {

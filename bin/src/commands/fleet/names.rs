@@ -5,7 +5,7 @@ use crate::sys::table::Table;
 
 /// The most names, and their bytes together.
 pub const MOST: usize = 1 << 17;
-/// As above.
+/// The same name.
 const BYTES: usize = 16 << 20;
 
 /// The number of a name, from 0 in the order in which they came.
@@ -27,7 +27,7 @@ impl Names {
     ///
     /// # Errors
     ///
-    /// That of mapping the tables.
+    /// No memory for the tables.
     pub fn new() -> Result<Names, Errno> {
         Ok(Names {
             bytes: Table::zeroed(BYTES)?,
@@ -38,7 +38,7 @@ impl Names {
         })
     }
 
-    /// Returns the number of a name; `None` where there is no room for another one.
+    /// Returns the number of a name; `None` if the table is full.
     pub fn number(&mut self, name: &str) -> Option<Name> {
         // FNV-1a, as G. Fowler, L. C. Noll and K.-P. Vo have it.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -17,7 +17,7 @@ use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// A line that is no document.
+/// A line that is not a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused<'a> {
     /// The file that it is in.
@@ -32,16 +32,16 @@ pub struct Runs<'a> {
     pub names: Names,
     /// The documents that were understood.
     pub documents: usize,
-    /// Those without a value.
+    /// The results without a value.
     pub without_value: usize,
     /// Hosts and reasons of those that are not judged.
     untrusted: Table<[Name; 2]>,
     /// Every boot of every host.
     pub boots: Boots,
-    /// How many there are.
+    /// The number of results.
     pub untrusted_count: usize,
     refused: Table<Refused<'a>>,
-    /// How many lines are no documents.
+    /// The number of lines that are not documents.
     pub refused_count: usize,
     /// Results that are not trusted are judged as well.
     judge_all: bool,
@@ -55,7 +55,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// That of mapping the tables.
+    /// No memory for the tables.
     pub fn new(judge_all: bool, of: Of) -> Result<Runs<'a>, Errno> {
         let nothing = Refused { path: b"", problem: Problem::new(0, "") };
         Ok(Runs {
@@ -77,7 +77,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// Those of reading the file; what is in it is at most [refused](Self::refused).
+    /// A file that cannot be read. Its lines are at most [refused](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
         let Runs { names, documents, without_value, judge_all, of, boots, .. } = self;
         let (untrusted, untrusted_count) = (&mut self.untrusted, &mut self.untrusted_count);
@@ -130,7 +130,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// That of mapping what is sorted.
+    /// No memory for sorting.
     pub fn settle(&mut self) -> Result<(), Errno> {
         self.boots.settle(&mut self.names)?;
         let listed = self.untrusted.get_mut(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default();

@@ -37,7 +37,7 @@ pub struct Value {
     pub interval: Interval,
     /// Its conditions.
     pub under: Under,
-    /// Which of them are not like those of others, one bit for each.
+    /// The conditions that are not like those of other hosts, one bit for each.
     pub apart: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct Slowed {
     pub value: Value,
     /// The median of the older ones.
     pub before: f64,
-    /// How many results are slower, and how many there are before them.
+    /// The number of slower results, and of those before them.
     pub counts: [usize; 2],
     /// When the first slower one began.
     pub since: u64,
@@ -102,12 +102,12 @@ pub struct Values {
 /// Points of hosts that are slower than they were, in the order of their names.
 pub struct Slowdowns {
     listed: Table<Option<Slowed>>,
-    /// How many there are; no more than there is room for are listed.
+    /// Their number; the list ends when it is full.
     pub count: usize,
 }
 
 impl Slowdowns {
-    /// Those that are listed.
+    /// The list.
     pub fn iter(&self) -> impl Iterator<Item = Slowed> + Clone + '_ {
         self.listed.iter().copied().flatten()
     }
@@ -118,12 +118,12 @@ impl Values {
     ///
     /// # Errors
     ///
-    /// That of mapping them.
+    /// No memory for them.
     pub fn new() -> Result<Values, Errno> {
         Ok(Values { kept: Table::zeroed(MOST_VALUES)?, count: 0 })
     }
 
-    /// Adds the value of a row; `None` where there is no room for it.
+    /// Adds the value of a row; returns `None` if the table is full.
     pub fn push(&mut self, host: Name, key: Name, started: u64, row: &Row, under: Under) -> Option<()> {
         let sample = &row.sample;
         let interval = sample.interval.filter(|interval| interval.low > 0.0);
@@ -146,7 +146,7 @@ impl Values {
     ///
     /// # Errors
     ///
-    /// That of mapping what is noted.
+    /// No memory for the values.
     pub fn settle(&mut self, names: &Names, boots: &Boots, threshold: f64) -> Result<Slowdowns, Errno> {
         let mut slowed = Table::filled(MOST_LISTED, None)?;
         let mut slowed_count = 0;

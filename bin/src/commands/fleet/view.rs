@@ -1,4 +1,4 @@
-//! What is shown of many hosts: the slow ones, what is usual, and what was not judged.
+//! The view of many hosts: the slow ones, the usual values, and the values without a verdict.
 
 use core::fmt::{self, Write};
 
@@ -23,13 +23,13 @@ const NAMED: usize = 8;
 /// So many rows have room where not everything is asked for.
 const ROWS: usize = 40;
 
-/// What is shown of many hosts.
+/// Everything that is shown of many hosts.
 pub struct View<'v> {
-    /// What was asked for.
+    /// The options.
     pub options: &'v Options<'v>,
-    /// What was read.
+    /// The results that were read.
     pub runs: &'v Runs<'v>,
-    /// What was found.
+    /// The findings.
     pub found: &'v Findings<'v>,
     /// Hosts that are slower than they were.
     pub slowed: &'v Slowdowns,
@@ -274,7 +274,7 @@ impl View<'_> {
         more(document, "Several hosts of one name", "names", shared.len());
     }
 
-    /// What was not judged or not understood.
+    /// Says which values have no verdict, and which lines were not understood.
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
         if runs.untrusted_count > 0 {
@@ -357,7 +357,7 @@ fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
     }
 }
 
-/// What is different about a host, and what others have.
+/// Shows a condition of a host that is unusual, and the usual one.
 impl fmt::Display for Apart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Apart { outlier, condition, usual: (usual, hosts), .. } = *self;

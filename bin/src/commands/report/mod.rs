@@ -55,16 +55,16 @@ pub const REPORT: Command = Command {
     run: saved::run,
 };
 
-/// The time for all of them where nobody says, in nanoseconds.
+/// Default time for all sections, in nanoseconds.
 const BUDGET_NS: f64 = 90e9;
 
 /// An experiment of a report.
 pub struct Section {
     /// The experiment.
     pub experiment: &'static Experiment,
-    /// What it answers.
+    /// The question that it answers.
     pub question: &'static str,
-    /// The command line, each word of which a NUL ends.
+    /// The command line; a NUL ends each word.
     arguments: &'static str,
     /// Its share of the time beside that of the others.
     weight: f64,
@@ -81,7 +81,7 @@ impl Section {
     }
 }
 
-/// How many there are.
+/// The number of sections.
 pub const COUNT: usize = 9;
 
 /// All of them, those first that most readers come for. Weights are seconds that they take on a slow machine.
@@ -97,7 +97,7 @@ pub static SECTIONS: [Section; COUNT] = [
     Section::new(&cores::CORES, "From core to core", "cores\0--pairs=classes\0", 4.0),
 ];
 
-/// What their command lines are parsed by.
+/// The descriptors that their command lines are parsed with.
 static DESCRIPTORS: [&Descriptor; COUNT] = {
     let mut all = [&SECTIONS[0].experiment.descriptor; COUNT];
     let mut index = 0;
@@ -115,7 +115,7 @@ const VISITS: f64 = 0.6;
 ///
 /// # Errors
 ///
-/// That of memory for a command line; no other, as long as those of the table are right.
+/// No memory for a command line. The command lines of the table are legal.
 pub fn asked(
     index: usize,
     whole: &Options<'static>,
@@ -189,5 +189,5 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
     }
 }
 
-/// What came of a section: its result, or why there is none.
+/// The outcome of a section: its result, or the reason for having none.
 pub type Came<'r, 'a> = Result<Report<'r, 'a>, &'r Failure<'a>>;

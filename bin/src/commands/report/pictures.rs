@@ -101,7 +101,7 @@ fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
     }));
 }
 
-/// Adds a node once; false where there is no room for it.
+/// Adds a node once; returns false if the list is full.
 fn add((nodes, count): &mut ([u32; MOST_NODES], usize), node: u32) -> bool {
     if nodes.get(..*count).is_some_and(|known| known.contains(&node)) {
         return true;

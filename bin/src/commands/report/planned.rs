@@ -36,7 +36,7 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// Those of memory, and what is wrong with the nodes or CPUs that were asked for.
+    /// No memory; nodes or CPUs that were asked for and cannot measure.
     pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
         let mut plans = Plans { slots: Table::made(COUNT, |_| ManuallyDrop::new(None))?, takes: Range::ZERO };
         let mut left_ns = budget_ns(options);

@@ -1,6 +1,6 @@
 //! The experiments of a report, one after the other, each within what is left of the budget.
 //!
-//! What each has found stays in mapped memory until the end, since every format is written from it at once; the memory
+//! The findings of each stay in mapped memory until the end, since every format is written from them at once; the memory
 //! that was measured is given back by the engine before the next one begins. Asks neither clock nor signal itself.
 
 use core::mem::ManuallyDrop;
@@ -27,17 +27,17 @@ struct Done {
     seconds: f64,
 }
 
-/// What came of a section; nothing where it was not begun. It lives as long as the process.
+/// The outcome of a section; `None` if it was not begun. It lives as long as the process.
 type Slot = ManuallyDrop<Option<Result<Done, Failure<'static>>>>;
 
-/// What came of all of them.
+/// The outcomes of all sections.
 pub struct Sections {
     slots: Table<Slot>,
     /// An interrupt came before the end.
     pub interrupted: bool,
 }
 
-/// The time: in seconds since 1970, and in nanoseconds of a clock that nobody sets.
+/// The time: in seconds since 1970, and in nanoseconds of a clock that is never set.
 pub type Now<'n> = &'n dyn Fn() -> (u64, u64);
 
 impl Sections {
@@ -45,7 +45,7 @@ impl Sections {
     ///
     /// # Errors
     ///
-    /// Those of memory for the results. What a section cannot measure is kept with its reason.
+    /// No memory for the results. A section that cannot measure is kept with its reason.
     pub fn run(
         options: &Options<'static>,
         mut machine: &'static Machine,
@@ -99,13 +99,13 @@ impl Sections {
         Ok(sections)
     }
 
-    /// Whether no section has ended.
+    /// Returns whether no section has ended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.iter().all(|slot| slot.is_none())
     }
 
-    /// What came of a section, shown on `terminal`.
+    /// Returns the outcome of a section, shown on `terminal`.
     #[must_use]
     pub fn came(&self, index: usize, terminal: Terminal) -> Option<Came<'_, 'static>> {
         let done = match self.slots.get(index)?.as_ref()? {
@@ -116,12 +116,12 @@ impl Sections {
         Some(Ok(conducted.report(options, *arguments, warnings, terminal, (*started, *seconds))))
     }
 
-    /// What ends a run whose result has been written: an interrupt, that nothing was measured, or that it is unreliable
+    /// Returns the failure of a run after its result was written: an interrupt, nothing measured, or an unreliable result
     /// where `strict` forbids that.
     ///
     /// # Errors
     ///
-    /// That.
+    /// This failure.
     pub fn verdict(&self, strict: bool) -> Result<(), Failure<'static>> {
         if self.interrupted {
             return Err(Failure::Interrupted);

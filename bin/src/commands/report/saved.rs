@@ -94,7 +94,7 @@ impl File<'_> {
         self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
     }
 
-    /// Whether both are of one host; those without a name are, where they are in one file.
+    /// Returns whether both are of one host; without a name they are if they are in one file.
     fn is_of_host_of(&self, other: &File<'_>) -> bool {
         match (self.saved.named_host(), other.saved.named_host()) {
             (None, None) => self.path == other.path,

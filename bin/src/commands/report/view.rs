@@ -37,11 +37,11 @@ static CONCLUSIONS: [Field; SECTIONS.len()] = [
 
 /// Everything that a report is made of.
 pub struct Whole<'r, 'a> {
-    /// What was asked for.
+    /// The options.
     pub options: &'r Options<'a>,
-    /// Where it ran.
+    /// The machine.
     pub machine: &'r Machine,
-    /// What came of each section that was begun, in their order.
+    /// The outcome of each section that was begun, in their order.
     pub came: &'r dyn Fn(usize) -> Option<Came<'r, 'a>>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
@@ -49,7 +49,7 @@ pub struct Whole<'r, 'a> {
     pub partial: bool,
     /// When the run began, in seconds since 1970, UTC.
     pub started: u64,
-    /// How long it took, in seconds.
+    /// The duration of the run, in seconds.
     pub seconds: f64,
 }
 
@@ -271,7 +271,7 @@ impl Document for First<'_> {
 struct Conclusions<'d> {
     document: &'d mut dyn Document,
     field: &'static Field,
-    /// How deep in the summary it is; 0 outside.
+    /// The depth within the summary; 0 outside.
     depth: usize,
 }
 
@@ -304,7 +304,7 @@ impl Document for Conclusions<'_> {
 /// Passes a description on without the lists of its points.
 struct WithoutPoints<'d> {
     document: &'d mut dyn Document,
-    /// How deep in such a list it is; 0 outside.
+    /// The depth within one of these lists; 0 outside.
     depth: usize,
 }
 

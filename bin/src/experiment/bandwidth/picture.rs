@@ -29,7 +29,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Whether two outcomes are on one line.
+/// Returns whether two outcomes are on one line.
 fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {

@@ -128,7 +128,7 @@ fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(Group<'r, 'a>, Group<'r,
     (all().count() > 1).then_some((least.0, most.0))
 }
 
-/// What else the numbers say: how far remote memory falls behind, which traffic is fastest, how many cores suffice.
+/// Says how far remote memory falls behind, which traffic is fastest, and how many cores suffice.
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {

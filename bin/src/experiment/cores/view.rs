@@ -96,7 +96,7 @@ fn lines(report: &Report<'_, '_>) -> u32 {
     report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
 }
 
-/// What a method does.
+/// Returns a method in words.
 const fn words(method: Method) -> &'static str {
     match method {
         Method::Cas => "compare and swap of one line, over and over until it succeeds",
@@ -118,7 +118,7 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// What people ask first.
+/// Says how far CPUs are apart, and what is wrong with their clocks.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &Pair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));

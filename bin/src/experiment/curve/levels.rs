@@ -27,7 +27,7 @@ fn about(bytes: f64) -> Bytes {
     Bytes((whole + step / 2) / step * step)
 }
 
-/// What lies beyond the last level: memory, unless the curve ends before.
+/// Returns the name of the level behind the last cache: memory, unless the curve ends before.
 #[must_use]
 pub fn beyond(analysis: &Analysis) -> &'static str {
     match analysis.claims.iter().all(|claim| analysis.reaches(claim)) {

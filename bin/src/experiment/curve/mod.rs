@@ -121,7 +121,7 @@ fn measure<'a>(
     Ok(findings)
 }
 
-/// What is to be concluded from the points of a curve; no more levels are sought once `stop` says so.
+/// Returns the conclusions from the points of a curve; no more levels are sought once `stop` says so.
 #[inline(never)]
 pub fn concluded(
     outcomes: &[Outcome<'_>],

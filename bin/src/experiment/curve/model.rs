@@ -1,4 +1,4 @@
-//! What was concluded from a curve, for programs.
+//! The conclusions from a curve, for programs.
 
 use latency_core::model::edge::EdgeError;
 use latency_core::model::law::Law;

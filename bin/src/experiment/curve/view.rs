@@ -21,7 +21,7 @@ pub struct View<'v> {
     pub subtitle: &'v str,
     /// The points that were fitted, by ascending size.
     pub samples: &'v [Sample],
-    /// What was concluded of them.
+    /// The conclusions.
     pub analysis: &'v Analysis,
     /// The memory-side cache that memory was measured through.
     pub side_cache: Option<Bytes>,

@@ -1,4 +1,4 @@
-//! How long single hops take: most of them, and the slowest.
+//! The times of single loads: most of them, and the slowest.
 
 mod details;
 mod known;

@@ -233,7 +233,7 @@ fn add(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic,
     schedule.add(point);
 }
 
-/// Whether two loads are of one curve.
+/// Returns whether two loads are of one curve.
 fn is_alike(one: &Traffic, other: &Traffic) -> bool {
     (one.node, one.kind.name) == (other.node, other.kind.name)
 }

@@ -88,7 +88,7 @@ impl Display for At<'_> {
     }
 }
 
-/// Where latency doubles, and whose limit ends the curve.
+/// Says where latency doubles, and whose limit ends the curve.
 #[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let Some(limit) = loading.limit() else { return };

@@ -49,7 +49,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
     });
 }
 
-/// What orders save that stay within a page.
+/// Shows the savings of orders that stay within a page.
 fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
     const ORDERS: [Order; 3] = [Order::Random, TWO_MEGABYTE_LOCAL, PAGE_LOCAL];
     let caption = "ns by order: anywhere, or one region after the other";
@@ -67,7 +67,7 @@ fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
     });
 }
 
-/// What every number of pages costs.
+/// Shows the extra cycles of every number of pages.
 fn probe(document: &mut dyn Document, report: &Report<'_, '_>) {
     let caption = "Extra cycles per access when every access needs another 4 KiB page";
     document.tabulate(caption, Level::Verbose, 0, &|table| {

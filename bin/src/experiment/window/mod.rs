@@ -1,4 +1,4 @@
-//! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
+//! The reach of the out-of-order window: work between loads, with and without prefetch, and plain fillers.
 
 mod view;
 

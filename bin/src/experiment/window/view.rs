@@ -25,7 +25,7 @@ const STEP: usize = 64;
 pub struct View<'r, 'a> {
     floor: Option<Region<'r, 'a>>,
     memory: Region<'r, 'a>,
-    /// What they say; `None` where the larger working set lies in caches.
+    /// The conclusion; `None` if the larger working set lies in caches.
     pub found: Option<Conclusion>,
 }
 
@@ -42,7 +42,7 @@ impl<'r, 'a> View<'r, 'a> {
         Some(View { floor, memory, found })
     }
 
-    /// Where the larger working set lies.
+    /// Returns the place of the larger working set.
     fn place(&self) -> Text<32> {
         let mut text = Text::EMPTY;
         // It is shorter than the text.
@@ -184,7 +184,7 @@ pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
     });
 }
 
-/// How far each kind of filler reached.
+/// Says how far each kind of filler reached.
 pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
