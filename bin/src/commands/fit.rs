@@ -32,8 +32,8 @@ pub const FIT: Command = Command {
                   levels follows from the points.",
         flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
         picture: true,
-        attributes: false,
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
+        ..Descriptor::OF_VALUES
     },
     columns: &COLUMNS,
     run,

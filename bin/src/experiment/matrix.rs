@@ -16,7 +16,7 @@ use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
@@ -41,7 +41,7 @@ pub const MATRIX: Experiment = Experiment {
             .with(FlagId::Heatmap),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_pairs,

@@ -15,7 +15,7 @@ use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::strided::Loads;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, PLACES};
 use crate::plan::single;
 use crate::report::document::{fields, Document, Level, Part, Role, Rows};
@@ -39,9 +39,7 @@ pub const ORDER: Experiment = Experiment {
                   was written (cold), then after a first pass. The scan loads the same lines in address \
                   order without waiting. The ratios compare a linked structure with an array.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Stride),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| Budget {

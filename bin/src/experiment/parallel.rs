@@ -15,7 +15,7 @@ use crate::analysis::lanes::{
 use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -33,8 +33,7 @@ pub const PARALLEL: Experiment = Experiment {
                   core.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_lanes,

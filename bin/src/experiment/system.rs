@@ -13,7 +13,7 @@ use crate::describe::method::optional;
 use crate::describe::{self, attributes, Report};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Level, Part, Role};
 use crate::result::Extra;
@@ -27,9 +27,7 @@ pub const SYSTEM: Experiment = Experiment {
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks. For everything that is \
                   missing or not allowed, the command that would change it.",
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Label]),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::empty()?),
     budget: |options, machine, _| Budget::new(options, machine),

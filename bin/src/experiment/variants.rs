@@ -14,7 +14,7 @@ use crate::analysis::variants::{self, Difference, Grid};
 use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};
 use crate::report::document::{fields, Document, Level, Part, Role};
@@ -40,9 +40,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .union(FlagSet::SAMPLING)
             .union(FlagSet::WORKING_SET)
             .with(FlagId::Label),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {

@@ -65,6 +65,17 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
+    /// The fields that most descriptors have in common: a result of values alone, without operands.
+    pub const OF_VALUES: Descriptor = Descriptor {
+        name: "",
+        summary: "",
+        details: "",
+        flags: FlagSet::EMPTY,
+        picture: false,
+        attributes: false,
+        operands: Operands { names: "", least: 0, most: 0, sides: false },
+    };
+
     /// Returns whether its result can be written in `format`.
     #[must_use]
     pub const fn is_written_as(&self, format: &Format) -> bool {
@@ -96,11 +107,6 @@ pub struct Operands {
     pub most: usize,
     /// True if they are of two sides, with `--` between them where there are more than two.
     pub sides: bool,
-}
-
-impl Operands {
-    /// No operands at all.
-    pub const NONE: Operands = Operands { names: "", least: 0, most: 0, sides: false };
 }
 
 /// More operands than this cannot be held: a result of each of a thousand hosts.

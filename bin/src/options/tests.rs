@@ -26,26 +26,22 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         details: "One line a pair.\nThen the ratio of remote to local.",
         flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "curve",
         summary: "latency against working set",
         details: "A table and a plot.",
         flags: MEASURED.union(FlagSet::SIZES).with(FlagId::Reciprocal),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "compare",
         summary: "two saved results side by side",
         details: "Exit 5 where the second is slower.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Unit]),
-        picture: false,
-        attributes: false,
         operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
+        ..Descriptor::OF_VALUES
     },
 ];
 

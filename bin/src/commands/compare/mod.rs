@@ -39,8 +39,8 @@ pub const COMPARE: Command = Command {
                   files a side show it, and smaller differences with it.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
         picture: true,
-        attributes: false,
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
+        ..Descriptor::OF_VALUES
     },
     columns: &COLUMNS,
     run,

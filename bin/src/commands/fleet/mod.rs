@@ -33,9 +33,8 @@ pub const FLEET: Command = Command {
                   The exit status is 5 if a host is slower than others. With --strict it is 3 if hosts are only \
                   listed apart, and lines that are no result, which are skipped otherwise, are an error.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Strict]),
-        picture: false,
-        attributes: false,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
+        ..Descriptor::OF_VALUES
     },
     columns: &programs::COLUMNS,
     run,

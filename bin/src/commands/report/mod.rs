@@ -46,9 +46,8 @@ pub const REPORT: Command = Command {
                   With files nothing is measured: saved results (--json, --csv) become a page with a line for each of \
                   them, and then a chapter each with its points as a picture and as a table.",
         flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::RUN),
-        picture: false,
-        attributes: false,
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
+        ..Descriptor::OF_VALUES
     },
     columns: &point::CHAINS,
     // Without files it measures, and is started as experiments are.

@@ -13,7 +13,7 @@ use crate::engine::recruit::with_generators;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, traffic};
 use crate::result::Point;
@@ -35,7 +35,7 @@ pub const BANDWIDTH: Experiment = Experiment {
         flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::GENERATORS).union(FlagSet::WINDOWS).with(FlagId::View),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_traffic,

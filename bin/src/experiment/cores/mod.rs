@@ -11,7 +11,7 @@ use crate::engine::memory::Beside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::cores;
 use crate::result::Point;
@@ -28,8 +28,7 @@ pub const CORES: Experiment = Experiment {
                   are put together.",
         flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[FlagId::MemNode, FlagId::Pages, FlagId::Seed, FlagId::Heatmap])),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_cores,

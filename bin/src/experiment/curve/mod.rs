@@ -27,7 +27,7 @@ use crate::engine::session::{interrupted, Findings, Plan, Session};
 use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order};
+use crate::options::{Descriptor, FlagId, FlagSet, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part};
@@ -64,8 +64,7 @@ pub const CURVE: Experiment = Experiment {
                   physical pages decide how much of it a cache can hold.",
         flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {

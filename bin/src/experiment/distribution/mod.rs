@@ -17,7 +17,7 @@ use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::single_hops::Singles;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::Scope;
 use crate::report::document::{Document, Part};
@@ -35,8 +35,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
                   memory. A search for the period of DRAM refresh follows.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| Budget {

@@ -22,7 +22,7 @@ use crate::engine::run;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
 use crate::result::{Outcome, Point, Traffic, Walk};
@@ -44,7 +44,7 @@ pub const LOADED: Experiment = Experiment {
         flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::LOAD).union(FlagSet::WINDOWS).with(FlagId::WarmupIters),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {

@@ -14,7 +14,7 @@ use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::report::document::Document;
@@ -37,8 +37,7 @@ pub const PAGES: Experiment = Experiment {
                   and 4 KiB are measured.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Kernel),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {

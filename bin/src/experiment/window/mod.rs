@@ -12,7 +12,7 @@ use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
 use crate::engine::{reach, run};
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Part};
@@ -29,8 +29,7 @@ pub const WINDOW: Experiment = Experiment {
                   where the loads no longer overlap, the reorder buffer is full.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_lanes,
