@@ -174,10 +174,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     }
     write(&mut |document| {
         file.curve(document, *first, &analysis, &mut samples);
-        document.part(Part::List(&OTHERS), |document| {
-            for (kind, analysis) in others.iter().zip(&*analyses) {
-                document.part(Part::Item, |document| file.curve(document, *kind, analysis, &mut samples));
-            }
+        document.items(Part::List(&OTHERS), others.iter().zip(&*analyses), |document, (kind, analysis)| {
+            file.curve(document, *kind, analysis, &mut samples)
         });
         if left_out > 0 {
             let more = if count == MOST_CURVES { ", or beyond the first 16" } else { "" };
@@ -245,16 +243,12 @@ impl File<'_> {
         view.picture(document);
         view.rows(document);
         levels::models(document, analysis);
-        document.part(Part::Records(&POINTS), |document| {
-            for sample in view.samples {
-                document.part(Part::Item, |document| {
-                    document.put(&CURVE, label.as_str());
-                    document.put(&WORKING_SET, sample.size);
-                    document.put(&SPACING, sample.stride);
-                    document.put(&NS, sample.nanoseconds);
-                    document.put(&CORE_CYCLES, sample.core_cycles);
-                });
-            }
+        document.items(Part::Records(&POINTS), view.samples, |document, sample| {
+            document.put(&CURVE, label.as_str());
+            document.put(&WORKING_SET, sample.size);
+            document.put(&SPACING, sample.stride);
+            document.put(&NS, sample.nanoseconds);
+            document.put(&CORE_CYCLES, sample.core_cycles);
         });
         document.put(&CURVE, label.as_str());
         model::model(document, analysis);

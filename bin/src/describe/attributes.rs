@@ -7,7 +7,7 @@ use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
-use crate::report::document::{fields, Document, Level, Part, Value};
+use crate::report::document::{fields, Document, Level};
 use crate::report::figures::Digits;
 
 fields! {
@@ -26,31 +26,21 @@ fields! {
 
 /// Describes what is claimed of a node, for programs.
 pub fn members(document: &mut dyn Document, attributes: &Attributes) {
-    match attributes.claim() {
-        None => document.value(&FIRMWARE, Value::None),
-        Some(claim) => document.part(Part::Object(&FIRMWARE), |document| {
-            for (field, figure) in [
-                (&READ_NS, nanoseconds(claim.read)),
-                (&WRITE_NS, nanoseconds(claim.write)),
-                (&READ_RATE, claim.read_bandwidth),
-                (&WRITE_RATE, claim.write_bandwidth),
-            ] {
-                document.put(field, known(figure));
-            }
-            document.part(Part::List(&INITIATORS), |document| {
-                for node in claim.initiators.iter() {
-                    document.put(&INITIATORS, node);
-                }
-            });
-        }),
-    }
-    match attributes.side_cache {
-        None => document.value(&SIDE_CACHE, Value::None),
-        Some(cache) => document.part(Part::Object(&SIDE_CACHE), |document| {
-            document.put(&SIDE_BYTES, cache.size);
-            document.put(&SIDE_LINE, cache.line);
-        }),
-    }
+    document.object(&FIRMWARE, attributes.claim(), |document, claim| {
+        for (field, figure) in [
+            (&READ_NS, nanoseconds(claim.read)),
+            (&WRITE_NS, nanoseconds(claim.write)),
+            (&READ_RATE, claim.read_bandwidth),
+            (&WRITE_RATE, claim.write_bandwidth),
+        ] {
+            document.put(field, known(figure));
+        }
+        document.values(&INITIATORS, claim.initiators.iter());
+    });
+    document.object(&SIDE_CACHE, attributes.side_cache, |document, cache| {
+        document.put(&SIDE_BYTES, cache.size);
+        document.put(&SIDE_LINE, cache.line);
+    });
     document.put(&TIER, attributes.tier);
     document.put(&WEIGHT, attributes.weight);
 }

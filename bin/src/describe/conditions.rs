@@ -42,16 +42,12 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&CLOCK_P90, p90);
         document.put(&DRIFT, found.timer_drift_ppm);
         document.put(&STEPS_BACK, found.timer_steps_back);
-        document.part(Part::List(&CPUS), |document| {
-            for on in found.cpus {
-                document.part(Part::Item, |document| {
-                    document.put(&CPU, on.cpu.0);
-                    let [other_work, stolen, sibling_busy] = on.shares;
-                    document.put(&OTHER_WORK, other_work);
-                    document.put(&STOLEN, stolen);
-                    document.put(&SIBLING, sibling_busy);
-                });
-            }
+        document.items(Part::List(&CPUS), found.cpus, |document, on| {
+            document.put(&CPU, on.cpu.0);
+            let [other_work, stolen, sibling_busy] = on.shares;
+            document.put(&OTHER_WORK, other_work);
+            document.put(&STOLEN, stolen);
+            document.put(&SIBLING, sibling_busy);
         });
     });
 }

@@ -1,7 +1,7 @@
 //! An estimate, as programs read it.
 
 use crate::analysis::estimate::Estimate;
-use crate::report::document::{fields, Document, Field, Part};
+use crate::report::document::{fields, Document, Field};
 
 /// The names of an estimate in a summary: the value, and both ends of its 95 % confidence interval.
 pub type Names = [Field; 3];
@@ -14,8 +14,7 @@ fields! {
 
 /// Describes an estimate as an object with its interval; null where there is none.
 pub fn put(document: &mut dyn Document, field: &'static Field, estimate: Option<Estimate>) {
-    let Some(Estimate { value, interval }) = estimate else { return document.put(field, None::<bool>) };
-    document.part(Part::Object(field), |document| {
+    document.object(field, estimate, |document, Estimate { value, interval }| {
         document.put(&VALUE, value);
         document.put(&LOW, interval.map(|interval| interval.low));
         document.put(&HIGH, interval.map(|interval| interval.high));

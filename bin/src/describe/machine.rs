@@ -139,15 +139,11 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
         document.put(&HUGE_PAGES, host.huge_pages.enabled.as_str());
         document.put(&BALANCING, host.memory_policy.numa_balancing.map(u64::from));
         nodes(document, machine);
-        document.part(Part::List(&CACHES), |document| {
-            for cache in host.caches.as_slice() {
-                document.part(Part::Item, |document| {
-                    document.put(&LEVEL, u64::from(cache.level));
-                    document.put(&KIND, cache.kind.name());
-                    document.put(&BYTES, cache.size);
-                    document.put(&WAYS, u64::from(cache.ways));
-                });
-            }
+        document.items(Part::List(&CACHES), host.caches.as_slice(), |document, cache| {
+            document.put(&LEVEL, u64::from(cache.level));
+            document.put(&KIND, cache.kind.name());
+            document.put(&BYTES, cache.size);
+            document.put(&WAYS, u64::from(cache.ways));
         });
         match &host.ways {
             Some(ways) => document.show(&L3_WAYS, ways),
@@ -157,32 +153,28 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
 }
 
 fn nodes(document: &mut dyn Document, machine: &Machine) {
-    document.part(Part::List(&NODES), |document| {
-        for node in machine.topology.nodes() {
-            document.part(Part::Item, |document| {
-                document.put(&ID, node.id.0);
-                document.show(&CPUS, &node.cpus);
-                document.put(&MEMORY, machine.memory_of(node));
-                document.put(&FREE, node.memory_free);
-                document.put(&CAN_GIVE, machine.free_memory(node.id));
-                document.part(Part::List(&DISTANCES), |document| {
-                    for other in machine.topology.nodes() {
-                        document.put(&DISTANCES, machine.topology.distance(node.id, other.id).map(u64::from));
-                    }
-                });
-                document.part(Part::List(&POOLS), |document| {
-                    for size in [PageSize::Huge2M, PageSize::Huge1G] {
-                        let Some(pool) = node.page_pool(size) else { continue };
-                        document.part(Part::Item, |document| {
-                            document.put(&PAGE_BYTES, size.bytes());
-                            document.put(&TOTAL, pool.total);
-                            document.put(&POOL_FREE, pool.free);
-                        });
-                    }
-                });
-                attributes::members(document, &node.attributes);
-            });
-        }
+    document.items(Part::List(&NODES), machine.topology.nodes(), |document, node| {
+        document.put(&ID, node.id.0);
+        document.show(&CPUS, &node.cpus);
+        document.put(&MEMORY, machine.memory_of(node));
+        document.put(&FREE, node.memory_free);
+        document.put(&CAN_GIVE, machine.free_memory(node.id));
+        document.values(
+            &DISTANCES,
+            machine
+                .topology
+                .nodes()
+                .iter()
+                .map(|other| machine.topology.distance(node.id, other.id).map(u64::from)),
+        );
+        let sizes = [PageSize::Huge2M, PageSize::Huge1G].into_iter();
+        let pools = sizes.filter_map(|size| Some((size, node.page_pool(size)?)));
+        document.items(Part::List(&POOLS), pools, |document, (size, pool)| {
+            document.put(&PAGE_BYTES, size.bytes());
+            document.put(&TOTAL, pool.total);
+            document.put(&POOL_FREE, pool.free);
+        });
+        attributes::members(document, &node.attributes);
     });
 }
 

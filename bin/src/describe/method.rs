@@ -45,27 +45,21 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::Object(&HEALTH), |document| {
         document.put(&L1_CYCLES, report.health.l1_cycles);
         document.put(&MULTIPLY, report.health.multiply_ratio);
-        match report.health.audit {
-            None => document.put(&AUDIT, None::<bool>),
-            Some(audit) => document.part(Part::Object(&AUDIT), |document| {
-                document.put(&AUDIT_BYTES, audit.span);
-                document.put(&RANDOM, audit.random.median);
-                document.put(&RANDOM_INTERVAL, audit.random.interval);
-                document.put(&LOCAL, audit.local.median);
-                document.put(&LOCAL_INTERVAL, audit.local.interval);
-                document.put(&POINTER, audit.pointer.median);
-                document.put(&POINTER_INTERVAL, audit.pointer.interval);
-            }),
-        }
-        match report.health.repeat {
-            None => document.put(&REPEAT, None::<bool>),
-            Some(Repeat { size, first, second, .. }) => document.part(Part::Object(&REPEAT), |document| {
-                document.put(&REPEAT_BYTES, size);
-                document.put(&FIRST_NS, first);
-                document.put(&SECOND_NS, second);
-                document.put(&RATIO, second / first);
-            }),
-        }
+        document.object(&AUDIT, report.health.audit, |document, audit| {
+            document.put(&AUDIT_BYTES, audit.span);
+            document.put(&RANDOM, audit.random.median);
+            document.put(&RANDOM_INTERVAL, audit.random.interval);
+            document.put(&LOCAL, audit.local.median);
+            document.put(&LOCAL_INTERVAL, audit.local.interval);
+            document.put(&POINTER, audit.pointer.median);
+            document.put(&POINTER_INTERVAL, audit.pointer.interval);
+        });
+        document.object(&REPEAT, report.health.repeat, |document, Repeat { size, first, second, .. }| {
+            document.put(&REPEAT_BYTES, size);
+            document.put(&FIRST_NS, first);
+            document.put(&SECOND_NS, second);
+            document.put(&RATIO, second / first);
+        });
         document.put(&BEHAVE, report.health.pages_behave_as_small);
     });
 }

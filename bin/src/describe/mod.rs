@@ -142,13 +142,9 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
         (None, None) => "first",
     };
     document.put(&CPU_CHOSEN, word);
-    document.part(Part::List(&BUSY_CPUS), |document| {
-        for instead in report.busy_cpus() {
-            document.part(Part::Item, |document| {
-                document.put(&BUSY_CPU, instead.first.0);
-                document.put(&BUSY_SHARE, instead.busy);
-            });
-        }
+    document.items(Part::List(&BUSY_CPUS), report.busy_cpus(), |document, instead| {
+        document.put(&BUSY_CPU, instead.first.0);
+        document.put(&BUSY_SHARE, instead.busy);
     });
 }
 
@@ -168,13 +164,9 @@ pub fn points(
     report: &Report<'_, '_>,
     each: &dyn Fn(&mut dyn Document, usize, &Outcome<'_>),
 ) {
-    document.part(list, |document| {
-        for (index, outcome) in report.outcomes.iter().enumerate() {
-            document.part(Part::Item, |document| {
-                point::members(document, report.clock, outcome);
-                each(document, index, outcome);
-            });
-        }
+    document.items(list, report.outcomes.iter().enumerate(), |document, (index, outcome)| {
+        point::members(document, report.clock, outcome);
+        each(document, index, outcome);
     });
 }
 

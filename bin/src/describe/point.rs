@@ -254,14 +254,14 @@ fn placement(document: &mut dyn Document, point: &Point, placed: &Placed) {
 
 fn evidence(document: &mut dyn Document, evidence: &Evidence) {
     document.put(&SOURCE, evidence.source());
-    document.part(Part::List(&NODES), |document| {
-        for (node, pages) in evidence.counts().map_or(&[][..], |counts| counts.nodes()) {
-            document.part(Part::Item, |document| {
-                document.put(&NODE, node.0);
-                document.put(&PAGES, *pages);
-            });
-        }
-    });
+    document.items(
+        Part::List(&NODES),
+        evidence.counts().map_or(&[][..], |counts| counts.nodes()),
+        |document, (node, pages)| {
+            document.put(&NODE, node.0);
+            document.put(&PAGES, *pages);
+        },
+    );
     document.put(&PAGE_BYTES, evidence.kernel_page);
     document.put(&HUGE_BYTES, evidence.transparent_huge);
 }

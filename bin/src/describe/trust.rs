@@ -27,30 +27,22 @@ fields! {
 pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level(warnings));
-        document.part(Part::List(&REASONS), |document| {
-            for group in reasons(warnings) {
-                document.put(&REASONS, group.worst.code());
-            }
-        });
+        document.values(&REASONS, reasons(warnings).map(|group| group.worst.code()));
         document.put(&EMULATED, is_emulated(warnings));
         document.put(&OMITTED, warnings.dropped());
     });
-    document.part(Part::List(&WARNINGS), |document| {
-        for warning in warnings.iter() {
-            document.part(Part::Item, |document| {
-                document.put(&CODE, warning.code());
-                if let Some(cpu) = warning.cpu() {
-                    document.put(&CPU, cpu.0);
-                }
-                document.show(&TEXT, warning);
-                document.show(&REMEDY, &warning.remedy());
-                document.put(&SEVERITY, warning.severity().name());
-                document.put(&UNTRUSTED, warning.untrusted());
-                if let Some((node, cache)) = warning.side_cache() {
-                    document.put(&NODE, node.0);
-                    document.put(&SIDE_BYTES, cache);
-                }
-            });
+    document.items(Part::List(&WARNINGS), warnings.iter(), |document, warning| {
+        document.put(&CODE, warning.code());
+        if let Some(cpu) = warning.cpu() {
+            document.put(&CPU, cpu.0);
+        }
+        document.show(&TEXT, warning);
+        document.show(&REMEDY, &warning.remedy());
+        document.put(&SEVERITY, warning.severity().name());
+        document.put(&UNTRUSTED, warning.untrusted());
+        if let Some((node, cache)) = warning.side_cache() {
+            document.put(&NODE, node.0);
+            document.put(&SIDE_BYTES, cache);
         }
     });
 }

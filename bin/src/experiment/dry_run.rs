@@ -67,20 +67,16 @@ pub fn present(
         document.put(&describe::REGIONS, several.then_some(describe::method::regions_name(budget.memory)));
         time(document, takes);
     });
-    document.part(Part::Records(&point::POINTS), |document| {
-        for planned in points {
-            document.part(Part::Item, |document| {
-                point::planned(document, planned);
-                if let Some(traffic) = planned.walk.traffic() {
-                    document.put(&TRAFFIC, traffic.kind.name);
-                    document.put(&GENERATORS, traffic.generators);
-                    document.put(&FOOTPRINT, traffic.footprint);
-                }
-                if let Some(pair) = planned.walk.ping_pong() {
-                    document.put(&PARTNER, pair.partner.0);
-                    document.put(&METHOD, pair.method.name());
-                }
-            });
+    document.items(Part::Records(&point::POINTS), points, |document, planned| {
+        point::planned(document, planned);
+        if let Some(traffic) = planned.walk.traffic() {
+            document.put(&TRAFFIC, traffic.kind.name);
+            document.put(&GENERATORS, traffic.generators);
+            document.put(&FOOTPRINT, traffic.footprint);
+        }
+        if let Some(pair) = planned.walk.ping_pong() {
+            document.put(&PARTNER, pair.partner.0);
+            document.put(&METHOD, pair.method.name());
         }
     });
 }

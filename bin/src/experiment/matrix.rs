@@ -403,14 +403,11 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
             });
         });
         for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
-            match pair {
-                None => document.put(field, None::<bool>),
-                Some(pair) => document.part(Part::Object(field), |document| {
-                    document.put(&PAIR_FROM, pair.from.0);
-                    document.put(&PAIR_TO, pair.to.0);
-                    document.put(&PAIR_NS, pair.ns);
-                }),
-            }
+            document.object(field, pair, |document, pair| {
+                document.put(&PAIR_FROM, pair.from.0);
+                document.put(&PAIR_TO, pair.to.0);
+                document.put(&PAIR_NS, pair.ns);
+            });
         }
     });
 }

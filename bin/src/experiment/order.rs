@@ -239,14 +239,11 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
         }
     });
-    match strided {
-        None => document.put(&STRIDED, None::<bool>),
-        Some(strided) => document.part(Part::Object(&STRIDED), |document| {
-            document.put(&STRIDED_NS, strided.nanoseconds);
-            document.put(&STRIDED_CYCLES, strided.core_cycles);
-            document.put(&STRIDED_ROUNDS, strided.rounds);
-        }),
-    }
+    document.object(&STRIDED, strided, |document, strided| {
+        document.put(&STRIDED_NS, strided.nanoseconds);
+        document.put(&STRIDED_CYCLES, strided.core_cycles);
+        document.put(&STRIDED_ROUNDS, strided.rounds);
+    });
     let ratios = [found.over_sequential(), found.over_backward(), found.over_independent()];
     document.part(Part::Object(&RATIOS), |document| {
         for (field, ratio) in

@@ -229,19 +229,15 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     by_chains(document, report);
     chains::points(document, report);
-    document.part(Part::List(&SATURATION), |document| {
-        for (region, single, found) in saturated(report) {
-            document.part(Part::Item, |document| {
-                document.put(&WORKING_SET, region.size);
-                document.put(&SINGLE_NS, single);
-                document.put(&LOADS, found.in_flight);
-                document.put(&LOADS_CI95, found.interval);
-                document.put(&FROM_LANES, found.from_lanes);
-                document.put(&FASTEST_NS, found.fastest_ns);
-                document.put(&FASTEST_LANES, found.fastest_lanes);
-                document.put(&RATE, found.gigabytes_per_second(LINE));
-            });
-        }
+    document.items(Part::List(&SATURATION), saturated(report), |document, (region, single, found)| {
+        document.put(&WORKING_SET, region.size);
+        document.put(&SINGLE_NS, single);
+        document.put(&LOADS, found.in_flight);
+        document.put(&LOADS_CI95, found.interval);
+        document.put(&FROM_LANES, found.from_lanes);
+        document.put(&FASTEST_NS, found.fastest_ns);
+        document.put(&FASTEST_LANES, found.fastest_lanes);
+        document.put(&RATE, found.gigabytes_per_second(LINE));
     });
     let (memory, in_flight) = (from_memory(report), in_flight(report));
     document.part(Part::Object(&describe::SUMMARY), |document| {

@@ -73,14 +73,14 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
     document.part(Part::Object(&SUMMARY), |document| {
-        document.part(Part::List(&LIMITS), |document| {
-            for limit in found_limits(machine).into_iter().flatten() {
-                document.part(Part::Item, |document| {
-                    document.put(&WHAT, limit.what);
-                    document.put(&REMEDY, limit.remedy);
-                });
-            }
-        });
+        document.items(
+            Part::List(&LIMITS),
+            found_limits(machine).into_iter().flatten(),
+            |document, limit| {
+                document.put(&WHAT, limit.what);
+                document.put(&REMEDY, limit.remedy);
+            },
+        );
         document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
         let throttle = machine.host.throttle.as_ref();
         document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));

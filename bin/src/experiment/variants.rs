@@ -290,19 +290,13 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         estimate::put(document, &SMALL_OVER_HUGE, found.small_over_huge());
         document.put(&POINTER_SAVES, found.pointer_saves.map(|found| found.cycles));
         document.put(&CHECK_COSTS, found.check_costs.map(|found| found.cycles));
-        document.part(Part::List(&FASTEST), |document| {
-            for column in 0..grid.columns {
-                let (Some((row, nanoseconds)), Some(first)) = (grid.fastest(column), grid.at(0, column))
-                else {
-                    continue;
-                };
-                document.part(Part::Item, |document| {
-                    document.put(&LEVEL, level(report, grid, column));
-                    document.put(&BYTES, first.point.size);
-                    document.put(&VARIANT, VARIANTS.get(row).map(|variant| variant.name));
-                    document.put(&NS, nanoseconds);
-                });
-            }
+        let fastest =
+            (0..grid.columns).filter_map(|column| Some((column, grid.fastest(column)?, grid.at(0, column)?)));
+        document.items(Part::List(&FASTEST), fastest, |document, (column, (row, nanoseconds), first)| {
+            document.put(&LEVEL, level(report, grid, column));
+            document.put(&BYTES, first.point.size);
+            document.put(&VARIANT, VARIANTS.get(row).map(|variant| variant.name));
+            document.put(&NS, nanoseconds);
         });
     });
 }

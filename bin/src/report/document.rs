@@ -395,6 +395,42 @@ impl<'d> dyn Document + 'd {
         self.table(&Table { caption, level, words, rows });
     }
 
+    /// Writes an object with the members of a value, or null where there is none.
+    pub fn object<T>(
+        &mut self,
+        field: &'static Field,
+        value: Option<T>,
+        members: impl FnOnce(&mut (dyn Document + 'd), T),
+    ) {
+        match value {
+            None => self.value(field, Value::None),
+            Some(value) => self.part(Part::Object(field), |document| members(document, value)),
+        }
+    }
+
+    /// Writes a list with an object for each item.
+    pub fn items<T>(
+        &mut self,
+        list: Part,
+        items: impl IntoIterator<Item = T>,
+        mut members: impl FnMut(&mut (dyn Document + 'd), T),
+    ) {
+        self.begin(list);
+        items.into_iter().for_each(|item| self.part(Part::Item, |document| members(document, item)));
+        self.end();
+    }
+
+    /// Writes a list of values.
+    pub fn values<'v, V: Into<Value<'v>>>(
+        &mut self,
+        field: &'static Field,
+        values: impl IntoIterator<Item = V>,
+    ) {
+        self.begin(Part::List(field));
+        values.into_iter().for_each(|value| self.put(field, value));
+        self.end();
+    }
+
     /// Writes a part with all of its members.
     pub fn part(&mut self, part: Part, members: impl FnOnce(&mut (dyn Document + 'd))) {
         self.begin(part);

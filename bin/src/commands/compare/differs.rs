@@ -203,16 +203,16 @@ impl View<'_> {
 
 /// The same for programs.
 pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
-    document.part(Part::List(&DIFFERS), |document| {
-        for Differs { what, sides: [one, other], blocks, .. } in differs {
-            document.part(Part::Item, |document| {
-                document.put(&WHAT, *what);
-                document.put(&A, one.as_str());
-                document.put(&B, other.as_str());
-                document.put(&BLOCKS, *blocks);
-            });
-        }
-    });
+    document.items(
+        Part::List(&DIFFERS),
+        differs,
+        |document, Differs { what, sides: [one, other], blocks, .. }| {
+            document.put(&WHAT, *what);
+            document.put(&A, one.as_str());
+            document.put(&B, other.as_str());
+            document.put(&BLOCKS, *blocks);
+        },
+    );
 }
 
 /// The median of the clocks of some rows.

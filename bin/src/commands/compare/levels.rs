@@ -142,27 +142,23 @@ pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
 
 /// The levels for programs.
 pub fn programs(document: &mut dyn Document, levels: Option<&Levels>) {
-    document.part(Part::List(&LEVELS), |document| {
-        for level in levels.map_or(&[][..], Levels::as_slice) {
-            document.part(Part::Item, |document| {
-                document.put(&LEVEL, level.number);
-                document.put(&A_NS, level.nanoseconds[0]);
-                document.put(&B_NS, level.nanoseconds[1]);
-                document.put(&RATIO, level.ratio());
-                document.put(&A_CYCLES, level.cycles[0]);
-                document.put(&B_CYCLES, level.cycles[1]);
-                document.put(&CYCLES_RATIO, level.ratio_in_cycles());
-                let follows = levels.and_then(|levels| levels.follows(level));
-                document.put(
-                    &FOLLOWS,
-                    follows.map(|follows| match follows {
-                        Follows::Clock => "clock",
-                        Follows::Time => "time",
-                        Follows::Neither => "neither",
-                    }),
-                );
-            });
-        }
+    document.items(Part::List(&LEVELS), levels.map_or(&[][..], Levels::as_slice), |document, level| {
+        document.put(&LEVEL, level.number);
+        document.put(&A_NS, level.nanoseconds[0]);
+        document.put(&B_NS, level.nanoseconds[1]);
+        document.put(&RATIO, level.ratio());
+        document.put(&A_CYCLES, level.cycles[0]);
+        document.put(&B_CYCLES, level.cycles[1]);
+        document.put(&CYCLES_RATIO, level.ratio_in_cycles());
+        let follows = levels.and_then(|levels| levels.follows(level));
+        document.put(
+            &FOLLOWS,
+            follows.map(|follows| match follows {
+                Follows::Clock => "clock",
+                Follows::Time => "time",
+                Follows::Neither => "neither",
+            }),
+        );
     });
     document.put(&CLOCK_RATIO, levels.and_then(Levels::clock_ratio));
 }

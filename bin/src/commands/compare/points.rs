@@ -231,24 +231,20 @@ impl View<'_> {
     pub fn points(&self, document: &mut dyn Document) {
         /// The other fields that differ between points.
         const OTHERS: u32 = !0 << WORDS;
-        document.part(Part::Records(&POINTS), |document| {
-            for pair in self.comparison.pairs() {
-                document.part(Part::Item, |document| {
-                    let row = &pair.row;
-                    document.put(&FROM_NODE, row.pair.map(|(from, _)| from));
-                    document.put(&TO_NODE, row.pair.map(|(_, to)| to));
-                    let sized = row.tells(SIZE);
-                    document.put(&WORKING_SET, sized.then_some(row.sample.size));
-                    document.put(&SPACING, sized.then_some(row.sample.stride));
-                    document.show(&POINT, &Label { row, shown: OTHERS });
-                    document.put(&A_NS, pair.nanoseconds[0]);
-                    document.put(&B_NS, pair.nanoseconds[1]);
-                    document.put(&RATIO, pair.ratio());
-                    document.put(&RATIO_CI95, bounded(pair));
-                    document.put(&INTERPOLATED, pair.interpolated);
-                    document.put(&VERDICT, self.word(pair));
-                });
-            }
+        document.items(Part::Records(&POINTS), self.comparison.pairs(), |document, pair| {
+            let row = &pair.row;
+            document.put(&FROM_NODE, row.pair.map(|(from, _)| from));
+            document.put(&TO_NODE, row.pair.map(|(_, to)| to));
+            let sized = row.tells(SIZE);
+            document.put(&WORKING_SET, sized.then_some(row.sample.size));
+            document.put(&SPACING, sized.then_some(row.sample.stride));
+            document.show(&POINT, &Label { row, shown: OTHERS });
+            document.put(&A_NS, pair.nanoseconds[0]);
+            document.put(&B_NS, pair.nanoseconds[1]);
+            document.put(&RATIO, pair.ratio());
+            document.put(&RATIO_CI95, bounded(pair));
+            document.put(&INTERPOLATED, pair.interpolated);
+            document.put(&VERDICT, self.word(pair));
         });
     }
 }

@@ -109,18 +109,14 @@ impl View<'_> {
 
     /// The parts that differ, for programs.
     pub fn differences(&self, document: &mut dyn Document) {
-        document.part(Part::List(&DIFFERENCES), |document| {
-            let parts = if self.judged { self.parts } else { [&[][..]; 2] };
-            for (parts, direction) in parts.into_iter().zip(["slower", "faster"]) {
-                for part in parts {
-                    document.part(Part::Item, |document| {
-                        document.show(&WHICH, &Which { view: self, part });
-                        document.put(&DIRECTION, direction);
-                        document.put(&POINTS, part.points);
-                        document.put(&BY, part.by);
-                    });
-                }
-            }
+        let parts = if self.judged { self.parts } else { [&[][..]; 2] };
+        let of = |(parts, direction)| <[_]>::iter(parts).map(move |part| (part, direction));
+        let parts = parts.into_iter().zip(["slower", "faster"]).flat_map(of);
+        document.items(Part::List(&DIFFERENCES), parts, |document, (part, direction)| {
+            document.show(&WHICH, &Which { view: self, part });
+            document.put(&DIRECTION, direction);
+            document.put(&POINTS, part.points);
+            document.put(&BY, part.by);
         });
     }
 }

@@ -97,88 +97,56 @@ static METRIC_RATIO: Metric =
 impl View<'_> {
     /// Everything for programs.
     pub fn programs(&self, document: &mut dyn Document) {
-        document.part(Part::Records(&OUTLIERS), |document| {
-            for outlier in self.found.outliers.iter() {
-                document.part(Part::Item, |document| {
-                    self.value(document, outlier);
-                    document.put(&CODE, "slower");
-                });
-            }
+        document.items(Part::Records(&OUTLIERS), self.found.outliers.iter(), |document, outlier| {
+            self.value(document, outlier);
+            document.put(&CODE, "slower");
         });
-        document.part(Part::Records(&APART), |document| {
-            for apart in self.found.apart.iter() {
-                document.part(Part::Item, |document| {
-                    self.value(document, &apart.outlier);
-                    document.put(&CODE, apart.code());
-                    let shown = |value, whole| {
-                        core::fmt::from_fn(move |out| match apart.condition {
-                            FASTER => Ok(()),
-                            condition => alike::show(condition, value, whole, out),
-                        })
-                    };
-                    document.show(&OWN, &shown(apart.outlier.value.under.get(apart.condition), true));
-                    document.show(&USUAL, &shown(apart.usual.0, false));
-                    document.put(&USUAL_HOSTS, apart.usual.1);
-                    document.put(&POINTS, apart.points);
-                });
-            }
+        document.items(Part::Records(&APART), self.found.apart.iter(), |document, apart| {
+            self.value(document, &apart.outlier);
+            document.put(&CODE, apart.code());
+            let shown = |value, whole| {
+                core::fmt::from_fn(move |out| match apart.condition {
+                    FASTER => Ok(()),
+                    condition => alike::show(condition, value, whole, out),
+                })
+            };
+            document.show(&OWN, &shown(apart.outlier.value.under.get(apart.condition), true));
+            document.show(&USUAL, &shown(apart.usual.0, false));
+            document.put(&USUAL_HOSTS, apart.usual.1);
+            document.put(&POINTS, apart.points);
         });
-        document.part(Part::List(&SLOWED), |document| {
-            for slowed in self.slowed.iter() {
-                document.part(Part::Item, |document| {
-                    let Found { host, value, interval, .. } = slowed.value;
-                    document.put(&HOST, self.name(host));
-                    of_key(document, &self.key(&slowed.value), slowed.value.nodes());
-                    document.put(&VALUE, value);
-                    document.put(&CI95, interval);
-                    document.put(&BEFORE, slowed.before);
-                    document.put(&CHANGE, slowed.ratio());
-                    document.put(&NEWEST, slowed.counts[0]);
-                    document.put(&OLDER, slowed.counts[1]);
-                    document.show(&SINCE, &describe::Utc(slowed.since));
-                });
-            }
+        document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
+            let Found { host, value, interval, .. } = slowed.value;
+            document.put(&HOST, self.name(host));
+            of_key(document, &self.key(&slowed.value), slowed.value.nodes());
+            document.put(&VALUE, value);
+            document.put(&CI95, interval);
+            document.put(&BEFORE, slowed.before);
+            document.put(&CHANGE, slowed.ratio());
+            document.put(&NEWEST, slowed.counts[0]);
+            document.put(&OLDER, slowed.counts[1]);
+            document.show(&SINCE, &describe::Utc(slowed.since));
         });
-        document.part(Part::List(&SHARED), |document| {
-            for name in self.runs.boots.shared() {
-                document.part(Part::Item, |document| {
-                    document.put(&HOST, self.name(*name));
-                    document.part(Part::List(&NAMES), |document| {
-                        for name in self.runs.boots.of(&self.runs.names, *name) {
-                            document.put(&NAMES, name);
-                        }
-                    });
-                });
-            }
+        document.items(Part::List(&SHARED), self.runs.boots.shared(), |document, name| {
+            document.put(&HOST, self.name(*name));
+            document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
         });
-        document.part(Part::List(&GROUPS), |document| {
-            for group in self.found.groups.iter() {
-                document.part(Part::Item, |document| {
-                    of_key(document, &group.key(&self.runs.names), group.nodes());
-                    document.put(&GROUP_HOSTS, group.like);
-                    document.put(&MEDIAN, group.norm.median);
-                    document.put(&MAD, group.norm.mad);
-                    document.put(&ALLOWED, group.norm.allowed(self.threshold));
-                    document.put(&JUDGED, group.is_judged);
-                });
-            }
+        document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
+            of_key(document, &group.key(&self.runs.names), group.nodes());
+            document.put(&GROUP_HOSTS, group.like);
+            document.put(&MEDIAN, group.norm.median);
+            document.put(&MAD, group.norm.mad);
+            document.put(&ALLOWED, group.norm.allowed(self.threshold));
+            document.put(&JUDGED, group.is_judged);
         });
-        document.part(Part::List(&UNTRUSTED), |document| {
-            for [host, reason] in self.runs.untrusted() {
-                document.part(Part::Item, |document| {
-                    document.put(&HOST, self.name(*host));
-                    document.put(&REASON, self.name(*reason));
-                });
-            }
+        document.items(Part::List(&UNTRUSTED), self.runs.untrusted(), |document, [host, reason]| {
+            document.put(&HOST, self.name(*host));
+            document.put(&REASON, self.name(*reason));
         });
-        document.part(Part::List(&PROBLEMS), |document| {
-            for Refused { path, problem } in self.runs.refused() {
-                document.part(Part::Item, |document| {
-                    document.put(&FILE, saved::shown(path).as_str());
-                    document.put(&LINE, problem.line);
-                    document.put(&WHAT, Value::Shown(problem));
-                });
-            }
+        document.items(Part::List(&PROBLEMS), self.runs.refused(), |document, Refused { path, problem }| {
+            document.put(&FILE, saved::shown(path).as_str());
+            document.put(&LINE, problem.line);
+            document.put(&WHAT, Value::Shown(problem));
         });
         document.part(Part::Object(&SUMMARY), |document| {
             let Findings { hosts, judged, slow, .. } = *self.found;

@@ -2,7 +2,7 @@
 //!
 //! The answers are the sentences of the experiments themselves, so that no figure stands in two wordings.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Display, Write};
 
 use super::page::how_to_get_the_page;
 use super::{Came, Section, SECTIONS};
@@ -223,19 +223,14 @@ pub fn missing<'f, 'a: 'f>(
     for (name, failure) in failed() {
         document.sentence(Role::Missing, format_args!("{name}: {failure}"));
     }
-    document.part(Part::List(&NOT_MEASURED), |document| {
-        for (name, failure) in failed() {
-            document.part(Part::Item, |document| {
-                document.put(&describe::EXPERIMENT, name);
-                document.show(&REASON, failure);
-            });
-        }
-        for (_, section) in SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)) {
-            document.part(Part::Item, |document| {
-                document.put(&describe::EXPERIMENT, section.experiment.descriptor.name);
-                document.put(&REASON, "interrupted before it had measured anything");
-            });
-        }
+    let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)).map(|(_, section)| {
+        let reason: &dyn Display = &"interrupted before it had measured anything";
+        (section.experiment.descriptor.name, reason)
+    });
+    let failed = failed().map(|(name, failure)| (name, failure as &dyn Display));
+    document.items(Part::List(&NOT_MEASURED), failed.chain(not_begun), |document, (name, reason)| {
+        document.put(&describe::EXPERIMENT, name);
+        document.show(&REASON, reason);
     });
 }
 

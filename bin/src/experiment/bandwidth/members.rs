@@ -85,11 +85,11 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
             }
         }
     });
-    document.part(Part::List(&CHAINS), |document| {
-        for outcome in report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none()) {
-            document.part(Part::Item, |document| point::members(document, report.clock, outcome));
-        }
-    });
+    document.items(
+        Part::List(&CHAINS),
+        report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none()),
+        |document, outcome| point::members(document, report.clock, outcome),
+    );
     summary(document, report);
 }
 

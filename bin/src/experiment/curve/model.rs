@@ -77,10 +77,8 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
     document.part(Part::Object(&MODEL), |document| {
         document.put(&UNIT, if analysis.gigahertz.is_some() { "core cycles" } else { "ns" });
         document.put(&CORE_GHZ, analysis.gigahertz);
-        document.part(Part::List(&LEVELS), |document| {
-            for cache in analysis.caches() {
-                document.part(Part::Item, |document| level(document, analysis, cache));
-            }
+        document.items(Part::List(&LEVELS), analysis.caches(), |document, cache| {
+            level(document, analysis, cache)
         });
         document.part(Part::Object(&MEMORY), |document| {
             if let Some(memory) = &analysis.memory {
@@ -90,15 +88,12 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
                 document.put(&LARGEST_NS, analysis.largest_ns);
             }
         });
-        match &analysis.translation {
-            None => document.put(&TRANSLATION, None::<bool>),
-            Some(knee) => document.part(Part::Object(&TRANSLATION), |document| {
-                document.put(&PAGES, knee.pages);
-                document.put(&PAGE_BYTES, PAGE);
-                document.put(&MISS_NS, analysis.nanoseconds(knee.step));
-                document.put(&MISS_CYCLES, analysis.cycles(knee.step));
-            }),
-        }
+        document.object(&TRANSLATION, analysis.translation.as_ref(), |document, knee| {
+            document.put(&PAGES, knee.pages);
+            document.put(&PAGE_BYTES, PAGE);
+            document.put(&MISS_NS, analysis.nanoseconds(knee.step));
+            document.put(&MISS_CYCLES, analysis.cycles(knee.step));
+        });
         fit(document, &STAIR, &analysis.stair);
         fit(document, &MIXTURE_FREE, &analysis.mixture);
         match &analysis.reported {
@@ -194,15 +189,11 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
     document.part(Part::Object(field), |document| match fit {
         Err(error) => document.show(&NOT_FITTED, error),
         Ok(fit) => {
-            document.part(Part::List(&LEVELS), |document| {
-                for level in fit.levels() {
-                    document.part(Part::Item, |document| {
-                        estimate(document, &CAPACITY_ESTIMATE, level.capacity);
-                        estimate(document, &LATENCY, level.latency);
-                        document.put(&LAW, level.law.map(name));
-                        document.put(&RESOLVED, level.resolved);
-                    });
-                }
+            document.items(Part::List(&LEVELS), fit.levels(), |document, level| {
+                estimate(document, &CAPACITY_ESTIMATE, level.capacity);
+                estimate(document, &LATENCY, level.latency);
+                document.put(&LAW, level.law.map(name));
+                document.put(&RESOLVED, level.resolved);
             });
             estimate(document, &MEMORY, fit.memory);
             document.put(&MEDIAN_RESIDUAL, fit.median_residual);

@@ -257,22 +257,14 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.part(Part::List(&TRANSLATION), |document| {
-        for pages in kinds(report.outcomes) {
-            let found = buffers(report.outcomes, pages);
-            document.part(Part::Item, |document| {
-                document.put(&PAGES_ASKED, pages.word());
-                document.part(Part::List(&LEVELS), |document| {
-                    for buffer in found.levels.iter().flatten() {
-                        document.part(Part::Item, |document| {
-                            document.put(&SPAN, buffer.reach);
-                            document.put(&MISS, buffer.miss);
-                        });
-                    }
-                });
-                document.put(&AS_SMALL, found.behaves_as_small);
-            });
-        }
+    document.items(Part::List(&TRANSLATION), kinds(report.outcomes), |document, pages| {
+        let found = buffers(report.outcomes, pages);
+        document.put(&PAGES_ASKED, pages.word());
+        document.items(Part::List(&LEVELS), found.levels.iter().flatten(), |document, buffer| {
+            document.put(&SPAN, buffer.reach);
+            document.put(&MISS, buffer.miss);
+        });
+        document.put(&AS_SMALL, found.behaves_as_small);
     });
 }
 

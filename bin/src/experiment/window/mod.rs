@@ -110,17 +110,13 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&HIDDEN, work.map(|work| work.hidden));
         document.put(&EXPOSED, work.and_then(|work| work.exposed));
     });
-    document.part(Part::List(&FILLER_REACH), |document| {
-        for reach in report.extra.reach.iter().flatten() {
-            let found = room(reach);
-            document.part(Part::Item, |document| {
-                document.put(&FILLER, reach.filler.name());
-                document.put(&OVERLAPS, reach.overlaps);
-                document.put(&ALONE, reach.alone);
-                estimate::put(document, &ROOM, found.instructions);
-                document.put(&CONVERGED, found.converged);
-            });
-        }
+    document.items(Part::List(&FILLER_REACH), report.extra.reach.iter().flatten(), |document, reach| {
+        let found = room(reach);
+        document.put(&FILLER, reach.filler.name());
+        document.put(&OVERLAPS, reach.overlaps);
+        document.put(&ALONE, reach.alone);
+        estimate::put(document, &ROOM, found.instructions);
+        document.put(&CONVERGED, found.converged);
     });
     let prefetch = found.and_then(|found| found.prefetch?.gain());
     let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
