@@ -1,4 +1,4 @@
-//! The rules of the architecture, held against the source text: who may import whom,
+//! The rules of the architecture, checked in the source text: who may import whom,
 //! where assembly and `unsafe` may stand, what the tree and the dependencies are.
 
 use latency_tests::imports::{circles, imports, upward, Import};
@@ -63,7 +63,7 @@ const UNSAFE: [&str; 7] = [
     "bin/src/rt.rs",
 ];
 
-/// Everything at the top of the tree, besides dotfiles and what is built.
+/// Everything at the top of the tree but dotfiles and build output.
 const TOP_LEVEL: [&str; 10] = [
     "Cargo.lock",
     "Cargo.toml",

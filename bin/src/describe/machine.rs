@@ -78,7 +78,7 @@ pub fn cpu_model(machine: &Machine) -> &str {
     brand.as_str()
 }
 
-/// Describes what tells this host from others, and nothing else of whose it is.
+/// Describes the identity of this host, and nothing about its owner.
 pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>) {
     document.part(Part::Object(&HOST), |document| {
         document.put(&HOST_NAME, machine.host.identity.name.as_str());

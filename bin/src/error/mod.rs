@@ -94,7 +94,7 @@ impl fmt::Display for Failure<'_> {
 }
 
 impl Failure<'_> {
-    /// Returns the refusal of a chain of which size, stride and order do not go together.
+    /// Returns the refusal of a chain: its size, stride and order do not go together.
     #[must_use]
     pub fn no_such_chain(size: Bytes, stride: Bytes) -> Failure<'static> {
         UsageError::NoSuchChain { size, stride }.into()

@@ -37,7 +37,7 @@ pub struct Planned {
 /// The work that is done beside the points.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// All visits together take about so long, at the most.
+    /// Maximum duration of all visits together, in nanoseconds.
     pub limit_ns: f64,
     /// The tool itself is checked after them.
     pub checked: bool,

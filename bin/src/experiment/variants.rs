@@ -63,7 +63,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         single::cache(machine, 2).map(|cache| page(Bytes(cache.0 / 2))),
         single::in_last_level(machine),
     ];
-    // What is as large as the working set of memory is no cache's.
+    // A size as large as the working set of memory is not a cache's.
     let mut sizes = [like.size; 4];
     let mut count = 0;
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);

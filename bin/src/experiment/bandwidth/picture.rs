@@ -41,7 +41,7 @@ fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 
 fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cores = report.options.view == View::Cores;
-    // Without memory for them there is no picture.
+    // Without memory for them the picture is left out.
     let Ok(mut points) = Table::filled(report.outcomes.len(), Point::new(f64::NAN, f64::NAN)) else { return };
     for (slot, outcome) in points.iter_mut().zip(report.outcomes) {
         let Some((traffic, found)) = rate(outcome) else { continue };

@@ -15,9 +15,9 @@ use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::{Level as Place, Outcome, Owned, PerLine};
 
-/// A matrix of more CPUs is no text that anybody reads.
+/// Maximum number of CPUs of a matrix in text: a larger one is not read.
 const MOST_IN_TEXT: usize = 16;
-/// A picture of more has cells that nobody can tell apart.
+/// Maximum number of CPUs of a picture: cells of a larger one cannot be told apart.
 const MOST_IN_PICTURE: usize = 256;
 
 /// Says what people ask first: a line for each class, what is missing, and the nearest and farthest pair.

@@ -38,7 +38,7 @@ use crate::warning::Warning;
 
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
 const COARSE_ROUNDS: usize = 3;
-/// The whole takes about so long, unless a time limit for each point is given; longer where hops are emulated.
+/// Default duration of a curve, unless a time limit for each point is given; longer if loads are emulated.
 const RUN_NS: f64 = 9e9;
 const EMULATED_RUN_NS: f64 = 18e9;
 /// No first-level cache is larger: what does not get slower before has none that shows.

@@ -156,7 +156,7 @@ fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     );
 }
 
-/// A number of bytes, of which fractions mean nothing.
+/// Returns a number of bytes without its fraction, which means nothing.
 fn whole(bytes: f64) -> Option<u64> {
     (bytes.is_finite() && bytes >= 0.0).then_some((bytes + 0.5) as u64)
 }

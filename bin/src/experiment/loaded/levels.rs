@@ -279,7 +279,7 @@ fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
     }
 }
 
-/// The memory of so many generators: `23 x 64 MiB`.
+/// The memory of all generators: `23 x 64 MiB`.
 struct Each(u32, Bytes);
 
 impl Display for Each {

@@ -56,7 +56,7 @@ pub const LOADED: Experiment = Experiment {
     columns: [&members::COLUMNS, &[]],
 };
 
-/// Rounds that tell the limit, of which rates are shares.
+/// Number of rounds that measure the limit; rates are shares of it.
 const LIMIT_ROUNDS: usize = 3;
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -110,7 +110,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     for (slot, step) in levels.iter_mut().zip(steps.as_slice()) {
         *slot = step.level;
         most = most.max(loading.in_flight(step).unwrap_or(0.0));
-        // Where nobody asked for the limit, it is no less than what was delivered.
+        // A limit that was not asked for is at least the bandwidth that was delivered.
         limit = limit.max(step.level.delivered.value);
     }
     if let Some((level, _)) = not_delivered(&levels, limit) {

@@ -83,7 +83,7 @@ fn of_kind(like: Point, each: Each<'_>) {
     lines().for_each(|lines| each(Point { size: page.times(lines), stride: page, ..walk }));
 }
 
-/// Points of more numbers of pages: about so many.
+/// Number of points that may be added for more numbers of pages, about.
 const CLOSER: usize = 16;
 
 /// Measures more numbers of pages where a translation buffer ends between two of the probe.

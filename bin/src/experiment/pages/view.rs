@@ -59,7 +59,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<
     summary(document, found);
 }
 
-/// The kinds of which anything was measured.
+/// Returns the kinds that have a measured point.
 pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
     let outcomes = report.outcomes;
     kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))

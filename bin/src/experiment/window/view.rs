@@ -157,7 +157,7 @@ pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
     let place = view.place();
     document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
         table.texts("work|instructions");
-        // Without points in the cache there is no column of them.
+        // Without points in the cache their column is left out.
         if view.floor.is_some() {
             table.text("L1");
         }
