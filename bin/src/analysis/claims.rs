@@ -57,7 +57,7 @@ impl Claims {
     /// Nothing is reported.
     pub const NONE: Claims = Claims { claims: [None; MAX_CLAIMS], ways: None };
 
-    /// What sysfs reports, and CPUID for levels of which sysfs says nothing; nothing under an emulator.
+    /// Returns the caches that sysfs reports, and CPUID for levels that sysfs lacks; none under an emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();

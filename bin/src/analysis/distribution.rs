@@ -1,4 +1,4 @@
-//! What single loads of one point say: what was left out of them, whether they agree with batches, and their histogram
+//! Conclusions from single loads of one point: the loads that were not counted, agreement with batches, and a histogram
 //! in bars that can be seen.
 
 use latency_core::hops;
@@ -16,9 +16,9 @@ const CERTAIN: f64 = 0.02;
 /// Timed windows that are in no percentile, because the system interrupted them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Those in which the kernel was entered.
+    /// Loads during which the kernel was entered.
     pub by_kernel: u64,
-    /// Those that took longer than memory does.
+    /// Loads that took longer than any load from memory.
     pub by_time: u64,
     /// All that were timed.
     pub of: u64,
@@ -44,7 +44,7 @@ pub fn agrees(found: &Distribution) -> Option<bool> {
     found.ratio.map(|ratio| (ratio.median - 1.0).abs() <= AGREEMENT)
 }
 
-/// Whether visits differ in a percentile by more than the counter and the histogram can tell.
+/// Returns whether visits differ in a percentile by more than the counter and the histogram can tell.
 #[must_use]
 pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
     let Some(interval) = quantile.interval else { return true };

@@ -1,4 +1,4 @@
-//! Whether larger pages pay, by the same random walks on every kind of page.
+//! Decides if larger pages pay, by the same random walks on every kind of page.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize};
@@ -56,10 +56,10 @@ impl Worth {
     }
 }
 
-/// What larger pages are worth at the largest working set that was measured.
+/// The gain of larger pages at the largest working set that was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conclusion {
-    /// That working set.
+    /// The largest working set.
     pub size: Bytes,
     /// A load in 4 KiB pages.
     pub small: Estimate,
@@ -76,7 +76,7 @@ pub struct Larger {
     pub pages: Pages,
     /// A load in them.
     pub latency: Estimate,
-    /// How many times as long a load takes in 4 KiB pages.
+    /// The time of a load in 4 KiB pages over that in these pages.
     pub ratio: Option<Estimate>,
     /// The verdict on them.
     pub worth: Worth,

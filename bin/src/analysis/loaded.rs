@@ -15,7 +15,7 @@ pub struct Step {
     pub index: usize,
     /// The generators.
     pub generators: u32,
-    /// What was measured.
+    /// Its rate and latency.
     pub level: Level,
 }
 
@@ -27,13 +27,13 @@ impl Step {
     }
 }
 
-/// What one curve is about: the first of its outcomes with traffic, that of all generators.
+/// The subject of one curve: the first of its outcomes with traffic, from all generators.
 #[derive(Clone, Copy, Debug)]
 pub struct Loading<'r, 'a> {
     outcomes: &'r [Outcome<'a>],
     /// The point of that outcome.
     pub point: Point,
-    /// Its traffic, of which kind, nodes and footprint are those of all.
+    /// Its traffic: kind, nodes and footprint are the same in all outcomes.
     pub traffic: Traffic,
 }
 
@@ -46,16 +46,16 @@ pub struct Limit {
     pub generators: u32,
     /// All generators.
     pub all: u32,
-    /// What all of them delivered.
+    /// The rate that all of them delivered.
     pub whole: Estimate,
-    /// What half of all generators delivered.
+    /// The rate that half of all generators delivered.
     pub half: Option<Estimate>,
-    /// What that says of the limit.
+    /// The verdict on the limit.
     pub verdict: Verdict,
 }
 
 impl Limit {
-    /// Whether it is that of the generators, and the memory may do more.
+    /// Returns whether it is that of the generators, and the memory may do more.
     #[must_use]
     pub const fn is_of_generators(&self) -> bool {
         matches!(self.verdict, Verdict::OneGenerator | Verdict::GeneratorsExhausted)
@@ -94,7 +94,7 @@ impl Steps {
     }
 }
 
-/// What the curves of a report are about, in the order of their first points.
+/// Returns the subjects of the curves of a report, in the order of their first points.
 pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loading<'r, 'a>> + Clone {
     let key = |outcome: &Outcome<'_>| match outcome.point.walk {
         Walk::Loaded(traffic) => {
@@ -181,14 +181,14 @@ impl<'r, 'a> Loading<'r, 'a> {
         Some((curve.lowest(), curve.slow_idle()?))
     }
 
-    /// Whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
+    /// Returns whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
     #[must_use]
     pub fn is_level(&self, step: &Step) -> bool {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
     /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve,
-    /// and where nobody knows.
+    /// and where it is not known.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Knee> {
         let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
@@ -225,8 +225,8 @@ impl<'r, 'a> Loading<'r, 'a> {
         lines.filter(|lines| *lines > 0.0)
     }
 
-    /// The clock of the uncore that serves the generators' memory; `None` where it was not read. While idle memory of
-    /// another node was measured, nobody looked at it.
+    /// The clock of the uncore that serves the generators' memory; `None` where it was not read. It is not read
+    /// while idle memory of another node is measured.
     #[must_use]
     pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
         let outcome = self.outcomes.get(step.index)?;

@@ -12,7 +12,7 @@ use crate::result::sample::{collect, Sample};
 
 /// From this share of misses in every level on, a point tells of memory.
 const MISSES: f64 = 0.9;
-/// So many points say more than the end of a fit.
+/// Number of points from which on their median is better than the end of a fit.
 const ENOUGH: usize = 3;
 
 /// A latency and the clock at which it was found.

@@ -10,21 +10,21 @@ use crate::result::{Counter, Outcome, Traffic, Walk};
 const LINE: f64 = 64.0;
 /// Lines over which every kind moves whole lines.
 const STEPS: u64 = 6;
-/// Of the largest rate, so much is as good as all of it.
+/// Share of the largest rate that counts as all of it.
 const NEARLY: f64 = 0.95;
 
-/// How the bytes of some traffic are composed, as shares of those that are read and written.
+/// The composition of the bytes of some traffic, as shares of all that are read and written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Those read.
+    /// The share that is read.
     pub read: f64,
-    /// Those written.
+    /// The share that is written.
     pub written: f64,
-    /// Those that memory may have to read besides, because lines are written to.
+    /// The share that memory may also have to read, because lines are written to.
     pub owned: f64,
 }
 
-/// The bytes that a line of some kind of traffic stands for: itself, read or written, or both.
+/// Returns the bytes that are moved for a line of some kind of traffic: the line itself, read or written, or both.
 #[must_use]
 pub fn bytes_per_line(kind: &Kind) -> f64 {
     kind.bytes(STEPS) as f64 / STEPS as f64
@@ -43,7 +43,7 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     (ticks, burst)
 }
 
-/// How the bytes of a kind are composed.
+/// Returns the composition of the bytes of a kind.
 #[must_use]
 pub fn shares(kind: &Kind) -> Shares {
     let all = (kind.reads(STEPS) + kind.writes(STEPS)) as f64;
@@ -100,7 +100,7 @@ pub fn limit(rate: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
     Some(place)
 }
 
-/// Whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
+/// Returns whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
 fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
@@ -174,7 +174,7 @@ impl<'r, 'a> Group<'r, 'a> {
         self.rates().find(|(_, rate)| rate.value >= NEARLY * best.value).map(|(generators, _)| generators)
     }
 
-    /// A rate over that of as many generators each of which were alone.
+    /// Returns a rate, divided by the sum of the rates of as many generators that run alone.
     #[must_use]
     pub fn efficiency(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         Some(rate.value / (f64::from(generators) * self.of_one()?.value))

@@ -1,4 +1,4 @@
-//! What walks on several kinds of pages say of address translation.
+//! Conclusions about address translation from walks on several kinds of pages.
 //!
 //! A chase over one line on each of many pages differs from one over as many
 //! neighbouring lines in its translations alone: the caches hold both as well.
@@ -16,16 +16,16 @@ use latency_core::stats::Estimate;
 pub const SMALLEST: Bytes = Bytes(256 << 10);
 /// Random within regions of 2 MiB.
 pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(Bytes(2 << 20));
-/// How many lines are probed: first-level buffers have 32 to 128 entries, second-level ones 512 to 4096.
+/// Numbers of lines that are probed: first-level buffers have 32 to 128 entries, second-level ones 512 to 4096.
 pub const LINES_PROBED: [u64; 17] =
     [16, 32, 48, 64, 72, 80, 96, 128, 192, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
-/// Beyond so many cycles hops miss a buffer; the same in nanoseconds, without cycles, is as good a bound.
+/// Cycles more from which on hops miss a buffer; without cycles, the same number of nanoseconds is as good a bound.
 const MISS: f64 = 2.0;
-/// A page walk costs so many cycles more than a hit in the second level.
+/// Cycles that a page walk costs more than a hit in the second level.
 const WALK: f64 = 8.0;
 /// A buffer's cost is taken where it holds no more than a part of the pages.
 const BEYOND: u64 = 3;
-/// Between a reach and the next span tried, so many parts are tried besides.
+/// Number of parts that are also tried between a reach and the next span.
 const PARTS: u64 = 5;
 /// Reaches are found to a step of the probe; two within this factor are taken for one.
 const SAME_REACH: u64 = 2;
@@ -37,7 +37,7 @@ pub struct Buffer {
     pub reach: Bytes,
     /// The next one that was tried, which has them.
     pub beyond: Bytes,
-    /// What a miss costs beyond a hit of the first level, in core cycles, or nanoseconds without them.
+    /// Cost of a miss beyond a hit of the first level, in core cycles, or nanoseconds without them.
     pub miss: f64,
 }
 
@@ -46,7 +46,7 @@ pub struct Buffer {
 pub struct Buffers {
     /// First and second level, as far as their ends were reached.
     pub levels: [Option<Buffer>; 2],
-    /// Whether pages larger than 4 KiB are translated like those; `None` where that cannot be told.
+    /// True if pages larger than 4 KiB are translated like those; `None` where that cannot be told.
     pub behaves_as_small: Option<bool>,
 }
 
@@ -69,7 +69,7 @@ pub fn find<'o, 'a>(
     })
 }
 
-/// What so many lines, each on a page of its own, take longer than neighbouring ones; `None` if not measured.
+/// Returns the extra time of lines on pages of their own over neighbouring lines; `None` if not measured.
 #[must_use]
 pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     let page = PageSize::Small.bytes();
@@ -113,7 +113,7 @@ fn levels_behind(outcomes: &[Outcome<'_>], pages: Pages) -> [Option<Buffer>; 2] 
     levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines))
 }
 
-/// What the probe says of the buffers behind one kind of pages.
+/// Returns the conclusions about the buffers behind one kind of pages.
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     let levels = levels_behind(outcomes, pages);

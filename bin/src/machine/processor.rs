@@ -1,4 +1,4 @@
-//! What the processor says of itself by CPUID.
+//! Facts that the processor reports by CPUID.
 //!
 //! It knows no file and no system call; what it reports may differ from what is
 //! measured, above all under a hypervisor, and is printed beside it.
@@ -49,7 +49,7 @@ impl CoreKind {
         }
     }
 
-    /// The kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] of which kind this one is.
+    /// The kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] the kind of this one.
     const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
         match (eax >> 30 & 1, ebx >> 28) {
             (1, 0) => Some(CoreKind::Performance),
@@ -59,7 +59,7 @@ impl CoreKind {
     }
 }
 
-/// What the program runs on.
+/// The platform that the program runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
     /// No hypervisor shows itself.
@@ -82,7 +82,7 @@ impl Platform {
     }
 }
 
-/// What CPUID says.
+/// The facts that CPUID reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Processor {
     /// The vendor's twelve characters, such as `GenuineIntel`.
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_of_hybrids_say_of_which_kind_they_are() {
+    fn cores_of_hybrids_tell_their_kind() {
         // Alder Lake's P-core and E-core; a processor without the leaf gives zero.
         assert_eq!(CoreKind::of_intel(0x4000_0001), Some(CoreKind::Performance));
         assert_eq!(CoreKind::of_intel(0x2000_0001), Some(CoreKind::Efficiency));

@@ -83,7 +83,7 @@ pub fn cores<'a>(
     Ok(())
 }
 
-/// Whether two CPUs that seem to be two cores may be threads of one: a hypervisor need not say.
+/// Returns whether two CPUs that seem to be two cores may be threads of one: a hypervisor need not say.
 #[must_use]
 pub fn core_unknown(machine: &Machine) -> bool {
     machine.processor.platform == Platform::Virtual
@@ -100,7 +100,7 @@ fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &m
     Choice::Classes
 }
 
-/// How many of the chosen pairs of each class there is time for: one at the least.
+/// Returns how many of the chosen pairs of each class there is time for: at least one.
 fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings: &mut Warnings) -> usize {
     let most = Budget::most_pairs(options);
     if chosen.len() <= most {
@@ -117,7 +117,7 @@ fn home(machine: &Machine, targets: &NodeSet, cpu: CpuId) -> Option<NodeId> {
     own.or(targets.first().map(NodeId))
 }
 
-/// The point of a pair, either of which has half of the lines at its home; `None` where there is no node for them.
+/// Returns the point of a pair, with half of the lines at the home of each CPU; `None` without a node for them.
 fn point(
     options: &Options<'_>,
     machine: &Machine,

@@ -1,7 +1,7 @@
 //! The working sets of a curve: from half of the first-level cache to several times the last.
 //!
-//! Pure, as all of the plan. Which sizes are measured besides these is decided
-//! while measuring, by [`latency_core::model::refine`].
+//! Pure, as all of the plan. [`latency_core::model::refine`] adds
+//! further sizes while measuring.
 
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId};
@@ -14,9 +14,9 @@ use crate::options::{Options, Pages, UsageError};
 use crate::result::{chain, Point, Walk};
 use crate::warning::Warnings;
 
-/// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
+/// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
-/// Where every first-level cache of this century holds everything.
+/// Size that every first-level cache of this century holds.
 pub const SMALLEST: Bytes = Bytes(4 << 10);
 /// Under an emulator the curve goes so far at least, to show the caches that are modelled there.
 const EMULATED: Bytes = Bytes(16 << 20);
@@ -110,7 +110,7 @@ pub fn granule(options: &Options<'_>) -> Bytes {
     }
 }
 
-/// Whether points with one line on each page belong to the curve: they say nothing of other orders and strides.
+/// Returns whether points with one line on each page belong to the curve: they say nothing of other orders and strides.
 fn looks_for_translation(options: &Options<'_>) -> bool {
     options.order == crate::options::Order::Random && options.stride == Bytes(64)
 }

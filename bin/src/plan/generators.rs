@@ -1,4 +1,4 @@
-//! Which CPUs generate traffic, and in how much memory. Pure, as all of the plan.
+//! Chooses the CPUs that generate traffic, and their memory. Pure, as all of the plan.
 
 use latency_core::cpulist::CpuSet;
 use latency_core::topology::Shared;
@@ -103,7 +103,7 @@ pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Opt
     Ok(first)
 }
 
-/// Warns where generators may not fill memory, or may share a core that nobody tells of.
+/// Warns where generators may not fill memory, or may share a core without the system saying so.
 pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) {
     if generators == 1 {
         warnings.push(Warning::OneGenerator);
@@ -146,7 +146,7 @@ pub fn footprint_in_memory(
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
     let caches: CpuSet = cpus.iter().map(|cpu| machine.sharing.lowest(Shared::L3, cpu)).collect();
-    // Where nobody says what is shared, each core seems to have a cache of its own.
+    // Without a report of shared caches, each core seems to have its own.
     let told = cpus.first().is_some_and(|cpu| machine.sharing.tells_core_of(cpu));
     let caches = if told { caches.len().max(1) as u64 } else { 1 };
     let wanted = machine.largest_cache().times(CACHES * caches).max(LEAST_DEFAULT);

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::options::{Options, UsageError};
 use crate::warning::{Warning, Warnings};
 
-/// Which nodes measure which.
+/// The nodes that measure, and the nodes that they measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// The nodes on which chases run.
@@ -57,7 +57,7 @@ impl Scope {
         Ok(Scope { initiators, targets, cpu: options.cpu })
     }
 
-    /// The CPU that stands for an initiator.
+    /// Returns the CPU that measures for an initiator.
     #[must_use]
     pub fn cpu(&self, machine: &Machine, initiator: NodeId) -> Option<CpuId> {
         self.cpu.or_else(|| machine.cpu_of(initiator))

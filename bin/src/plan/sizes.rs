@@ -11,7 +11,7 @@ use crate::options::{Options, Pages};
 use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
 
-/// A working set below this is no measurement of memory on any machine of today.
+/// Least default working set: smaller ones fit into caches of today's machines.
 pub const LEAST_DEFAULT: Bytes = Bytes(256 << 20);
 /// Memory is reached when the working set is this many times the last-level cache:
 /// of a cyclic random chase over 3.4 times a cache, 3.7 % of the hops still hit.
@@ -104,7 +104,8 @@ pub fn check(
     }
 }
 
-/// As much of `wanted` as half of what a node can give, one of `targets`; what is cut off is said.
+/// Returns `wanted`, limited to half of the memory that `target`, one of `targets` nodes, can give; warns where that is
+/// less.
 pub fn within_half(
     machine: &Machine,
     target: NodeId,

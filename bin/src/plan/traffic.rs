@@ -13,7 +13,7 @@ use crate::options::{Kinds, Options, View};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 
-/// What a point takes in as many rounds as give an interval, in seconds.
+/// Seconds of a point, in as many rounds as give an interval.
 const POINT_S: f64 = 0.5;
 /// The part of a budget that points may take.
 const SHARE: f64 = 0.7;
@@ -90,7 +90,7 @@ pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
     })
 }
 
-/// What the points of one pair of nodes have in common.
+/// The common part of the points of one pair of nodes.
 struct Pair<'p, 'a> {
     options: &'p Options<'a>,
     machine: &'a Machine,

@@ -9,7 +9,7 @@
 pub use latency_core::host::CpuTime;
 use latency_core::units::CpuId;
 
-/// What happened from the first trial to the last.
+/// Events from the first trial to the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// The share of the time in which this process was ready to run and other work ran on its CPU.

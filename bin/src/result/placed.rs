@@ -5,7 +5,7 @@ use latency_core::units::{Bytes, NodeId};
 use super::evidence::{Evidence, PageCounts};
 use crate::options::Pages;
 
-/// How a buffer came to its node.
+/// The way in which a buffer came to its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// The kernel was told: set_mempolicy and mbind.
@@ -28,18 +28,18 @@ impl Means {
     }
 }
 
-/// What is known of the memory behind a point.
+/// Facts about the memory behind a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// How it came to its node.
+    /// The way in which it came to its node.
     pub means: Means,
     /// The pages obtained: never [`Pages::Auto`].
     pub pages: Pages,
     /// The length of the mapping.
     pub mapped: Bytes,
-    /// What the kernel said before measuring.
+    /// The kernel's evidence before measuring.
     pub before: Evidence,
-    /// What it said afterwards.
+    /// Its evidence afterwards.
     pub after: Evidence,
     /// True if translation buffers treat its huge pages as small ones; `None` if that was not probed, or cannot be
     /// told.
@@ -47,7 +47,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Whether the kernel put every page on `node`, before and after.
+    /// Returns whether the kernel put every page on `node`, before and after.
     #[must_use]
     pub fn is_verified(&self, node: NodeId) -> bool {
         self.before.proves(node, self.mapped) && self.after.proves(node, self.mapped)
@@ -70,7 +70,7 @@ impl Placed {
         (before != after).then_some((before, after))
     }
 
-    /// Whether the size of the pages is known, and not only asked for.
+    /// Returns whether the size of the pages is known, and not only asked for.
     ///
     /// A mapping from a pool has pages of its size or does not come about; of
     /// the others only /proc tells.
@@ -91,14 +91,14 @@ impl Placed {
     }
 }
 
-/// What is known of the memory of generators, beside which something is measured.
+/// Facts about the memory of generators that run beside a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// How it came to its node.
+    /// The way in which it came to its node.
     pub means: Means,
     /// The pages obtained.
     pub pages: Pages,
-    /// Whether the kernel put every page on the node, before and after.
+    /// True if the kernel put every page on the node, before and after.
     pub verified: bool,
 }
 

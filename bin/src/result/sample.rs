@@ -6,7 +6,7 @@ use latency_core::units::Bytes;
 
 use super::Outcome;
 
-/// A confidence interval is about so many deviations wide, half of it: 15 rounds, 95 %.
+/// Deviations in half of a confidence interval, about: 15 rounds, 95 %.
 const DEVIATIONS: f64 = 1.5;
 
 /// One point of a curve.
@@ -53,7 +53,7 @@ impl Sample {
         })
     }
 
-    /// How far repeated measurements lie apart, as a share of the latency; 0 if it is not known.
+    /// Returns the spread of repeated measurements, as a share of the latency; 0 if it is not known.
     #[must_use]
     pub fn spread(&self) -> f64 {
         /// Nothing repeats better than the clock that times it.
@@ -80,7 +80,7 @@ pub struct Samples<'s> {
 }
 
 impl<'s> Samples<'s> {
-    /// What `get` has below `length`.
+    /// Returns the samples that `get` has below `length`.
     pub const fn new(length: usize, get: &'s dyn Fn(usize) -> Option<Sample>) -> Samples<'s> {
         Samples { length, get }
     }

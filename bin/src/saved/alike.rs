@@ -1,4 +1,4 @@
-//! Whether two saved points were measured under like conditions: the one judge of `compare` and `fleet`.
+//! Decides if two saved points were measured under like conditions, for `compare` and `fleet`.
 //!
 //! Nothing here knows latencies. A condition that a file does not tell is like any other.
 
@@ -48,22 +48,22 @@ pub const TABLE: [Condition; 11] = [
     Condition::new("kernel", "kernel", "kernel", Some(KERNEL), ["kernel ", ""], [14, 2]),
     Condition::new("undisturbed", "undisturbed_ns", "undisturbed value", None, ["", ""], [16, 1]),
 ];
-/// Places in [`TABLE`].
+/// Place of the pages in [`TABLE`].
 pub const PAGES: usize = 0;
-/// As above.
+/// Place of the proof of placement.
 pub const VERIFIED: usize = 2;
-/// As above.
+/// Place of the completeness of a result.
 pub const WHOLE: usize = 3;
-/// As above.
+/// Place of the place of nodes.
 pub const PLACE_OF_NODES: usize = 7;
-/// As above.
+/// Place of a memory-side cache.
 pub const SIDE_CACHE: usize = 8;
-/// As above: set where the value while neighbours were quiet was asked for, and none was seen.
+/// Place of the condition of a value from quiet neighbours that was wanted and not seen.
 pub const DISTURBED: usize = 10;
 
-/// Values of conditions that are yes or no; 0 is not told. The larger one is that of a sound result.
+/// The value of a condition that is no; 0 is unknown. A sound result has the larger value.
 pub const NO: u64 = 1;
-/// As above.
+/// The value of a condition that is yes.
 pub const YES: u64 = 2;
 
 impl Condition {
@@ -190,7 +190,7 @@ fn of_field(row: &Row, field: usize) -> u64 {
     }
 }
 
-/// Whether two values of a condition are alike: sizes that are less than half an octave apart are.
+/// Returns whether two values of a condition are alike: sizes that are less than half an octave apart are.
 #[must_use]
 #[inline(never)] // as above
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {

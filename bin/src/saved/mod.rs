@@ -82,7 +82,7 @@ impl Saved {
             sections::each(&contents, &mut |section| {
                 let mut draft = Draft::in_brief(&mut room);
                 understood(section, None, &mut draft)?;
-                // One of which nothing was measured has nothing to show.
+                // A result without a measured point has nothing to show.
                 if taken.is_ok() && draft.has_rows().is_ok() {
                     taken = kept(path, draft).and_then(&mut *take);
                 }

@@ -84,7 +84,7 @@ pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> 
     Ok(())
 }
 
-/// Whether a placement was proven.
+/// Returns whether a placement was proven.
 fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
     let mut verified = None;
     reader.begin_object()?;

@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-3;
 /// A working set beyond 2^50 bytes is none.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
-/// What wrote a file, if it was not this program.
+/// The tool that wrote a file, if it was not this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// lmbench's `lat_mem_rd`.
@@ -177,11 +177,11 @@ impl<'r> Draft<'r> {
         conditions.poor = origin.trust.is_poor();
     }
 
-    /// Whether there is a point.
+    /// Checks that there is a point.
     ///
     /// # Errors
     ///
-    /// That there is none.
+    /// The defect that there is none.
     pub fn has_rows(&self) -> Result<(), Problem> {
         match self.count {
             0 => Err(Problem::new(1, "there is no measured point in it")),

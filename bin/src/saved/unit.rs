@@ -53,7 +53,7 @@ pub fn words(heading: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Bytes of so many units; a size with a fraction was rounded when it was printed, to a line at best.
+/// Returns the bytes of a number of units; a size with a fraction was rounded when it was printed, to a line at best.
 pub fn bytes(number: f64, unit: f64) -> f64 {
     const LINE: f64 = 64.0;
     let bytes = number * unit;
@@ -64,7 +64,7 @@ pub fn bytes(number: f64, unit: f64) -> f64 {
     }
 }
 
-/// Whether sizes in no unit can be bytes: a walk needs two lines, and no cache makes memory of less than a mebibyte.
+/// Returns whether sizes without a unit can be bytes: a walk needs two lines, and memory begins above a mebibyte.
 pub fn plausible(rows: &[Row], fractions: bool) -> bool {
     const TWO_LINES: u64 = 128;
     const SMALL: u64 = 1 << 20;

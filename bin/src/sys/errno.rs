@@ -1,6 +1,6 @@
 //! The kernel's error numbers, with the names and the words that people know.
 //!
-//! Knows nothing of which call failed or what it means for a measurement.
+//! Knows neither the call that failed nor its meaning for a measurement.
 
 use core::fmt;
 
@@ -100,8 +100,8 @@ impl From<rustix::io::Errno> for Errno {
     }
 }
 
-/// Makes a call again while a signal interrupts it, so many times that only a fault is left: the signals that this
-/// program lets through are few.
+/// Repeats a call while a signal interrupts it, up to a number of times that only a fault reaches: the signals that
+/// this program lets through are few.
 ///
 /// # Errors
 /// Those of the call, `EINTR` in the end.

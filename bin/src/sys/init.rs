@@ -70,7 +70,7 @@ pub fn end(status: i32) -> ! {
     if !is_first_process() {
         exit(status);
     }
-    // There is nobody to tell of a failed write.
+    // A failed write cannot be reported anywhere.
     let _ = writeln!(Messages::on(Stream::Output), "latency-bench: exit status {status}");
     sync();
     for command in [RebootCommand::PowerOff, RebootCommand::Halt] {
@@ -80,7 +80,7 @@ pub fn end(status: i32) -> ! {
     exit(status)
 }
 
-/// Whether this is the first process of a machine, rather than of a container.
+/// Returns whether this is the first process of a machine, rather than of a container.
 ///
 /// Mounts /proc if that is needed to know.
 fn is_first_process() -> bool {
@@ -108,7 +108,7 @@ fn mount_if_absent(directory: &CStr, witness: &CStr, kind: &CStr) {
 
 /// Opens those of the descriptors 0 to 2 that are closed: else the next file opened would pass for one of them.
 ///
-/// The console where it is ours; otherwise something of which every write says EBADF.
+/// The console where it is ours; otherwise something that every write fails on with EBADF.
 fn open_standard_descriptors(console: bool) {
     for number in 0..3 {
         // SAFETY: the borrow ends with this call, which looks the number up and nothing else.

@@ -9,8 +9,8 @@
 //!
 //! All pointers here come from an address range that the value reserved itself and
 //! holds until it is dropped. Mappings are private and anonymous: they start as
-//! zero bytes and nobody else changes them. Views are for types of which every
-//! bit pattern is a value.
+//! zero bytes and no other code changes them. Views are for types without invalid
+//! bit patterns.
 
 use super::errno::{patiently, Errno};
 use super::raw::syscall6;
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// What address and length of a region are multiples of.
+    /// Returns the unit that address and length of a region are multiples of.
     const fn granule(self) -> usize {
         match self {
             Kind::Small => SMALL_PAGE,
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// What the address is a multiple of. Small pages begin where a huge one could, so that the two differ
+    /// Returns the alignment of the address. Small pages begin where a huge one could, so that the two differ
     /// in nothing but the page.
     const fn alignment(self) -> usize {
         match self {
@@ -192,7 +192,7 @@ impl Region {
             if page != SMALL_PAGE {
                 fetch(self.base.as_ptr().wrapping_add(offset))?;
             }
-            // SAFETY: the caller's range lies inside the mapping, of which this is the only user; a byte is aligned.
+            // SAFETY: the caller's range lies inside the mapping, and this is its only user; a byte is aligned.
             let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
             // Either outcome leaves the byte as it was.
             let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -210,7 +210,7 @@ impl Region {
     /// The region as values of `T`, as many as fit.
     #[must_use]
     pub fn as_slice<T: Plain>(&self) -> &[T] {
-        // SAFETY: aligned to 2 MiB, inside the mapping, readable, written by nobody
+        // SAFETY: aligned to 2 MiB, inside the mapping, readable, not written
         // while `self` is borrowed; every bit pattern is a `T`.
         unsafe { core::slice::from_raw_parts(self.base.as_ptr().cast(), self.length / size_of::<T>()) }
     }
@@ -274,7 +274,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type without padding of which every bit pattern is a value, aligned to at most a page.
+/// A type without padding and without invalid bit patterns, aligned to at most a page.
 pub trait Plain: sealed::Sealed + Copy + 'static {}
 
 macro_rules! plain {

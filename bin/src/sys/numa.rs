@@ -1,4 +1,4 @@
-//! Memory policies, and the question of which node a page is on.
+//! Memory policies, and the nodes of pages.
 //!
 //! Knows nodes by number and memory by address. Whether an answer is good enough
 //! to be measured is decided elsewhere; the order of the calls, too.
@@ -25,12 +25,12 @@ use linux_raw_sys::mempolicy::{
     MPOL_MF_STRICT, MPOL_MODE_FLAGS, MPOL_PREFERRED,
 };
 
-/// Where the kernel takes the pages of a thread's new memory from.
+/// The nodes that the kernel takes a thread's new memory from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The node of the CPU that touches a page first, the state that a process starts in.
     Default,
-    /// As `Default`, asked for expressly.
+    /// The same as `Default`, asked for expressly.
     Local,
     /// This node as long as it has free pages; the empty set means `Local`.
     Preferred(NodeSet),
@@ -57,7 +57,7 @@ fn only(node: NodeId) -> NodeSet {
     nodes
 }
 
-/// What the kernel must be told is the size of a mask of nodes: it takes one off (mm/mempolicy.c, `get_nodes`).
+/// Returns the size of a mask of nodes as the kernel must be told it: it takes one off (mm/mempolicy.c, `get_nodes`).
 fn maximum_node(nodes: &NodeSet) -> usize {
     size_of_val(nodes.words()) * 8 + 1
 }
@@ -68,7 +68,7 @@ fn maximum_node(nodes: &NodeSet) -> usize {
 /// `ENOSYS` on a kernel without NUMA, `EPERM` under a container's seccomp filter.
 pub fn get_policy() -> Result<Policy, Errno> {
     let (mode, nodes) = query(0, 0)?;
-    // The flags say how the set follows the cpuset, which is no matter here.
+    // The flags say how the set follows the cpuset, which does not matter here.
     let mode = mode & !MPOL_MODE_FLAGS;
     Ok(match mode {
         mode if mode == MPOL_DEFAULT as u32 => Policy::Default,
@@ -83,8 +83,8 @@ pub fn get_policy() -> Result<Policy, Errno> {
 /// Sets the policy of this thread, for memory that is touched from now on.
 ///
 /// # Errors
-/// `EINVAL` where no node of the set has memory and is in the cpuset (a set of which
-/// a part is allowed is narrowed without a word), or for [`Policy::Other`];
+/// `EINVAL` where no node of the set has memory and is in the cpuset (a set that is
+/// allowed in part is narrowed without a word), or for [`Policy::Other`];
 /// `ENOSYS` and `EPERM` as in [`get_policy`].
 pub fn set_policy(policy: &Policy) -> Result<(), Errno> {
     let (mode, nodes) = match policy {
@@ -193,7 +193,7 @@ mod tests {
         ids.into_iter().map(NodeId).collect()
     }
 
-    /// What `query_pages` says of every page of `region`; `None` where it may not be asked.
+    /// Returns the answers of `query_pages` for every page of `region`; `None` where it may not be asked.
     fn page_nodes(region: &Region) -> Option<Vec<i32>> {
         let page = region.kind().page().bytes().0 as usize;
         let addresses: Vec<usize> =

@@ -1,6 +1,6 @@
 //! Paths as the kernel takes them: ended by a NUL, at most `PATH_MAX` long.
 //!
-//! Knows nothing of files; only how a byte string becomes such a path.
+//! Knows nothing of files; only how a byte string becomes a path.
 
 use super::errno::Errno;
 use core::ffi::CStr;

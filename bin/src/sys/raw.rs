@@ -17,7 +17,7 @@ use linux_raw_sys::general::{__NR_exit, __NR_exit_group};
 
 global_asm!(include_str!("../../../asm/x86_64/thread.s"), options(raw));
 
-/// What a new thread runs, with the pointer that is its stack; it must not unwind.
+/// The function that a new thread runs, with the pointer that is its stack; it must not unwind.
 pub(super) type Routine = extern "C" fn(*mut c_void);
 
 extern "C" {
@@ -98,7 +98,7 @@ pub(super) unsafe fn clone(
 /// forbids to end otherwise.
 pub fn exit(status: i32) -> ! {
     let ways = [__NR_exit_group, __NR_exit];
-    // The second ends one thread: beside others the process would go on, and nobody know why.
+    // The second ends one thread: beside others the process would go on without an explanation.
     let alone = OTHER_THREADS.load(Ordering::Relaxed) == 0;
     for &number in ways.iter().take(if alone { 2 } else { 1 }) {
         // SAFETY: neither takes an address. Where they are made they do not return.
@@ -114,7 +114,7 @@ mod tests {
     use linux_raw_sys::general::{__NR_close, __NR_getpid};
 
     // The executable's memory functions take the place of the host's in this test
-    // program, so that every test runs on them; here they are held against Rust's.
+    // program, so that every test runs on them; here they are compared with Rust's.
     global_asm!(include_str!("../../../asm/x86_64/mem.s"), options(raw));
 
     extern "C" {

@@ -1,4 +1,4 @@
-//! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is no place for them.
+//! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is too small for them.
 //!
 //! Knows nothing of what is stored.
 //!
@@ -21,7 +21,7 @@ pub struct Table<T> {
     length: usize,
 }
 
-/// A type of which a value may consist of zero bytes alone.
+/// A type with a value that consists of zero bytes alone.
 ///
 /// # Safety
 /// An object of the type all of whose bytes are zero must be a value of it: true of
@@ -104,7 +104,7 @@ impl<T> Table<T> {
     #[must_use]
     pub fn leak<'a>(self) -> &'a mut [T] {
         let table = ManuallyDrop::new(self);
-        // SAFETY: `length` initialised elements; the mapping is never released and nobody else has it.
+        // SAFETY: `length` initialised elements; the mapping is never released and this is its only user.
         unsafe { core::slice::from_raw_parts_mut(table.start(), table.length) }
     }
 
@@ -122,7 +122,7 @@ impl<T> Table<T> {
 
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
-        // SAFETY: the start is that of the region that `room` made for as many bytes; nobody else has it.
+        // SAFETY: the start is that of the region that `room` made for as many bytes; this is its only user.
         unsafe { release(self.start.cast(), self.length * size_of::<T>()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a standard stream is a terminal, and how wide it is.
+//! Finds out if a standard stream is a terminal, and its width.
 //!
 //! # Safety
 //!
@@ -30,7 +30,7 @@ impl Stream {
         unsafe { BorrowedFd::borrow_raw(number) }
     }
 
-    /// Whether a person is likely to be looking.
+    /// Returns whether a person is likely to be looking.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         isatty(self.descriptor())

@@ -12,11 +12,11 @@ use crate::sys::table::Table;
 /// A part of the points that differs.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'c> {
-    /// Which part it is; a run of any length where it is sizes of a curve.
+    /// The group of its points; a run of any length where these are sizes of a curve.
     pub group: Group,
     /// Its first point, and its last.
     pub ends: [&'c Row; 2],
-    /// How many points it has.
+    /// Number of its points.
     pub points: usize,
     /// By how much the second side differs there, as a fraction of the first.
     pub by: f64,

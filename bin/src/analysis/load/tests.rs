@@ -385,7 +385,7 @@ fn rates_that_are_not_delivered_count_below_the_limit_alone() {
     let (worst, part) = not_delivered(&levels, LIMIT).unwrap();
     assert_eq!(worst, more);
     assert!((part - 0.0479).abs() < 1e-4, "{part}");
-    // What the interval allows is no difference.
+    // A value within the interval does not differ.
     let wide = Level { delivered: about(0.48 * LIMIT, 0.05), ..levels[12] };
     assert_eq!(not_delivered(&[wide], LIMIT), None);
 }
