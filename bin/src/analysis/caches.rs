@@ -172,7 +172,7 @@ impl Caches {
         }
     }
 
-    /// The caches, nearest first.
+    /// Returns the caches, nearest first.
     #[must_use]
     pub fn as_slice(&self) -> &[Cache] {
         self.caches.get(..self.count).unwrap_or_default()
@@ -218,7 +218,7 @@ impl Caches {
     }
 }
 
-/// The working set at which stages have added `share` of all that they add.
+/// Returns the working set at which stages have added `share` of all that they add.
 fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) -> f64 {
     let all: f64 = stages.clone().map(|stage| stage.step.value).sum();
     let added = |size: f64| stages.clone().map(|stage| stage.step.value * stage.missing(size)).sum::<f64>();
@@ -342,7 +342,7 @@ mod tests {
         assert!((given_way(one.iter(), ONSET) / (0.5 * MIB) - 1.0).abs() < 0.01);
     }
 
-    /// A cache measured at 8 MiB, 7 to 10: it begins to give way at 6 MiB and has given way at 9.
+    /// Returns a cache measured at 8 MiB, 7 to 10: it begins to give way at 6 MiB and has given way at 9.
     fn measured(claim: Option<u64>, exact: bool) -> Cache {
         Cache {
             size: Estimate {

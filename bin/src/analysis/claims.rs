@@ -21,7 +21,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,12 +93,12 @@ impl Claims {
         }
     }
 
-    /// The claims, nearest first.
+    /// Returns the claims, nearest first.
     pub fn iter(&self) -> impl Iterator<Item = &Claim> {
         self.claims.iter().flatten()
     }
 
-    /// The claim for a level.
+    /// Returns the claim for a level.
     #[must_use]
     pub fn level(&self, level: u32) -> Option<&Claim> {
         self.iter().find(|claim| claim.level == level)

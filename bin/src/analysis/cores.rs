@@ -34,21 +34,21 @@ impl Pair<'_> {
         self.measured.lines.map(|lines| lines.slowest.value - lines.fastest.value)
     }
 
-    /// The time stamps of both CPUs, compared by messages.
+    /// Returns the time stamps of both CPUs, compared by messages.
     #[must_use]
     pub fn messages(&self) -> Option<Messages> {
         self.measured.lines?.messages
     }
 }
 
-/// The pair of an outcome, if it was measured.
+/// Returns the pair of an outcome, if it was measured.
 #[must_use]
 pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<Pair<'r>> {
     let with = *outcome.point.walk.ping_pong()?;
     Some(Pair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
 }
 
-/// Every pair that was measured.
+/// Returns every pair that was measured.
 pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Pair<'r>> + Clone {
     outcomes.iter().filter_map(pair)
 }
@@ -64,7 +64,7 @@ pub struct Walked<'r> {
     pub measured: &'r Measurement,
 }
 
-/// Every walk over lines in a known state that was measured.
+/// Returns every walk over lines in a known state that was measured.
 pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>> + Clone {
     outcomes.iter().filter_map(|outcome| {
         let owned = *outcome.point.walk.owned()?;
@@ -83,7 +83,7 @@ impl<'r> Walked<'r> {
         of(self) == of(other)
     }
 
-    /// The same over lines in another cache, if that was measured.
+    /// Returns the same over lines in another cache, if that was measured.
     #[must_use]
     pub fn at(&self, level: Level, outcomes: &'r [Outcome<'_>]) -> Option<Walked<'r>> {
         walks(outcomes).find(|other| self.is_like(other) && other.owned.level == level)
@@ -130,7 +130,7 @@ pub struct Conclusion<'r> {
 }
 
 impl Conclusion<'_> {
-    /// The classes that have a pair, the nearest first.
+    /// Returns the classes that have a pair, the nearest first.
     pub fn classes(&self) -> impl Iterator<Item = &Class> + Clone {
         self.classes.iter().flatten()
     }
@@ -188,7 +188,7 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(Cp
     }
 }
 
-/// The pair that is closer than two cores are, though it is said to be two.
+/// Returns the pair that is closer than two cores are, though it is said to be two.
 #[must_use]
 pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<Pair<'r>> {
     let nearest = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);

@@ -122,19 +122,19 @@ impl Analysis {
         sample.stride == self.stride
     }
 
-    /// A latency of the fits in nanoseconds.
+    /// Returns a latency of the fits in nanoseconds.
     #[must_use]
     pub fn nanoseconds(&self, latency: f64) -> f64 {
         self.gigahertz.map_or(latency, |gigahertz| latency / gigahertz)
     }
 
-    /// A latency of the fits in core cycles, where they are known.
+    /// Returns a latency of the fits in core cycles, where they are known.
     #[must_use]
     pub fn cycles(&self, latency: f64) -> Option<f64> {
         self.gigahertz.map(|_| latency)
     }
 
-    /// The latency of a cache in nanoseconds, by the clock at which its own points were measured.
+    /// Returns the latency of a cache in nanoseconds, by the clock at which its own points were measured.
     #[must_use]
     pub fn of_cache(&self, cache: &Cache) -> Estimate {
         cache.latency.scaled(1.0 / cache.gigahertz.or(self.gigahertz).unwrap_or(1.0))
@@ -173,7 +173,7 @@ impl Analysis {
         self.largest.0 / 2 >= claim.size.0
     }
 
-    /// The caches as a program meets them, nearest first.
+    /// Returns the caches as a program meets them, nearest first.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         self.caches.as_slice()

@@ -25,7 +25,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// All that were left out.
+    /// Returns all that were left out.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.by_kernel + self.by_time
@@ -91,7 +91,7 @@ mod tests {
     use latency_core::units::Hertz;
     use std::boxed::Box;
 
-    /// A hundred thousand loads of ten lengths, one in ten thousand of them ten times as slow.
+    /// Returns a hundred thousand loads of ten lengths, one in ten thousand of them ten times as slow.
     fn planted() -> Box<Distribution> {
         let mut distribution = Box::new(Distribution::new(Hertz(2_600_000_000), 26));
         distribution.overhead = 58.0;

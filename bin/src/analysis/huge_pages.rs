@@ -85,7 +85,7 @@ pub struct Larger {
 }
 
 impl Larger {
-    /// The part of the time in 4 KiB pages that translation takes; negative where larger pages are slower.
+    /// Returns the part of the time in 4 KiB pages that translation takes; negative where larger pages are slower.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         self.ratio.map(|ratio| 1.0 - 1.0 / ratio.value)
@@ -103,7 +103,7 @@ fn least(ratio: Estimate) -> Option<f64> {
     ratio.interval.map(|interval| 1.0 - 1.0 / interval.low)
 }
 
-/// The kinds that were planned.
+/// Returns the kinds that were planned.
 pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
     let mut planned = [false; KINDS.len()];
     for outcome in outcomes {
@@ -114,7 +114,7 @@ pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + C
     KINDS.into_iter().zip(planned).filter_map(|(pages, planned)| planned.then_some(pages))
 }
 
-/// The random walks of one kind, by ascending working set.
+/// Returns the random walks of one kind, by ascending working set.
 pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
     outcomes.iter().filter(move |outcome| {
         let point = &outcome.point;
@@ -125,7 +125,7 @@ pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator
     })
 }
 
-/// The pages that a point's working set spans, if it has the pages that were asked for.
+/// Returns the pages that a point's working set spans, if it has the pages that were asked for.
 #[must_use]
 pub const fn spanned(outcome: &Outcome<'_>) -> u64 {
     let page = match outcome.point.pages {
@@ -161,7 +161,7 @@ pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<Conclusion
     Some(Conclusion { size: point.size, small: latency, page_local: at(Pages::Small4k, PAGE_LOCAL), larger })
 }
 
-/// The first working set from which on, by ascending size, no share is small.
+/// Returns the first working set from which on, by ascending size, no share is small.
 fn shows_from(shares: impl Iterator<Item = (Bytes, f64)>) -> Option<Bytes> {
     shares.fold(None, |from, (size, share)| if share < SHOWS { None } else { from.or(Some(size)) })
 }

@@ -21,7 +21,7 @@ pub struct Region<'r, 'a> {
     pub size: Bytes,
 }
 
-/// The working sets of a report, as they follow each other.
+/// Returns the working sets of a report, as they follow each other.
 pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Region<'r, 'a>> {
     outcomes
         .chunk_by(|one, other| one.point.size == other.point.size)
@@ -63,7 +63,7 @@ pub struct Sample<'r, 'a> {
 }
 
 impl Sample<'_, '_> {
-    /// The time for each load.
+    /// Returns the time for each load.
     #[must_use]
     pub const fn estimate(&self) -> Estimate {
         Estimate { value: self.nanoseconds, interval: self.interval }
@@ -71,7 +71,7 @@ impl Sample<'_, '_> {
 }
 
 impl<'r, 'a> Region<'r, 'a> {
-    /// The measured points.
+    /// Returns the measured points.
     pub fn samples(&self) -> impl Iterator<Item = Sample<'r, 'a>> {
         self.outcomes.iter().filter_map(|outcome| {
             let summary = outcome.result.as_ref().ok()?.series.nanoseconds;
@@ -85,7 +85,7 @@ impl<'r, 'a> Region<'r, 'a> {
         self.samples().find(|sample| sample.outcome.point.walk.lanes() == lanes)
     }
 
-    /// The point with so much work.
+    /// Returns the point with this work.
     #[must_use]
     pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Sample<'r, 'a>> {
         self.samples().find(|sample| match sample.outcome.point.walk {
@@ -243,7 +243,7 @@ pub struct WorkReach {
 }
 
 impl WorkReach {
-    /// The instructions at which loads overlap no more; `None` where they always did.
+    /// Returns the instructions at which loads overlap no more; `None` where they always did.
     #[must_use]
     pub fn ends_at(&self) -> Option<Estimate> {
         let (low, high) = (self.hidden as f64, self.exposed? as f64);

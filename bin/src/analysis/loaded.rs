@@ -121,13 +121,13 @@ pub fn delivered(traffic: &Traffic, series: &Series) -> Option<Estimate> {
 }
 
 impl<'r, 'a> Loading<'r, 'a> {
-    /// The node whose CPU chases.
+    /// Returns the node whose CPU chases.
     #[must_use]
     pub const fn from(&self) -> NodeId {
         self.point.initiator
     }
 
-    /// The node whose memory it walks.
+    /// Returns the node whose memory it walks.
     #[must_use]
     pub const fn to(&self) -> NodeId {
         self.point.target
@@ -159,7 +159,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         all
     }
 
-    /// The curve that the levels of all generators are.
+    /// Returns the curve that the levels of all generators are.
     #[must_use]
     #[inline(never)] // a curve is some KiB
     pub fn curve(&self) -> Option<Curve> {
@@ -173,7 +173,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         Curve::of(levels.get(..count)?)
     }
 
-    /// The lowest latency and the fastest level, where idle memory is slower than that.
+    /// Returns the lowest latency and the fastest level, where idle memory is slower than that.
     #[must_use]
     #[inline(never)] // a curve is some KiB
     pub fn slow_idle(&self) -> Option<(f64, Level)> {
@@ -225,7 +225,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         lines.filter(|lines| *lines > 0.0)
     }
 
-    /// The clock of the uncore that serves the generators' memory; `None` where it was not read. It is not read
+    /// Returns the clock of the uncore that serves the generators' memory; `None` where it was not read. It is not read
     /// while idle memory of another node is measured.
     #[must_use]
     pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
@@ -234,7 +234,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         outcome.result.as_ref().ok()?.series.uncore_gigahertz.filter(|_| own)
     }
 
-    /// The outcomes of it that have no number.
+    /// Returns the outcomes of it that have no number.
     pub fn missing(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
         self.outcomes.iter().filter(|outcome| {
             outcome.result.is_err()
@@ -242,7 +242,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         })
     }
 
-    /// The memory of its generators: whether it was proven to be there, and the pages.
+    /// Returns the memory of its generators: whether it was proven to be there, and the pages.
     #[must_use]
     pub fn field(&self) -> Option<crate::result::Field> {
         self.outcomes.iter().find_map(|outcome| match outcome.point.walk {

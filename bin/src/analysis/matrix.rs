@@ -116,12 +116,12 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// The distances that were measured, with their mean latencies; the first one is what remote means here.
+    /// Returns the distances that were measured, with their mean latencies; the first one is what remote means here.
     pub fn far(&self) -> impl Iterator<Item = (Class, f64)> {
         Class::FAR.into_iter().zip(self.far_ns).filter_map(|(class, ns)| Some((class, ns?)))
     }
 
-    /// The mean latency of nodes to remote memory: in other packages, where there are any.
+    /// Returns the mean latency of nodes to remote memory: in other packages, where there are any.
     #[must_use]
     pub fn remote_ns(&self) -> Option<f64> {
         self.far().next().map(|(_, ns)| ns)
@@ -134,7 +134,7 @@ impl Conclusion {
     }
 }
 
-/// The measured pairs.
+/// Returns the measured pairs.
 pub fn pairs<'o>(
     outcomes: &'o [Outcome<'_>],
     topology: &'o Topology,

@@ -61,7 +61,7 @@ impl Knees {
         knees
     }
 
-    /// The knee nearest to a number of pages.
+    /// Returns the knee nearest to a number of pages.
     pub(super) fn at(&self, pages: f64) -> Option<PageKnee> {
         self.as_slice()
             .iter()

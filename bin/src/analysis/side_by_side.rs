@@ -36,13 +36,13 @@ pub struct Level {
 }
 
 impl Level {
-    /// The second latency over the first, in nanoseconds.
+    /// Returns the second latency over the first, in nanoseconds.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.nanoseconds[1] / self.nanoseconds[0]
     }
 
-    /// The same in core cycles.
+    /// Returns the same in core cycles.
     #[must_use]
     pub fn ratio_in_cycles(&self) -> f64 {
         self.cycles[1] / self.cycles[0]
@@ -92,7 +92,7 @@ impl Levels {
         joined
     }
 
-    /// The levels, nearest first.
+    /// Returns the levels, nearest first.
     #[must_use]
     pub fn as_slice(&self) -> &[Level] {
         self.levels.get(..self.count).unwrap_or_default()

@@ -113,7 +113,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     }
 }
 
-/// The groups of a report, as they follow each other.
+/// Returns the groups of a report, as they follow each other.
 pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Group<'r, 'a>> {
     outcomes.chunk_by(is_alike).filter_map(move |group| {
         let point = &group.first()?.point;
@@ -144,30 +144,30 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
 }
 
 impl<'r, 'a> Group<'r, 'a> {
-    /// The rates, with the numbers of generators that had them.
+    /// Returns the rates, with the numbers of generators that had them.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + use<'r, 'a> {
         self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
     }
 
-    /// The CPU of the first generator.
+    /// Returns the CPU of the first generator.
     #[must_use]
     pub fn cpu(&self) -> CpuId {
         self.outcomes.first().map_or(CpuId(0), |outcome| outcome.point.cpu)
     }
 
-    /// The rate of all generators, or of fewer that deliver more beyond both intervals.
+    /// Returns the rate of all generators, or of fewer that deliver more beyond both intervals.
     #[must_use]
     pub fn best(&self) -> Option<(u32, Estimate)> {
         self.rates().nth(limit(&|index| self.rates().nth(index))?)
     }
 
-    /// The rate of one generator.
+    /// Returns the rate of one generator.
     #[must_use]
     pub fn of_one(&self) -> Option<Estimate> {
         self.rates().find(|(generators, _)| *generators == 1).map(|(_, rate)| rate)
     }
 
-    /// The fewest generators, of those tried, that have nearly the largest rate.
+    /// Returns the fewest generators, of those tried, that have nearly the largest rate.
     #[must_use]
     pub fn knee(&self) -> Option<u32> {
         let (_, best) = self.best()?;

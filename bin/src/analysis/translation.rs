@@ -50,13 +50,13 @@ pub struct Buffers {
     pub behaves_as_small: Option<bool>,
 }
 
-/// A latency: core cycles, or nanoseconds without them.
+/// Returns a latency: core cycles, or nanoseconds without them.
 fn latency(outcome: &Outcome<'_>) -> Option<f64> {
     let series = &outcome.result.as_ref().ok()?.series;
     Some(series.core_cycles.map_or(series.nanoseconds.median, |cycles| cycles.median))
 }
 
-/// The outcome of a walk.
+/// Returns the outcome of a walk.
 #[must_use]
 pub fn find<'o, 'a>(
     outcomes: &'o [Outcome<'a>],
@@ -78,7 +78,7 @@ pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64>
     Some(latency(spread)? - latency(dense)?)
 }
 
-/// An [`excess`] that is more than two measurements differ by; 0 for less.
+/// Returns an [`excess`] that is more than two measurements differ by; 0 for less.
 fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     /// A miss is a good part of a hit in any cache that holds so few lines.
     const PART: f64 = 0.05;
@@ -86,7 +86,7 @@ fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     excess(outcomes, pages, lines).map(|excess| if excess < PART * dense { 0.0 } else { excess })
 }
 
-/// The numbers of lines that were probed on one kind of pages, ascending.
+/// Returns the numbers of lines that were probed on one kind of pages, ascending.
 fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item = u64> + Clone + 'o {
     let page = PageSize::Small.bytes();
     let after = move |least: u64| {
@@ -100,14 +100,14 @@ fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item =
     core::iter::successors(after(0), move |lines| after(*lines))
 }
 
-/// The numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
+/// Returns the numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
 pub fn between(buffer: &Buffer) -> impl Iterator<Item = u64> {
     let page = PageSize::Small.bytes();
     let (last, beyond) = (buffer.reach.0 / page.0, buffer.beyond.0 / page.0);
     (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)
 }
 
-/// The levels behind one kind of pages.
+/// Returns the levels behind one kind of pages.
 #[inline(never)] // the search is large, and there are two calls
 fn levels_behind(outcomes: &[Outcome<'_>], pages: Pages) -> [Option<Buffer>; 2] {
     levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines))
@@ -175,7 +175,7 @@ pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate
     outcome.estimate()?.over(largest.estimate()?)
 }
 
-/// The share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
+/// Returns the share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
 #[must_use]
 pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
     ratio(outcomes, outcome).map(|ratio| 1.0 - 1.0 / ratio.value)

@@ -16,7 +16,7 @@ pub struct Grid<'o, 'a> {
 }
 
 impl<'o, 'a> Grid<'o, 'a> {
-    /// The points as the plan has them: by variant, and then by working set.
+    /// Returns the points as the plan has them: by variant, and then by working set.
     #[must_use]
     pub const fn of(outcomes: &'o [Outcome<'a>]) -> Grid<'o, 'a> {
         Grid { outcomes, columns: outcomes.len() / VARIANTS.len() }
@@ -42,7 +42,7 @@ impl<'o, 'a> Grid<'o, 'a> {
         column < last && this >= NEARLY_MEMORY * memory
     }
 
-    /// The row with the smallest latency in a column, and that latency.
+    /// Returns the row with the smallest latency in a column, and that latency.
     #[must_use]
     pub fn fastest(&self, column: usize) -> Option<(usize, f64)> {
         let rows = (0..VARIANTS.len()).filter_map(|row| Some((row, self.at(row, column)?.nanoseconds()?)));

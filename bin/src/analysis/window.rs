@@ -53,7 +53,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// The instructions, where they are known.
+    /// Returns the instructions, where they are known.
     #[must_use]
     pub const fn holds(&self) -> Option<Estimate> {
         match self {
@@ -127,7 +127,7 @@ pub enum Prefetch {
 }
 
 impl Prefetch {
-    /// The gain, where there is one.
+    /// Returns the gain, where there is one.
     #[must_use]
     pub const fn gain(self) -> Option<Gain> {
         match self {

@@ -65,27 +65,27 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The CPUs of a node that this process may run on.
+    /// Returns the CPUs of a node that this process may run on.
     #[must_use]
     pub fn cpus_of(&self, node: &Node) -> CpuSet {
         node.cpus.intersection(&self.cpus)
     }
 
-    /// The CPU that measures for a node: the first that this process may run on, or an idle one instead.
+    /// Returns the CPU that measures for a node: the first that this process may run on, or an idle one instead.
     #[must_use]
     pub fn cpu_of(&self, node: NodeId) -> Option<CpuId> {
         let first = self.topology.node(node).and_then(|node| self.cpus_of(node).first()).map(CpuId)?;
         Some(self.instead.iter().find(|instead| instead.first == first).map_or(first, |instead| instead.cpu))
     }
 
-    /// The nodes on which this process may run.
+    /// Returns the nodes on which this process may run.
     #[must_use]
     pub fn initiators(&self) -> NodeSet {
         let nodes = self.topology.nodes().iter();
         nodes.filter(|node| !self.cpus_of(node).is_empty()).map(|node| node.id.0).collect()
     }
 
-    /// The nodes from which this process may take memory.
+    /// Returns the nodes from which this process may take memory.
     #[must_use]
     pub fn targets(&self) -> NodeSet {
         let nodes = self.topology.nodes().iter();
@@ -103,14 +103,14 @@ impl Machine {
         }
     }
 
-    /// The size of the last-level cache that sysfs or CPUID report, if one does.
+    /// Returns the size of the last-level cache that sysfs or CPUID report, if one does.
     #[must_use]
     pub fn reported_cache(&self) -> Option<Bytes> {
         let sysfs = self.host.caches.last_level().map(|cache| cache.size);
         sysfs.or_else(|| self.processor.last_level_cache().map(|cache| cache.size)).filter(|size| size.0 > 0)
     }
 
-    /// The level and the size of the smallest reported cache that a working set fits in.
+    /// Returns the level and the size of the smallest reported cache that a working set fits in.
     #[must_use]
     pub fn cache_that_holds(&self, size: Bytes) -> Option<(u32, Bytes)> {
         let sysfs = self.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data());

@@ -31,7 +31,7 @@ pub enum CoreKind {
 }
 
 impl CoreKind {
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl CoreKind {
         }
     }
 
-    /// The kind by leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
+    /// Returns the kind by leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
     const fn of_intel(eax: u32) -> Option<CoreKind> {
         match eax >> 24 {
             0x20 => Some(CoreKind::Efficiency),
@@ -49,7 +49,7 @@ impl CoreKind {
         }
     }
 
-    /// The kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] the kind of this one.
+    /// Returns the kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] the kind of this one.
     const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
         match (eax >> 30 & 1, ebx >> 28) {
             (1, 0) => Some(CoreKind::Performance),
@@ -71,7 +71,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -142,7 +142,7 @@ impl Processor {
         }
     }
 
-    /// The largest cache that it describes.
+    /// Returns the largest cache that it describes.
     #[must_use]
     pub fn last_level_cache(&self) -> Option<CacheClaim> {
         self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()

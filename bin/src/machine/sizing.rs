@@ -32,7 +32,7 @@ pub struct Sizing {
 }
 
 impl Machine {
-    /// The same machine as a look found it.
+    /// Returns the same machine as a look found it.
     #[must_use]
     pub fn looked_at(&self, sizing: Sizing) -> Machine {
         let mut machine = *self;

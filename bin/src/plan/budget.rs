@@ -219,7 +219,7 @@ impl Budget {
         optional: Optional::Nothing,
     };
 
-    /// The same as the options have it.
+    /// Returns the same as the options have it.
     #[must_use]
     pub fn new(options: &Options<'_>, machine: &Machine) -> Budget {
         let (bounded, point_ns) = (options.given.contains(FlagId::TimeLimit), options.point_limit_ns());
@@ -285,7 +285,7 @@ impl Budget {
         budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len())
     }
 
-    /// The budget of lanes.
+    /// Returns the budget of lanes.
     #[must_use]
     pub fn of_lanes(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// After this time points are left with the rounds that they have. Where the last-level cache is large,
@@ -296,7 +296,7 @@ impl Budget {
         budget
     }
 
-    /// The budget of traffic: each window is a round, and there are enough for an interval.
+    /// Returns the budget of traffic: each window is a round, and there are enough for an interval.
     #[must_use]
     pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// After this time points are left with the rounds that they have.
@@ -325,7 +325,7 @@ impl Budget {
         budget
     }
 
-    /// The budget of windows, each of them a round, for at most `run_ns`.
+    /// Returns the budget of windows, each of them a round, for at most `run_ns`.
     fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
         let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
         let run_ns = run_ns.min(budget_ns(options));
@@ -336,7 +336,7 @@ impl Budget {
         budget
     }
 
-    /// The budget of pairs of CPUs: a window over all lines is a round.
+    /// Returns the budget of pairs of CPUs: a window over all lines is a round.
     #[must_use]
     pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget {
         /// Few pairs are over in no time: their windows are spread over so much.
@@ -366,13 +366,13 @@ impl Budget {
         .within(budget_ns(options), points.len())
     }
 
-    /// The pairs of CPUs that there is time for.
+    /// Returns the pairs of CPUs that there is time for.
     #[must_use]
     pub fn most_pairs(options: &Options<'_>) -> usize {
         (budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
     }
 
-    /// The same in regions of their own for the initiators of each target, where there is room.
+    /// Returns the same in regions of their own for the initiators of each target, where there is room.
     ///
     /// A chain that was just written shows at once what a load takes that no cache serves: no long first pass is
     /// needed.
@@ -392,7 +392,7 @@ impl Budget {
         self
     }
 
-    /// The same with `run_ns` for `points` points together, unless a limit or a number of trials was asked for.
+    /// Returns the same with `run_ns` for `points` points together, unless a limit or a number of trials was asked for.
     #[must_use]
     pub fn within(mut self, run_ns: f64, points: usize) -> Budget {
         let asked = self.bounded || self.trials.is_some();
@@ -409,13 +409,13 @@ impl Budget {
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
     }
 
-    /// The rounds that each of `points` points has room for.
+    /// Returns the rounds that each of `points` points has room for.
     #[must_use]
     pub fn room(&self, points: usize) -> usize {
         self.most.min((ROUNDS_KEPT / points.max(1)).max(2 * ROUNDS))
     }
 
-    /// The time that a point has left after `spent_ns`; without end where trials were asked for and no limit.
+    /// Returns the time that a point has left after `spent_ns`; without end where trials were asked for and no limit.
     #[must_use]
     pub fn left_ns(&self, spent_ns: f64) -> f64 {
         match self.trials {

@@ -90,7 +90,7 @@ pub fn core_unknown(machine: &Machine) -> bool {
         && machine.sharing.cores_of(&machine.cpus).len() == machine.cpus.len()
 }
 
-/// A choice that there is time for: a few pairs of each class where there is not enough for all.
+/// Returns a choice that there is time for: a few pairs of each class where there is not enough for all.
 fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &mut Warnings) -> Choice {
     let (all, most) = (choice.most(cpus.len()), Budget::most_pairs(options));
     if all <= most || choice == Choice::Classes {
@@ -111,7 +111,7 @@ fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings
     (most / Shared::ALL.iter().filter(has).count().max(1)).max(1)
 }
 
-/// The node of a CPU's lines: its own, if that is one of the targets.
+/// Returns the node of a CPU's lines: its own, if that is one of the targets.
 fn home(machine: &Machine, targets: &NodeSet, cpu: CpuId) -> Option<NodeId> {
     let own = machine.topology.node_of_cpu(cpu).filter(|node| targets.contains(node.0));
     own.or(targets.first().map(NodeId))

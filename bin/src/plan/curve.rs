@@ -34,7 +34,7 @@ const MOST_POINTS: usize = 400;
 const PAGE_COUNTS: [u64; 19] =
     [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
 
-/// The first-level data cache by sysfs or CPUID, or what is taken for it.
+/// Returns the first-level data cache by sysfs or CPUID, or what is taken for it.
 #[must_use]
 pub fn first_level_cache(machine: &Machine) -> Bytes {
     let sysfs = machine.host.caches.data(1).map(|cache| cache.size);
@@ -115,7 +115,7 @@ fn looks_for_translation(options: &Options<'_>) -> bool {
     options.order == crate::options::Order::Random && options.stride == Bytes(64)
 }
 
-/// The one pair of nodes that is measured.
+/// Returns the one pair of nodes that is measured.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ pub fn pair<'a>(
     Ok((initiator, target))
 }
 
-/// The largest working set: where the plateau of memory is visible, as far as memory is free.
+/// Returns the largest working set: where the plateau of memory is visible, as far as memory is free.
 fn largest(
     options: &Options<'_>,
     machine: &Machine,
@@ -178,7 +178,7 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
     inner.map(|size| Bytes(size as u64)).chain([most])
 }
 
-/// The region that all points lie in: the largest, and room to lie elsewhere in.
+/// Returns the region that all points lie in: the largest, and room to lie elsewhere in.
 #[must_use]
 pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
     let page = pages.page_size().bytes().max(Bytes(2 << 20));

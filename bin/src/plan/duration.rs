@@ -107,7 +107,7 @@ fn around(points: &[Point], mapped: f64) -> Range {
     START + MAPPED_BYTE * mapped + if audited { AUDIT } else { Range::ZERO }
 }
 
-/// A hop of a chain in caches that hold it, or in memory.
+/// Returns a hop of a chain in caches that hold it, or in memory.
 #[inline(never)] // offsets into a small frame are short
 fn hop(machine: &Machine, point: &Point) -> Range {
     if matches!(point.order, Order::Sequential | Order::Backward) {
@@ -124,7 +124,7 @@ fn written(point: &Point) -> Range {
     WRITTEN_BYTE * point.size.0 as f64 + WRITTEN_NODE * (point.size.0 / point.stride.0.max(1)) as f64
 }
 
-/// A round of a point in one of `rounds` rounds; `least_ns` where nothing else was asked for.
+/// Returns a round of a point in one of `rounds` rounds; `least_ns` where nothing else was asked for.
 fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     let trial = budget.iters.map_or(ROUND * (1.0 / BATCHES), |iters| hop * iters as f64);
     match budget.trials {
@@ -147,7 +147,7 @@ fn single_hops(budget: &Budget, hop: Range) -> Range {
     (BURST + burst * 3.0) * BURSTS
 }
 
-/// The fewest rounds of a point, and those that it is likely to need.
+/// Returns the fewest rounds of a point, and those that it is likely to need.
 fn rounds(budget: &Budget, fewest: usize) -> Range {
     match budget.trials {
         Some(trials) => Range(1.0, 1.0) * f64::from(trials).min(fewest as f64),
@@ -155,7 +155,7 @@ fn rounds(budget: &Budget, fewest: usize) -> Range {
     }
 }
 
-/// The product of both ends.
+/// Returns the product of both ends.
 fn product(one: Range, other: Range) -> Range {
     Range(one.0 * other.0, one.1 * other.1)
 }

@@ -15,7 +15,7 @@ use crate::warning::{Warning, Warnings};
 /// The part of each generator, at least: what a core's own caches hold is a small part of it.
 const LEAST_PART: Bytes = Bytes(16 << 20);
 
-/// The CPUs that may generate from a node: those that were asked for, or one of each core, or all.
+/// Returns the CPUs that may generate from a node: those that were asked for, or one of each core, or all.
 #[must_use]
 pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     let own = || match options.load_from {
@@ -47,7 +47,7 @@ pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
     cpus.iter().nth(index * cpus.len() / count.max(1)).map(CpuId)
 }
 
-/// The CPUs of a point of traffic: its own, and those of its other generators.
+/// Returns the CPUs of a point of traffic: its own, and those of its other generators.
 #[must_use]
 pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let others = others(options, machine, point, traffic);
@@ -72,7 +72,7 @@ pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: 
     cpus.iter().filter(is_other).collect()
 }
 
-/// The node whose CPUs load a pair.
+/// Returns the node whose CPUs load a pair.
 #[must_use]
 pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> NodeId {
     match options.load_from {
@@ -81,7 +81,7 @@ pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> N
     }
 }
 
-/// The CPU of the first generator from a node: that asked for, or the first of all.
+/// Returns the CPU of the first generator from a node: that asked for, or the first of all.
 #[must_use]
 pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<CpuId> {
     options.cpu.or_else(|| cpus(options, machine, from).first().map(CpuId))

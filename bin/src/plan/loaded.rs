@@ -76,7 +76,7 @@ pub fn points<'a>(
     Ok(())
 }
 
-/// The CPU that walks the chain: none of those that are to generate.
+/// Returns the CPU that walks the chain: none of those that are to generate.
 fn chaser<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
@@ -210,7 +210,7 @@ pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
     }
 }
 
-/// The number of curves that some points begin.
+/// Returns the number of curves that some points begin.
 #[must_use]
 pub fn curves(points: &[Point]) -> usize {
     let key = |point: &Point| Some((point.target, point.walk.traffic()?.kind.name));
@@ -221,7 +221,7 @@ pub fn curves(points: &[Point]) -> usize {
     points.iter().enumerate().filter(begins).count()
 }
 
-/// The most points that may be added to the curve of one pair and kind.
+/// Returns the most points that may be added to the curve of one pair and kind.
 #[must_use]
 pub fn most_added(options: &Options<'_>) -> usize {
     let mut count = 0;

@@ -30,7 +30,7 @@ use crate::options::{self, Choice, Options};
 use crate::result::{chain, Point, Walk};
 use crate::warning::{Warning, Warnings};
 
-/// The order of a chain by the option's value.
+/// Returns the order of a chain by the option's value.
 #[must_use]
 pub const fn order(option: options::Order) -> Order {
     match option {
@@ -41,7 +41,7 @@ pub const fn order(option: options::Order) -> Order {
     }
 }
 
-/// The kernel by the option's value.
+/// Returns the kernel by the option's value.
 #[must_use]
 pub const fn kernel(option: options::Kernel) -> &'static Kernel {
     match option {

@@ -45,7 +45,7 @@ struct Region {
 }
 
 impl Region {
-    /// The region of a point's chain or of the lines that go between its CPUs, and that of its traffic.
+    /// Returns the region of a point's chain or of the lines that go between its CPUs, and that of its traffic.
     fn of(point: &Point) -> [Option<Region>; 2] {
         let Point { initiator, target, pages, size, walk, .. } = *point;
         let chain = Region { from: initiator, on: target, pages, size, is_of_traffic: false };

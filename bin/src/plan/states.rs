@@ -92,7 +92,7 @@ fn lines(machine: &Machine, level: Level) -> Option<u64> {
     }
 }
 
-/// A CPU of another core than both, on the second's node if there is one.
+/// Returns a CPU of another core than both, on the second's node if there is one.
 fn third(machine: &Machine, a: CpuId, b: CpuId) -> Option<CpuId> {
     let core = |cpu: u32| machine.sharing.core_of(cpu);
     let others = || machine.cpus.iter().filter(|cpu| ![core(a.0), core(b.0)].contains(&core(*cpu)));

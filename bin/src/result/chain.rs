@@ -6,7 +6,7 @@ use super::Point;
 use crate::error::Failure;
 use crate::options::UsageError;
 
-/// The chain of a point.
+/// Returns the chain of a point.
 ///
 /// # Errors
 ///

@@ -46,7 +46,7 @@ pub struct KernelClock {
 }
 
 impl Timer {
-    /// The counter, if that is what times.
+    /// Returns the counter, if that is what times.
     #[must_use]
     pub const fn counter(&self) -> Option<&Counter> {
         match self {
@@ -55,7 +55,7 @@ impl Timer {
         }
     }
 
-    /// The smallest difference between two readings, in nanoseconds.
+    /// Returns the smallest difference between two readings, in nanoseconds.
     #[must_use]
     pub fn step_ns(&self) -> f64 {
         match self {

@@ -77,7 +77,7 @@ const CLOCKS: usize = 1000;
 const PER_GIGAHERTZ: f64 = 100.0;
 
 impl Clocks {
-    /// None yet.
+    /// Returns none yet.
     #[must_use]
     pub const fn new() -> Clocks {
         Clocks { counts: [0; CLOCKS], total: 0 }

@@ -48,7 +48,7 @@ impl Software {
         }
     }
 
-    /// Both together.
+    /// Returns both together.
     #[must_use]
     pub fn and(&self, other: &Software) -> Software {
         Software {

@@ -134,7 +134,7 @@ impl Distribution {
         clock::nanoseconds(ticks, self.frequency)
     }
 
-    /// The hops that were not interrupted.
+    /// Returns the hops that were not interrupted.
     #[must_use]
     pub fn sample(&self) -> Sample<'_> {
         Sample {
@@ -171,19 +171,19 @@ impl Distribution {
         self.quantile_ns(percent).map(|quantile| quantile.value)
     }
 
-    /// The slowest hop that was not interrupted.
+    /// Returns the slowest hop that was not interrupted.
     #[must_use]
     pub fn maximum_ns(&self) -> Option<f64> {
         hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window as f64))
     }
 
-    /// The slowest window without a mark, interrupted or not.
+    /// Returns the slowest window without a mark, interrupted or not.
     #[must_use]
     pub fn longest_ns(&self) -> Option<f64> {
         self.windows.maximum().map(|window| self.nanoseconds(window as f64))
     }
 
-    /// The mean of the hops that were not interrupted.
+    /// Returns the mean of the hops that were not interrupted.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         self.nanoseconds(self.mean)
@@ -209,7 +209,7 @@ impl Distribution {
         self.empties.percentile(percent)
     }
 
-    /// The period in microseconds with which slow hops recur, and what it is known as, if it stands out.
+    /// Returns the period in microseconds with which slow hops recur, and what it is known as, if it stands out.
     #[must_use]
     pub fn refresh(&self) -> Option<(f64, Option<&'static str>)> {
         let period = self.period.filter(Period::is_significant)?;

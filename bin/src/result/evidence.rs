@@ -34,19 +34,19 @@ impl PageCounts {
         }
     }
 
-    /// The nodes and their counts, in the order in which they were met.
+    /// Returns the nodes and their counts, in the order in which they were met.
     #[must_use]
     pub fn nodes(&self) -> &[(NodeId, u64)] {
         self.nodes.get(..self.length).unwrap_or_default()
     }
 
-    /// The pages on `node`.
+    /// Returns the pages on `node`.
     #[must_use]
     pub fn on(&self, node: NodeId) -> u64 {
         self.nodes().iter().find(|(known, _)| *known == node).map_or(0, |(_, count)| *count)
     }
 
-    /// All pages.
+    /// Returns all pages.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.nodes().iter().fold(self.others, |sum, (_, count)| sum.saturating_add(*count))
@@ -100,14 +100,14 @@ impl Evidence {
         }
     }
 
-    /// The counts that reports show: those of numa_maps, or else of the query.
+    /// Returns the counts that reports show: those of numa_maps, or else of the query.
     #[must_use]
     pub fn counts(&self) -> Option<&PageCounts> {
         self.numa_maps.as_ref().or(self.page_query.as_ref())
     }
 }
 
-/// The counts and the page size of a line of numa_maps, if it is that of the mapping at `address`.
+/// Returns the counts and the page size of a line of numa_maps, if it is that of the mapping at `address`.
 ///
 /// An example is `7f0000000000 bind:1 anon=4 dirty=4 N1=4 kernelpagesize_kB=2048`.
 #[must_use]
@@ -137,7 +137,7 @@ pub fn smaps_opens(line: &[u8], address: u64) -> bool {
     hexadecimal(start) == Some(address)
 }
 
-/// The amount that a line of smaps gives for `AnonHugePages:`.
+/// Returns the amount that a line of smaps gives for `AnonHugePages:`.
 #[must_use]
 pub fn smaps_transparent_huge(line: &[u8]) -> Option<Bytes> {
     let rest = line.strip_prefix(b"AnonHugePages:")?;

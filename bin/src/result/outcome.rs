@@ -75,7 +75,7 @@ pub struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The latency, or the time per load; `None` where it was not measured.
+    /// Returns the latency, or the time per load; `None` where it was not measured.
     #[must_use]
     pub fn nanoseconds(&self) -> Option<f64> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)

@@ -17,7 +17,7 @@ pub enum Means {
 }
 
 impl Means {
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Placed {
         self.before.proves(node, self.mapped) && self.after.proves(node, self.mapped)
     }
 
-    /// The pages that are elsewhere than on `node` now, if any; `None` too where the kernel does not tell.
+    /// Returns the pages that are elsewhere than on `node` now, if any; `None` too where the kernel does not tell.
     #[must_use]
     pub fn moved(&self, node: NodeId) -> Option<u64> {
         if !self.after.is_there() || self.after.proves(node, self.mapped) {
@@ -63,7 +63,7 @@ impl Placed {
         [&self.after.numa_maps, &self.after.page_query].into_iter().flatten().map(elsewhere).max()
     }
 
-    /// The part in transparent huge pages before and after, where the kernel has merged or split some.
+    /// Returns the part in transparent huge pages before and after, where the kernel has merged or split some.
     #[must_use]
     pub fn huge_pages_changed(&self) -> Option<(Bytes, Bytes)> {
         let (before, after) = (self.before.transparent_huge?, self.after.transparent_huge?);
@@ -83,7 +83,7 @@ impl Placed {
         }
     }
 
-    /// The share of the buffer in transparent huge pages at the end, where those were obtained.
+    /// Returns the share of the buffer in transparent huge pages at the end, where those were obtained.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let huge = self.after.transparent_huge.filter(|_| self.pages == Pages::Thp)?;
@@ -103,7 +103,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The same of memory that is known in full.
+    /// Returns the same of memory that is known in full.
     #[must_use]
     pub fn of(placed: &Placed, node: NodeId) -> Field {
         Field { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }

@@ -37,7 +37,7 @@ impl Sample {
         deviation: None,
     };
 
-    /// The sample of an outcome that has a number.
+    /// Returns the sample of an outcome that has a number.
     #[must_use]
     pub fn of(outcome: &Outcome<'_>) -> Option<Sample> {
         let series = &outcome.result.as_ref().ok()?.series;
@@ -64,7 +64,7 @@ impl Sample {
         spread.map_or(0.0, |spread| spread.max(LEAST))
     }
 
-    /// The point for a fit: core cycles, or nanoseconds, against bytes.
+    /// Returns the point for a fit: core cycles, or nanoseconds, against bytes.
     #[must_use]
     pub fn point(&self, in_cycles: bool) -> model::Point {
         let latency = if in_cycles { self.core_cycles.unwrap_or(f64::NAN) } else { self.nanoseconds };
@@ -85,13 +85,13 @@ impl<'s> Samples<'s> {
         Samples { length, get }
     }
 
-    /// The samples there are.
+    /// Returns the samples there are.
     pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
         (0..self.length).filter_map(self.get)
     }
 }
 
-/// The first items, as many as there is room for.
+/// Returns the first items, as many as there is room for.
 pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
     let mut count = 0;
     for (slot, item) in room.iter_mut().zip(items) {

@@ -184,7 +184,7 @@ impl Series {
         Some(cycles? / self.core_cycles?.median).filter(|ratio| ratio.is_finite())
     }
 
-    /// The share of the trials that were interrupted.
+    /// Returns the share of the trials that were interrupted.
     #[must_use]
     pub fn disturbed_share(&self) -> f64 {
         self.disturbed as f64 / self.batches.max(1) as f64

@@ -45,7 +45,7 @@ pub struct PingPong {
 }
 
 impl PingPong {
-    /// The node of a line, and its place there.
+    /// Returns the node of a line, and its place there.
     #[must_use]
     pub fn home(&self, line: u32) -> (NodeId, u32) {
         let [first, second] = self.homes;
@@ -89,7 +89,7 @@ impl Level {
     /// All of them, the nearest first.
     pub const ALL: [Level; 4] = [Level::L1, Level::L2, Level::L3, Level::Memory];
 
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ pub struct Traffic {
 }
 
 impl Walk {
-    /// The traffic that is measured or measured beside, if there is any.
+    /// Returns the traffic that is measured or measured beside, if there is any.
     #[must_use]
     pub const fn traffic(&self) -> Option<&Traffic> {
         match self {
@@ -134,7 +134,7 @@ impl Walk {
         matches!(self, Walk::PingPong(_) | Walk::Owned(_))
     }
 
-    /// The CPUs beside the point's own.
+    /// Returns the CPUs beside the point's own.
     #[must_use]
     pub fn partners(&self) -> [Option<CpuId>; 2] {
         match self {
@@ -144,7 +144,7 @@ impl Walk {
         }
     }
 
-    /// The lines in a known state, if they are walked over.
+    /// Returns the lines in a known state, if they are walked over.
     #[must_use]
     pub const fn owned(&self) -> Option<&Owned> {
         match self {
@@ -153,7 +153,7 @@ impl Walk {
         }
     }
 
-    /// The two CPUs, if lines go between any.
+    /// Returns the two CPUs, if lines go between any.
     #[must_use]
     pub const fn ping_pong(&self) -> Option<&PingPong> {
         match self {
@@ -162,7 +162,7 @@ impl Walk {
         }
     }
 
-    /// The chains walked side by side.
+    /// Returns the chains walked side by side.
     #[must_use]
     pub const fn lanes(&self) -> usize {
         match self {

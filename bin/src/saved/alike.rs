@@ -84,7 +84,7 @@ impl Condition {
 pub struct Under(pub [u64; 2]);
 
 impl Under {
-    /// The value of a condition.
+    /// Returns the value of a condition.
     #[must_use]
     #[inline(never)] // it is short, and needed in many places
     pub fn get(self, condition: usize) -> u64 {
@@ -93,7 +93,7 @@ impl Under {
         (if *before < 64 { low >> before } else { high }) & ((1 << own) - 1)
     }
 
-    /// The same with another value of a condition; the largest one where it is too large.
+    /// Returns the same with another value of a condition; the largest one where it is too large.
     #[must_use]
     #[inline(never)] // as above
     pub fn with(self, condition: usize, value: u64) -> Under {
@@ -108,7 +108,7 @@ impl Under {
         Under([low, high])
     }
 
-    /// The conditions of a point of a result, without those that its fields in a set (one bit for each) are.
+    /// Returns the conditions of a point of a result, without those that its fields in a set (one bit for each) are.
     #[must_use]
     pub fn of(row: &Row, saved: &Saved, without: u32) -> Under {
         let mut under = Under::default();
@@ -128,7 +128,7 @@ impl Under {
     }
 }
 
-/// The number of a flag.
+/// Returns the number of a flag.
 #[must_use]
 pub const fn yes(flag: bool) -> u64 {
     if flag {
@@ -138,7 +138,7 @@ pub const fn yes(flag: bool) -> u64 {
     }
 }
 
-/// The number of a condition that is of a result as a whole; 0 where it is none.
+/// Returns the number of a condition that is of a result as a whole; 0 where it is none.
 #[must_use]
 pub fn of_result(saved: &Saved, condition: usize) -> u64 {
     match condition {
@@ -149,7 +149,7 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
     }
 }
 
-/// The number of the pages that were obtained.
+/// Returns the number of the pages that were obtained.
 #[must_use]
 pub fn pages(word: &str) -> u64 {
     match Pages::from_word(word.as_bytes()) {
@@ -162,7 +162,7 @@ pub fn pages(word: &str) -> u64 {
     }
 }
 
-/// The words of a field, by their numbers from 1; others have the number behind these.
+/// Returns the words of a field, by their numbers from 1; others have the number behind these.
 const fn words(field: usize) -> &'static [&'static str] {
     match field {
         ORDER => &["backward", "sequential", "page-local", "2m-local", "random"],
@@ -171,14 +171,14 @@ const fn words(field: usize) -> &'static [&'static str] {
     }
 }
 
-/// The number of a condition that is a field of points; 0 where the row does not tell it.
+/// Returns the number of a condition that is a field of points; 0 where the row does not tell it.
 #[must_use]
 pub fn of_row(row: &Row, condition: usize) -> u64 {
     let field = TABLE.get(condition).and_then(|entry| entry.field).filter(|field| row.tells(*field));
     field.map_or(0, |field| of_field(row, field))
 }
 
-/// The number of a field of a row that tells it.
+/// Returns the number of a field of a row that tells it.
 fn of_field(row: &Row, field: usize) -> u64 {
     match field {
         SIZE => row.sample.size.0,

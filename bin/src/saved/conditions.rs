@@ -97,7 +97,7 @@ impl Conditions {
     }
 }
 
-/// A text that cannot steer a terminal; what does not fit is left out.
+/// Returns a text that cannot steer a terminal; what does not fit is left out.
 pub fn escaped<const N: usize>(text: &str) -> Text<N> {
     let mut escaped = Text::EMPTY;
     let _ = write!(escaped, "{}", Escaped(text.as_bytes()));

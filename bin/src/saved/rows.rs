@@ -113,7 +113,7 @@ pub struct Draft<'r> {
 }
 
 impl<'r> Draft<'r> {
-    /// A result without rows, whose rows will go to `rows`.
+    /// Returns a result without rows, whose rows will go to `rows`.
     pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
         Draft {
             rows,
@@ -126,7 +126,7 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// The same, which takes no more than classes of pairs of CPUs.
+    /// Returns the same, which takes no more than classes of pairs of CPUs.
     pub fn in_brief(rows: &'r mut [Row]) -> Draft<'r> {
         Draft { in_brief: true, ..Draft::over(rows) }
     }
@@ -149,7 +149,7 @@ impl<'r> Draft<'r> {
         Ok(())
     }
 
-    /// The points so far.
+    /// Returns the points so far.
     pub fn rows(&self) -> &[Row] {
         self.rows.get(..self.count).unwrap_or_default()
     }
@@ -234,7 +234,7 @@ impl<'r> Draft<'r> {
     }
 }
 
-/// A number of bytes.
+/// Returns a number of bytes.
 pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     if (1.0..=LARGEST_SIZE).contains(&number) {
         Ok(Bytes(number as u64))
@@ -243,7 +243,7 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     }
 }
 
-/// A small whole number, such as a node's.
+/// Returns a small whole number, such as a node's.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
     if f64::from(whole) == number {
@@ -253,13 +253,13 @@ pub fn whole(number: f64) -> Result<u32, &'static str> {
     }
 }
 
-/// The deviation of a row relative to its latency, where it is within reason.
+/// Returns the deviation of a row relative to its latency, where it is within reason.
 pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
     let relative = deviation.map(|deviation| deviation / nanoseconds);
     relative.filter(|deviation| (0.0..10.0).contains(deviation))
 }
 
-/// The line of a byte, from 1.
+/// Returns the line of a byte, from 1.
 pub fn line_of(text: &[u8], offset: usize) -> u32 {
     let before = text.get(..offset).unwrap_or(text);
     1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32

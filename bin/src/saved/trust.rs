@@ -86,13 +86,13 @@ impl Trust {
         [UNVERIFIED, PARTIAL].map(|condition| self.said_poor && self.evidence().any(|code| code == condition))
     }
 
-    /// The first reason that makes it poor; empty where there is none.
+    /// Returns the first reason that makes it poor; empty where there is none.
     #[must_use]
     pub fn reason(&self) -> &str {
         self.evidence().next().unwrap_or_default()
     }
 
-    /// The reasons that make it poor.
+    /// Returns the reasons that make it poor.
     pub fn evidence(&self) -> impl Iterator<Item = &str> {
         let all = self.reasons.iter().take(self.count);
         all.filter(|(code, poor)| self.weighs(code.as_str(), *poor)).map(|(code, _)| code.as_str())

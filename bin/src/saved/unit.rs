@@ -41,12 +41,12 @@ pub fn is_one_of(word: &str, words: &str) -> bool {
     words.split_ascii_whitespace().any(|one| word.eq_ignore_ascii_case(one))
 }
 
-/// The unit among the words of a heading such as `size_kb` or `Working set (KiB)`.
+/// Returns the unit among the words of a heading such as `size_kb` or `Working set (KiB)`.
 pub fn of_heading(heading: &str) -> Option<f64> {
     words(heading).find_map(named)
 }
 
-/// The words of a heading.
+/// Returns the words of a heading.
 pub fn words(heading: &str) -> impl Iterator<Item = &str> {
     heading
         .split(|character: char| character.is_ascii() && !character.is_ascii_alphanumeric())

@@ -40,7 +40,7 @@ pub(super) fn each_object<'a>(
     }
 }
 
-/// A number, or null for one that is not known.
+/// Reads a number, or null for one that is not known.
 pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
     match reader.next_event()? {
         Event::Number(number) => Ok(Some(number)),

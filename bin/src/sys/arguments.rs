@@ -25,7 +25,7 @@ enum Source {
 }
 
 impl Arguments {
-    /// The arguments that the kernel passed: `count` pointers, the first to the program's name.
+    /// Returns the arguments that the kernel passed: `count` pointers, the first to the program's name.
     ///
     /// # Safety
     /// `vector` must point at `count` pointers to NUL-terminated strings, which
@@ -78,7 +78,7 @@ impl Environment {
     /// An environment without variables.
     pub const EMPTY: Environment = Environment { vector: None };
 
-    /// The environment that the kernel passed.
+    /// Returns the environment that the kernel passed.
     ///
     /// # Safety
     /// `vector` must point at pointers to NUL-terminated strings, ended by a null
@@ -89,7 +89,7 @@ impl Environment {
         Environment { vector: Some(unsafe { &*vector }) }
     }
 
-    /// The value of the variable `name`, without the `name=`.
+    /// Returns the value of the variable `name`, without the `name=`.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<&'static [u8]> {
         let mut at: *const *const c_char = self.vector?;

@@ -20,7 +20,7 @@ use linux_raw_sys::general::{
 /// The thread of the caller, to the affinity calls.
 const THIS_THREAD: usize = 0;
 
-/// The CPUs that this thread may run on: its affinity mask, within the cpuset and the CPUs that are online.
+/// Returns the CPUs that this thread may run on: its affinity mask, within the cpuset and the CPUs that are online.
 ///
 /// # Errors
 /// `EINVAL` on a kernel built for more CPUs than a [`CpuSet`] holds.
@@ -58,7 +58,7 @@ pub fn pin_to(cpu: CpuId) -> Result<(), Errno> {
     pin(&set)
 }
 
-/// The CPU that this thread is running on, and its node.
+/// Returns the CPU that this thread is running on, and its node.
 ///
 /// # Errors
 /// None is documented for valid addresses; a seccomp filter may forbid the call.

@@ -14,7 +14,7 @@ macro_rules! errnos {
         impl Errno {
             $(#[doc = $description] pub const $name: Errno = Errno($value);)*
 
-            /// The symbolic name and the customary description, where the number is one of those named here.
+            /// Returns the symbolic name and the customary description, where the number is one of those named here.
             fn entry(self) -> Option<(&'static str, &'static str)> {
                 match self.0 {
                     $($value => Some((stringify!($name), $description)),)*
@@ -65,19 +65,19 @@ errnos! {
 }
 
 impl Errno {
-    /// The error that the kernel knows by `code` (positive).
+    /// Returns the error that the kernel knows by `code` (positive).
     #[must_use]
     pub const fn new(code: i32) -> Errno {
         Errno(code)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn code(self) -> i32 {
         self.0
     }
 
-    /// The symbolic name, such as `EPERM`.
+    /// Returns the symbolic name, such as `EPERM`.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         self.entry().map(|(name, _)| name)

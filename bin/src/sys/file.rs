@@ -153,7 +153,7 @@ fn split_lines(
     }
 }
 
-/// The length of the first line of `text`, without its newline, if there is a whole one.
+/// Returns the length of the first line of `text`, without its newline, if there is a whole one.
 fn line_length(text: Option<&[u8]>) -> Option<usize> {
     /// Bytes in which the library looks for one at once, several times as fast as one by one.
     const AT_ONCE: usize = 512;
@@ -212,7 +212,7 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
 
-    /// The lines of `text`, read in pieces of `piece` bytes through a buffer of `room`.
+    /// Returns the lines of `text`, read in pieces of `piece` bytes through a buffer of `room`.
     fn lines(text: &str, piece: usize, room: usize) -> Vec<String> {
         let (mut rest, mut found) = (text.as_bytes(), Vec::new());
         let read = |buffer: &mut [u8]| {

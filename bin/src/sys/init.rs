@@ -124,7 +124,7 @@ fn open_standard_descriptors(console: bool) {
     }
 }
 
-/// The words after `--` on the kernel's command line; `None` where it cannot be read.
+/// Returns the words after `--` on the kernel's command line; `None` where it cannot be read.
 fn command_line_arguments() -> Option<Arguments> {
     // x86-64 allows 2048 bytes, and a boot configuration may add to them.
     let text = Table::zeroed(16 << 10).ok()?.leak();
@@ -177,7 +177,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// The words kept, shown between bars.
+    /// Returns the words kept, shown between bars.
     fn packed(text: &str) -> String {
         let mut text = text.as_bytes().to_vec();
         let length = pack_arguments(&mut text);

@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The unit in which memory of this kind is mapped.
+    /// Returns the unit in which memory of this kind is mapped.
     #[must_use]
     pub const fn page(self) -> PageSize {
         match self {
@@ -120,7 +120,7 @@ impl Region {
         Ok(region)
     }
 
-    /// The region that [`map`](Self::map) made of these, whose first byte is at `base`.
+    /// Returns the region that [`map`](Self::map) made of these, whose first byte is at `base`.
     ///
     /// # Safety
     /// That region was forgotten, and its mapping is not used any more by others.
@@ -128,31 +128,31 @@ impl Region {
         Region { base, length: bytes.max(1).next_multiple_of(kind.granule()), kind }
     }
 
-    /// The first address.
+    /// Returns the first address.
     #[must_use]
     pub fn address(&self) -> usize {
         self.base.as_ptr() as usize
     }
 
-    /// The first byte, for a type of this directory that owns the region.
+    /// Returns the first byte, for a type of this directory that owns the region.
     pub(super) fn start(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// The first byte.
+    /// Returns the first byte.
     #[must_use]
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.base.as_ptr()
     }
 
-    /// The length in bytes: what was asked for, rounded up.
+    /// Returns the length in bytes: what was asked for, rounded up.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a region is never empty")]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// The kind of page asked for.
+    /// Returns the kind of page asked for.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
@@ -207,7 +207,7 @@ impl Region {
         patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
     }
 
-    /// The region as values of `T`, as many as fit.
+    /// Returns the region as values of `T`, as many as fit.
     #[must_use]
     pub fn as_slice<T: Plain>(&self) -> &[T] {
         // SAFETY: aligned to 2 MiB, inside the mapping, readable, not written
@@ -215,7 +215,7 @@ impl Region {
         unsafe { core::slice::from_raw_parts(self.base.as_ptr().cast(), self.length / size_of::<T>()) }
     }
 
-    /// The region as values of `T`, as many as fit.
+    /// Returns the region as values of `T`, as many as fit.
     #[must_use]
     pub fn as_mut_slice<T: Plain>(&mut self) -> &mut [T] {
         // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
@@ -289,7 +289,7 @@ mod tests {
     use std::format;
     use std::string::String;
 
-    /// The line of numa_maps that begins at `address`.
+    /// Returns the line of numa_maps that begins at `address`.
     fn numa_maps(address: usize) -> Option<String> {
         let mut buffer = [0; 4096];
         let mut found = None;

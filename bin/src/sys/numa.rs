@@ -43,14 +43,14 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy that binds to one node.
+    /// Returns the policy that binds to one node.
     #[must_use]
     pub fn bind(node: NodeId) -> Policy {
         Policy::Bind(only(node))
     }
 }
 
-/// The set that holds `node` alone; empty where the number is too large for any kernel.
+/// Returns the set that holds `node` alone; empty where the number is too large for any kernel.
 fn only(node: NodeId) -> NodeSet {
     let mut nodes = NodeSet::EMPTY;
     nodes.insert(node.0);
@@ -62,7 +62,7 @@ fn maximum_node(nodes: &NodeSet) -> usize {
     size_of_val(nodes.words()) * 8 + 1
 }
 
-/// The policy of this thread.
+/// Returns the policy of this thread.
 ///
 /// # Errors
 /// `ENOSYS` on a kernel without NUMA, `EPERM` under a container's seccomp filter.
@@ -101,7 +101,7 @@ pub fn set_policy(policy: &Policy) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The nodes that the cpuset of this thread lets it take memory from.
+/// Returns the nodes that the cpuset of this thread lets it take memory from.
 ///
 /// # Errors
 /// `ENOSYS` and `EPERM` as in [`get_policy`]; `Mems_allowed_list` of
@@ -110,7 +110,7 @@ pub fn mems_allowed() -> Result<NodeSet, Errno> {
     query(0, MPOL_F_MEMS_ALLOWED).map(|(_, nodes)| nodes)
 }
 
-/// The node that the page at `address` is on. A page that is absent is brought in, as if it were read.
+/// Returns the node that the page at `address` is on. A page that is absent is brought in, as if it were read.
 ///
 /// # Errors
 /// `EFAULT` where nothing is mapped; `ENOSYS` and `EPERM` as in [`get_policy`].
@@ -177,12 +177,12 @@ mod tests {
     use crate::sys::map::{Kind, Region};
     use std::vec::Vec;
 
-    /// A host without NUMA support, or a container that forbids it, has nothing to test.
+    /// Returns whether there is nothing to test: on a host without NUMA support, or in a container that forbids it.
     fn forbidden<T>(result: &Result<T, Errno>) -> bool {
         matches!(result, Err(Errno::ENOSYS | Errno::EPERM))
     }
 
-    /// The nodes that memory can be had from; none where policies are forbidden.
+    /// Returns the nodes that memory can be had from; none where policies are forbidden.
     fn usable_nodes() -> Vec<NodeId> {
         let allowed = mems_allowed();
         if forbidden(&allowed) {

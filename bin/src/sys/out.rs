@@ -78,7 +78,7 @@ impl Sink {
         Sink::new(None)
     }
 
-    /// The file `path`, which appears complete when the sink is finished, or not at all.
+    /// Returns the file `path`, which appears complete when the sink is finished, or not at all.
     ///
     /// A path that leads to standard output (`/dev/stdout`) means just that. What is
     /// not a regular file (a device, a pipe) is written as it comes.

@@ -265,7 +265,7 @@ impl Name {
         name
     }
 
-    /// The path of an open file that has no other.
+    /// Returns the path of an open file that has no other.
     fn unnamed(file: &OwnedFd) -> Name {
         let mut name = Name::new(b"/proc/self/fd/");
         // As in `temporary`.
@@ -273,7 +273,7 @@ impl Name {
         name
     }
 
-    /// The name of a file that is to become `target`: `.TARGET.PID.tmp`.
+    /// Returns the name of a file that is to become `target`: `.TARGET.PID.tmp`.
     fn temporary(target: &[u8], attempt: u32) -> Name {
         let mut name = Name::new(b".");
         // Leaves room for the rest, which is at most 23 bytes long.

@@ -42,7 +42,7 @@ impl Event {
         Event::WalkCycles,
     ];
 
-    /// The type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`), if it
+    /// Returns the type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`), if it
     /// has one; `walk` is what the processor itself calls walk cycles.
     const fn code(self, walk: Option<u64>) -> Option<(u32, u64)> {
         const HARDWARE: u32 = 0;
@@ -161,7 +161,7 @@ impl Counters {
         decode(words.get(..count).unwrap_or_default(), present).ok_or(Errno::EIO)
     }
 
-    /// The first event that could be opened: the kernel addresses the group by it.
+    /// Returns the first event that could be opened: the kernel addresses the group by it.
     fn leader(&self) -> Result<&OwnedFd, Errno> {
         let opened = self.members.iter().find_map(|member| member.as_ref().ok());
         match (opened, self.members.first()) {

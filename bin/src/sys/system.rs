@@ -24,19 +24,19 @@ impl Kernel {
         Kernel(names)
     }
 
-    /// The release, such as `6.1.0-56-cloud-amd64`.
+    /// Returns the release, such as `6.1.0-56-cloud-amd64`.
     #[must_use]
     pub fn release(&self) -> &str {
         self.name(2)
     }
 
-    /// The instruction set, such as `x86_64`.
+    /// Returns the instruction set, such as `x86_64`.
     #[must_use]
     pub fn machine(&self) -> &str {
         self.name(4)
     }
 
-    /// The host's name.
+    /// Returns the host's name.
     #[must_use]
     pub fn host(&self) -> &str {
         self.name(1)

@@ -66,7 +66,7 @@ impl<T> Table<T> {
         Ok(table)
     }
 
-    /// The same elements.
+    /// Returns the same elements.
     ///
     /// # Errors
     /// As [`Table::filled`].
@@ -80,7 +80,7 @@ impl<T> Table<T> {
         Ok(table)
     }
 
-    /// No elements.
+    /// Returns no elements.
     ///
     /// # Errors
     /// As [`Table::filled`].
@@ -100,7 +100,7 @@ impl<T> Table<T> {
         Table::map(length)
     }
 
-    /// The elements, never to be unmapped: for what lives as long as the process.
+    /// Returns the elements, never to be unmapped: for what lives as long as the process.
     #[must_use]
     pub fn leak<'a>(self) -> &'a mut [T] {
         let table = ManuallyDrop::new(self);
@@ -108,7 +108,7 @@ impl<T> Table<T> {
         unsafe { core::slice::from_raw_parts_mut(table.start(), table.length) }
     }
 
-    /// Room for `length` elements, not initialised but for being zero bytes.
+    /// Returns room for `length` elements, not initialised but for being zero bytes.
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
@@ -129,7 +129,7 @@ impl<T> Drop for Table<T> {
 
 // Not methods, so that tables of all types share them.
 
-/// Room for `length` elements of `size` bytes.
+/// Returns room for `length` elements of `size` bytes.
 #[inline(never)]
 fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
     let region = Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Kind::Small)?;

@@ -19,7 +19,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// The descriptor of the stream.
+    /// Returns the descriptor of the stream.
     pub(super) fn descriptor(self) -> BorrowedFd<'static> {
         let number = match self {
             Stream::Input => 0,
@@ -36,7 +36,7 @@ impl Stream {
         isatty(self.descriptor())
     }
 
-    /// The columns of the terminal; `None` where it is none or does not know.
+    /// Returns the columns of the terminal; `None` where it is none or does not know.
     #[must_use]
     pub fn width(self) -> Option<u16> {
         tcgetwinsize(self.descriptor()).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)

@@ -187,7 +187,7 @@ impl Crew {
         self.start.wrapping_add((index + 1) * (GUARD + STACK))
     }
 
-    /// The order of the thread with this index, inside its stack.
+    /// Returns the order of the thread with this index, inside its stack.
     fn order(&self, index: usize) -> *mut Order {
         self.top(index).wrapping_sub(size_of::<Order>()).cast()
     }

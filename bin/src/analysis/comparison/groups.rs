@@ -92,17 +92,17 @@ impl Measured {
         })
     }
 
-    /// The points.
+    /// Returns the points.
     pub fn points(&self) -> &[Row] {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
-    /// A point, which is there.
+    /// Returns a point, which is there.
     pub fn point(&self, index: usize) -> &Row {
         self.points().get(index).unwrap_or(&Row::EMPTY)
     }
 
-    /// The logarithms of one point, file by file.
+    /// Returns the logarithms of one point, file by file.
     pub fn log(&self, file: usize, point: usize) -> f64 {
         let all = self.files[0] + self.files[1];
         self.logs.get(point * all + file).copied().unwrap_or(f64::NAN)
@@ -193,7 +193,7 @@ impl Measured {
         }
     }
 
-    /// The logarithm of a point in a file; behind the files, that of its ratio.
+    /// Returns the logarithm of a point in a file; behind the files, that of its ratio.
     fn value(&self, list: usize, point: usize) -> f64 {
         match list + 1 == self.lengths.len() {
             true => self.ratios.get(point).copied().unwrap_or(f64::NAN),
@@ -201,7 +201,7 @@ impl Measured {
         }
     }
 
-    /// The median over the members of the group that is looked at, or over all other points.
+    /// Returns the median over the members of the group that is looked at, or over all other points.
     fn median(&self, list: usize, inside: bool) -> Option<f64> {
         let length = self.lengths.get(list).copied().unwrap_or(0);
         let all = self.sorted.get(list * self.rows.len()..)?.get(..length)?;
@@ -220,7 +220,7 @@ impl Measured {
         self.alike.get(field * self.rows.len() + point).copied().unwrap_or(usize::MAX)
     }
 
-    /// The point at a place of the order.
+    /// Returns the point at a place of the order.
     pub fn at(&self, rank: usize) -> usize {
         self.order.get(rank).copied().unwrap_or(0)
     }
@@ -314,7 +314,7 @@ impl Measured {
         }
     }
 
-    /// The difference of a group from all other points, and that of the others; of the whole, from nothing.
+    /// Returns the difference of a group from all other points, and that of the others; of the whole, from nothing.
     pub fn differs(&mut self, group: Group) -> Option<(Difference, f64)> {
         let members = core::mem::take(&mut self.members);
         for (point, member) in members.iter_mut().enumerate().take(self.count) {

@@ -18,13 +18,13 @@ pub struct Files<'f> {
 }
 
 impl<'f> Files<'f> {
-    /// The first file of a side.
+    /// Returns the first file of a side.
     #[must_use]
     pub fn first(&self, side: usize) -> &'f [Row] {
         (self.rows)(side, 0)
     }
 
-    /// The rows of all files of a side.
+    /// Returns the rows of all files of a side.
     fn all(&self, side: usize) -> impl Iterator<Item = &'f Row> + use<'f> {
         let rows = self.rows;
         (0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file))
@@ -84,7 +84,7 @@ impl Join {
     }
 }
 
-/// A row of each side, if a field has one value all over each, and not the same. A size of 0 is none.
+/// Returns a row of each side, if a field has one value all over each, and not the same. A size of 0 is none.
 fn condition<'f>(files: &Files<'f>, field: usize) -> Option<[&'f Row; 2]> {
     let one = uniform(files, 0, field)?;
     let other = uniform(files, 1, field)?;
@@ -97,12 +97,12 @@ fn uniform<'f>(files: &Files<'f>, side: usize, field: usize) -> Option<&'f Row> 
     files.all(side).filter(|row| row.tells(field)).all(|row| row.agrees(first, field)).then_some(first)
 }
 
-/// The fields that differ between the sides as a whole, with a row of each side.
+/// Returns the fields that differ between the sides as a whole, with a row of each side.
 pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (usize, [&'f Row; 2])> {
     (0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?)))
 }
 
-/// The name of the field by which points fail to join: the first whose values have nothing in common.
+/// Returns the name of the field by which points fail to join: the first whose values have nothing in common.
 #[must_use]
 pub fn obstacle(files: &Files<'_>) -> &'static str {
     let apart = |field: &usize| {
@@ -128,7 +128,7 @@ pub fn touches(row: &Row, like: &Row) -> bool {
     node.is_some() && row.pair.is_some_and(|(from, to)| Some(from) == node || Some(to) == node)
 }
 
-/// The interval of a point; without one, what its spread makes likely; without that, a per cent to either side.
+/// Returns the interval of a point; without one, what its spread makes likely; without that, a per cent to either side.
 pub fn ends(row: &Row) -> Interval {
     /// Median deviations within which the median of three to five rounds is nearly always from the true one.
     const DEVIATIONS: f64 = 3.0;

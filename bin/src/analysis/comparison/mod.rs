@@ -58,7 +58,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The second latency over the first.
+    /// Returns the second latency over the first.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.nanoseconds[1] / self.nanoseconds[0]
@@ -240,7 +240,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// The points, in the order of the first file.
+    /// Returns the points, in the order of the first file.
     #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         self.pairs.get(..self.measured.count).unwrap_or_default()
@@ -252,7 +252,7 @@ impl Comparison {
         self.pairs().iter().filter(|pair| pair.verdict == verdict).count()
     }
 
-    /// The median of all ratios.
+    /// Returns the median of all ratios.
     ///
     /// # Errors
     ///
@@ -287,7 +287,7 @@ impl Comparison {
 }
 
 impl Pair {
-    /// A pair of latencies, not judged.
+    /// Returns a pair of latencies, not judged.
     fn new(row: &Row, nanoseconds: [f64; 2], interpolated: bool) -> Pair {
         Pair {
             row: *row,

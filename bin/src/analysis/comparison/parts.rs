@@ -72,7 +72,7 @@ impl Comparison {
         Ok((count, open.iter().filter(|open| **open).count()))
     }
 
-    /// A group with its ends by size.
+    /// Returns a group with its ends by size.
     fn part(&self, group: Group) -> Result<Part<'_>, Errno> {
         let measured = &self.measured;
         let members = || (0..measured.count).filter(|point| measured.holds(group, *point));
@@ -82,7 +82,7 @@ impl Comparison {
         Ok(Part { group, ends, points: members().count(), by: self.median_of(group)? })
     }
 
-    /// The median excess of a group, as a fraction.
+    /// Returns the median excess of a group, as a fraction.
     fn median_of(&self, group: Group) -> Result<f64, Errno> {
         let mut scratch = Table::filled(self.pairs().len(), 0.0)?;
         let mut count = 0;

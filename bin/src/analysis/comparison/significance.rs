@@ -74,7 +74,7 @@ pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
     Some(Difference { size, error, score })
 }
 
-/// The probability that a normal variable lies as far from its middle, on either side.
+/// Returns the probability that a normal variable lies as far from its middle, on either side.
 ///
 /// Laplace's continued fraction, to some per cent from 1 on; below that all is likely.
 #[must_use]

@@ -64,7 +64,7 @@ fn work(board: &Board, index: usize) {
     board.ended[index].fetch_add(1, Ordering::Relaxed);
 }
 
-/// The threads of this process that have the name given by [`work`].
+/// Returns the threads of this process that have the name given by [`work`].
 fn named() -> usize {
     let names = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
         // A thread of another test may be gone meanwhile.
@@ -80,7 +80,7 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
     NAMED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The kernel wakes the joining thread shortly before it takes a thread off its list.
+/// Returns whether no thread is left. The kernel wakes the joining thread shortly before it removes one from its list.
 fn none_is_left() -> bool {
     let start = Instant::now();
     while named() > 0 && start.elapsed() < Duration::from_secs(10) {
