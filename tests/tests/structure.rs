@@ -176,7 +176,7 @@ fn assembly_stays_in_its_places() {
             violations.extend(at(source, source.lines_with(name), name));
         }
     }
-    assert_none("assembly may only stand in core/src/arch and bin/src/sys/arch", violations);
+    assert_none("assembly may only be in core/src/arch and bin/src/sys/arch", violations);
 }
 
 #[test]
